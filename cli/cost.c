@@ -173,12 +173,8 @@ static void print_head(const struct cost *cost, const struct output *output)
 static void print_notes(const struct cost *cost, const struct output *output)
 {
 	const struct bill *bill = &cost->bill;
-	size_t unknown = bill->basis_counts[PRICES_DEFAULT];
 
-	if (unknown)
-		output_print(output, STYLE_WARNING,
-			     "No price is known for %s %s: OpenCost's defaults were used (see tracer prices)\n",
-			     units_count((int64_t)unknown, false), units_plural((int64_t)unknown, "host", "hosts"));
+	price_doubts_print(&bill->doubts, cost->prices, output);
 	if (bill->unsampled_count == 1 && bill->sampled_count == 0)
 		samples_print_misfit(bill->misfit, output);
 	else if (bill->unsampled_count > 0)
@@ -265,7 +261,7 @@ static int print_json(struct cost *cost)
 			json_set_integer(root, "until_unix_ns", cost->request.until_unix_ns);
 		}
 		json_set_integer(root, "host_count", (int64_t)bill->host_count);
-		json_set_integer(root, "default_price_count", (int64_t)bill->basis_counts[PRICES_DEFAULT]);
+		price_doubts_to_json(&bill->doubts, root);
 		json_set_integer(root, "observed_ms", bill->observed_ms);
 		json_set_integer(root, "unobserved_ms", bill->unobserved_ms);
 		if (cost->request.by == BILL_BY_SAMPLE) {
@@ -333,6 +329,16 @@ static int request_make(struct view *view, struct cost *cost)
 	return error;
 }
 
+/* The notes are no part of the file. */
+static int focus_print(const struct view *view, struct cost *cost)
+{
+	struct output notes;
+
+	output_init(&notes, stderr, view->options->color);
+	price_doubts_print(&cost->bill.doubts, cost->prices, &notes);
+	return cost_focus_print(stdout, &cost->bill, &cost->request);
+}
+
 static int cost_show(struct view *view)
 {
 	struct cost cost = {.prices = price_list_load(prices_path)};
@@ -346,7 +352,7 @@ static int cost_show(struct view *view)
 	if (error == -EOVERFLOW)
 		error = say("tracer cost: the bill is too large: more than %lld", (long long)(INT64_MAX / NANOS));
 	if (error == 0 && focus)
-		error = cost_focus_print(stdout, &cost.bill, &cost.request);
+		error = focus_print(view, &cost);
 	else if (error == 0)
 		error = view->options->json ? print_json(&cost) : print_text(&cost, &view->output);
 	bill_free(&cost.bill);
@@ -370,8 +376,9 @@ const struct verb verb_cost = {
 		       "memory    memory, by the largest sum of anonymous and shared memory\n"
 		       "not used  requested, but not used\n"
 		       "\n"
-		       "Prices come from " PRICE_LIST_DEFAULT " (docs/cost.md). Without a price for a\n"
-		       "host, OpenCost's defaults are used, and a line says so.",
+		       "Prices come from " PRICE_LIST_DEFAULT " (docs/cost.md). A host without a price\n"
+		       "has OpenCost's defaults, in US dollars; it is left out if the list is in another\n"
+		       "currency. A line says so.",
 	.options = option_specs,
 	.examples = "  tracer cost --since 1d --by user\n"
 		    "  tracer cost latest --by tool\n"

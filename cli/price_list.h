@@ -1,6 +1,7 @@
 /* The list of prices that a verb uses: the site's, or the file of --prices. */
 #pragma once
 
+#include "cli/output.h"
 #include "cost/prices.h"
 
 #define PRICE_LIST_DEFAULT TRACER_CONFIG_DIR "/prices.csv"
@@ -13,3 +14,7 @@
 
 /* Reads `path`, or if that is NULL the site's list, which may be missing. Returns NULL after printing an error. */
 struct prices *price_list_load(const char *path);
+
+/* What must be said wherever money is shown: that it is not, or not all, from the list. */
+void price_doubts_print(const struct price_doubts *doubts, const struct prices *prices, const struct output *output);
+void price_doubts_to_json(const struct price_doubts *doubts, json_t *root);

@@ -28,6 +28,7 @@ static const char *const basis_names[PRICES_BASIS_COUNT] = {
 	[PRICES_NODE] = "node",
 	[PRICES_RATES] = "rates",
 	[PRICES_DEFAULT] = "default",
+	[PRICES_NONE] = "none",
 };
 
 /* ---- check ------------------------------------------------------------------------- */
@@ -67,20 +68,26 @@ struct priced_host {
 	int64_t hour_micros; /* of the whole host; ROW_NULL if its size is unknown */
 };
 
-static struct priced_host host_price(const struct prices *prices, const struct row_cloud_host *row)
+static int host_price(const struct prices *prices, const struct row_cloud_host *row, struct priced_host *ret_priced)
 {
 	struct priced_host priced = {.row = row, .host = bill_priced_host(row), .hour_micros = ROW_NULL};
+	struct price_times times;
 	int64_t cpu_nanos, memory_nanos;
 
-	priced.price = prices_find(prices, &priced.host, (int64_t)clock_unix_ns());
-	if (priced.price.basis != PRICES_NODE &&
-	    (row->host.cpu_count == ROW_NULL || row->host.memory_bytes == ROW_NULL))
-		return priced;
+	if (price_times_make(prices, &priced.host, &times) < 0)
+		return -ENOMEM;
+	priced.price = *price_at(&times, (int64_t)clock_unix_ns());
+	price_times_free(&times);
+	*ret_priced = priced;
+	if (priced.price.basis == PRICES_NONE ||
+	    (priced.price.basis != PRICES_NODE &&
+	     (row->host.cpu_count == ROW_NULL || row->host.memory_bytes == ROW_NULL)))
+		return 0;
 	price_bill(&priced.price, row->host.cpu_count, row->host.memory_bytes, HOUR_NS, &cpu_nanos, &memory_nanos);
-	priced.hour_micros = row_add(cpu_nanos, memory_nanos);
-	if (priced.hour_micros != ROW_NULL)
-		priced.hour_micros /= MICRO_NANOS;
-	return priced;
+	ret_priced->hour_micros = row_add(cpu_nanos, memory_nanos);
+	if (ret_priced->hour_micros != ROW_NULL)
+		ret_priced->hour_micros /= MICRO_NANOS;
+	return 0;
 }
 
 static json_t *host_to_object(const struct priced_host *priced)
@@ -104,30 +111,32 @@ static json_t *host_to_object(const struct priced_host *priced)
 static int print_json(const struct prices *prices, const struct rows *hosts)
 {
 	json_t *root = json_object(), *array = json_array();
-	int error;
+	struct priced_host priced;
+	int error = 0;
 
 	json_set_string(root, "currency", prices_currency(prices));
-	for (size_t i = 0; i < hosts->count; i++) {
-		struct priced_host priced = host_price(prices, ROWS_ITEM(hosts, cloud_host, i));
-
-		json_array_append_new(array, host_to_object(&priced));
+	for (size_t i = 0; i < hosts->count && error == 0; i++) {
+		error = host_price(prices, ROWS_ITEM(hosts, cloud_host, i), &priced);
+		if (error == 0)
+			json_array_append_new(array, host_to_object(&priced));
 	}
 	json_object_set_new(root, "hosts", array);
-	error = json_print(root);
+	if (error == 0)
+		error = json_print(root);
 	json_decref(root);
 	return error;
 }
 
 static void line_add(struct table *table, const struct priced_host *priced)
 {
-	bool is_default = priced->price.basis == PRICES_DEFAULT;
+	bool has_price = priced->price.line > 0;
 	char text[UNITS_SIZE] = "-";
 
 	table_add_name(table, STYLE_TITLE, "", priced->row->host.hostname);
 	table_add_name(table, STYLE_PLAIN, "", priced->host.instance_type ? priced->host.instance_type : "-");
 	table_add_name(table, STYLE_PLAIN, "", priced->host.region ? priced->host.region : "-");
 	table_add_name(table, STYLE_PLAIN, "", priced->host.lifecycle ? priced->host.lifecycle : "-");
-	table_add(table, is_default ? STYLE_WARNING : STYLE_PLAIN, basis_names[priced->price.basis]);
+	table_add(table, has_price ? STYLE_PLAIN : STYLE_WARNING, basis_names[priced->price.basis]);
 	if (priced->hour_micros != ROW_NULL)
 		snprintf(text, sizeof(text), "%lld.%06lld", (long long)(priced->hour_micros / MICROS),
 			 (long long)(priced->hour_micros % MICROS));
@@ -144,23 +153,24 @@ static int print_text(const struct prices *prices, const struct rows *hosts, con
 		{"line", TABLE_RIGHT, 0, 0},
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
-	int64_t default_count = 0;
-	int error;
+	struct price_doubts doubts = {0};
+	struct priced_host priced;
+	int error = 0;
 
 	if (!table)
 		return -ENOMEM;
-	for (size_t i = 0; i < hosts->count; i++) {
-		struct priced_host priced = host_price(prices, ROWS_ITEM(hosts, cloud_host, i));
-
-		default_count += priced.price.basis == PRICES_DEFAULT;
+	for (size_t i = 0; i < hosts->count && error == 0; i++) {
+		error = host_price(prices, ROWS_ITEM(hosts, cloud_host, i), &priced);
+		if (error < 0)
+			break;
+		price_doubts_add(&doubts, &priced.price);
 		line_add(table, &priced);
 	}
-	error = table_print(table, output, true, NULL);
+	if (error == 0)
+		error = table_print(table, output, true, NULL);
 	output_print(output, STYLE_DIM, "Amounts in %s; lines of %s\n", prices_currency(prices),
 		     list_path ? list_path : PRICE_LIST_DEFAULT);
-	if (default_count)
-		output_print(output, STYLE_WARNING, "No price is known for %s %s: OpenCost's defaults apply\n",
-			     units_count(default_count, false), units_plural(default_count, "host", "hosts"));
+	price_doubts_print(&doubts, prices, output);
 	table_free(table);
 	return error;
 }
@@ -262,6 +272,7 @@ const struct verb verb_prices = {
 		       "\n"
 		       "basis   node: price of the whole machine; rates: prices of cores and memory;\n"
 		       "        default: the list has no price for this host, OpenCost's defaults apply\n"
+		       "        none: nor do these, which are in US dollars; the list is not\n"
 		       "\n"
 		       "The list is " PRICE_LIST_DEFAULT ". docs/cost.md describes its format.",
 	.options = option_specs,

@@ -98,16 +98,13 @@ static void print_sentences(const struct sweeping *sweeping, const struct output
 static void print_notes(const struct sweeping *sweeping, const struct output *output)
 {
 	const struct sweep *sweep = &sweeping->sweep;
-	int64_t rest = (int64_t)(sweep->count - shown_count(sweep)), unknown = (int64_t)sweep->default_price_count;
+	int64_t rest = (int64_t)(sweep->count - shown_count(sweep));
 
 	if (rest > 0)
 		output_print(output, STYLE_DIM, "%s more (--limit 0 prints all)\n", units_count(rest, false));
 	if (sweep->count > 1)
 		output_print(output, STYLE_DIM, "Findings about the same host overlap: their costs do not add up\n");
-	if (unknown > 0)
-		output_print(output, STYLE_WARNING,
-			     "No price is known for %s %s: OpenCost's defaults were used (see tracer cost)\n",
-			     units_count(unknown, false), units_plural(unknown, "host", "hosts"));
+	price_doubts_print(&sweep->doubts, sweeping->prices, output);
 }
 
 static int print_text(const struct sweeping *sweeping, const struct output *output)
@@ -152,7 +149,7 @@ static int64_t micros(int64_t nanos)
 static json_t *item_to_object(const struct sweep_item *item)
 {
 	static const char *const bases[] = {
-		[PRICES_NODE] = "node", [PRICES_RATES] = "rates", [PRICES_DEFAULT] = "default"};
+		[PRICES_NODE] = "node", [PRICES_RATES] = "rates", [PRICES_DEFAULT] = "default", [PRICES_NONE] = "none"};
 	json_t *object = json_object();
 
 	json_set_string(object, "finding", item->question->name);
@@ -183,7 +180,7 @@ static int print_json(const struct sweeping *sweeping)
 	json_set_integer(root, "until_unix_ns", sweeping->now_unix_ns);
 	json_set_string(root, "currency", prices_currency(sweeping->prices));
 	json_set_integer(root, "host_count", (int64_t)sweeping->sweep.host_count);
-	json_set_integer(root, "default_price_count", (int64_t)sweeping->sweep.default_price_count);
+	price_doubts_to_json(&sweeping->sweep.doubts, root);
 	for (size_t i = 0; i < shown_count(&sweeping->sweep); i++)
 		json_array_append_new(findings, item_to_object(&sweeping->sweep.items[i]));
 	json_set_integer(root, "finding_count", (int64_t)sweeping->sweep.count);

@@ -59,6 +59,7 @@ struct tune {
 	struct findings_of_run findings;
 	struct prices *prices;
 	struct price price; /* of the run's first host */
+	struct price_doubts doubts;
 	int64_t host_nanos; /* of all its hosts, an hour */
 	bool raw;
 };
@@ -74,11 +75,17 @@ static int price_find(struct tune *tune)
 	for (size_t i = 0; error == 0 && i < hosts.count; i++) {
 		const struct row_cloud_host *host = ROWS_ITEM(&hosts, cloud_host, i);
 		struct prices_host priced = bill_priced_host(host);
+		struct price_times times;
 		int64_t cpu_nanos, memory_nanos;
 
 		if (host->host.id != run->host_id)
 			continue;
-		tune->price = prices_find(tune->prices, &priced, run->started_unix_ns);
+		error = price_times_make(tune->prices, &priced, &times);
+		if (error < 0)
+			break;
+		tune->price = *price_at(&times, run->started_unix_ns);
+		price_times_free(&times);
+		price_doubts_add(&tune->doubts, &tune->price);
 		price_bill(&tune->price, host->host.cpu_count, host->host.memory_bytes, HOUR_NS, &cpu_nanos,
 			   &memory_nanos);
 		tune->host_nanos = (cpu_nanos + memory_nanos) * (int64_t)report_hosts_count(&tune->report);
@@ -92,13 +99,16 @@ static int price_find(struct tune *tune)
 	return error;
 }
 
-/* What it is worth that the hosts are free so much earlier, or that others can use processors and memory. */
+/* What it is worth that the hosts are free so much earlier, or that others can use processors and memory.
+ * ROW_NULL: no price is known. */
 static int64_t saved_micros(const struct tune *tune, const struct finding_of_run *finding, int64_t wall_ns)
 {
 	double host = (double)tune->host_nanos * (double)wall_ns;
 	double parts = (double)tune->price.cpu_nanos * (double)finding->cpu_ns +
 		       (double)tune->price.memory_nanos * (double)finding->memory_byte_seconds * 1e9 / GIB;
 
+	if (tune->price.basis == PRICES_NONE)
+		return ROW_NULL;
 	return (int64_t)((host > parts ? host : parts) / (double)HOUR_NS / 1000);
 }
 
@@ -323,6 +333,7 @@ static void print_findings(const struct tune *tune, const struct output *output)
 		print_finding(tune, output, i);
 	if (shown < findings->count)
 		output_print(output, STYLE_DIM, "     %zu more: --limit 0\n", findings->count - shown);
+	price_doubts_print(&tune->doubts, tune->prices, output);
 }
 
 /* Processes whose figures are lower bounds. */
@@ -485,6 +496,7 @@ static int print_json(const struct tune *tune)
 	json_set_integer(root, "lost_count", run->lost_count);
 	json_set_integer(root, "lower_bound_count", lower_bound_count(tune));
 	json_set_string(root, "currency", prices_currency(tune->prices));
+	price_doubts_to_json(&tune->doubts, root);
 	json_set_integer(wall, "wall_ns", schedule->end_ns - schedule->begin_ns);
 	json_set_integer(wall, "task_ns", schedule->owned_ns[SCHEDULE_TASK]);
 	json_set_integer(wall, "gap_ns", schedule->owned_ns[SCHEDULE_GAP]);

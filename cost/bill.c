@@ -20,6 +20,7 @@
 struct host_work {
 	const struct row_cloud_host *host;
 	int64_t since_unix_ns, until_unix_ns;
+	struct price_times prices;
 	struct rows watched;       /* row_cost_watched */
 	struct rows tasks;         /* row_cost_task, by run */
 	struct charge_item *items; /* as many, and one for each run with a request */
@@ -106,15 +107,14 @@ static int period_add(struct host_work *work, int64_t begin, int64_t end, const 
 /* Adds what the host cost from `begin` to `end`, in pieces of constant price. */
 static int span_add(struct maker *maker, struct host_work *work, int64_t begin, int64_t end)
 {
-	struct prices_host priced = bill_priced_host(work->host);
 	int error = 0;
 
 	maker->bill->observed_ms += (end - begin) / MS;
 	while (begin < end && error == 0) {
-		struct price price = prices_find(maker->request->prices, &priced, begin);
-		int64_t until = least_of(end, price.until_unix_ns);
+		const struct price *price = price_at(&work->prices, begin);
+		int64_t until = least_of(end, price->until_unix_ns);
 
-		error = period_add(work, begin, until, &price);
+		error = period_add(work, begin, until, price);
 		begin = until;
 	}
 	return error;
@@ -572,9 +572,22 @@ static int work_divide(struct maker *maker, struct host_work *work)
 	return error;
 }
 
-static int host_add(struct maker *maker, struct host_work *work)
+/* Looks up the prices of the host, and leaves out the time in which it has none. */
+static int prices_apply(struct maker *maker, struct host_work *work)
 {
 	struct prices_host priced = bill_priced_host(work->host);
+	int error = price_times_make(maker->request->prices, &priced, &work->prices);
+
+	if (error < 0)
+		return error;
+	price_doubts_add(&maker->bill->doubts, price_at(&work->prices, work->until_unix_ns - 1));
+	work->until_unix_ns = least_of(work->until_unix_ns, price_times_end(&work->prices));
+	maker->bill->host_count += work->since_unix_ns < work->until_unix_ns;
+	return 0;
+}
+
+static int host_add(struct maker *maker, struct host_work *work)
+{
 	struct store_parameter parameters[4], watched[3];
 	int error;
 
@@ -586,11 +599,12 @@ static int host_add(struct maker *maker, struct host_work *work)
 	if (error == 0 && maker->request->by == BILL_BY_TOOL)
 		error = rows_load(&work->tools, &row_type_cost_tool, maker->store, "cost_tools", parameters);
 	if (error == 0)
-		error = items_make(work);
+		error = prices_apply(maker, work);
 	if (error == 0)
+		error = items_make(work);
+	if (error == 0 && work->since_unix_ns < work->until_unix_ns)
 		error = work_divide(maker, work);
-	maker->bill->host_count++;
-	maker->bill->basis_counts[prices_find(maker->request->prices, &priced, work->until_unix_ns - 1).basis]++;
+	price_times_free(&work->prices);
 	rows_free(&work->watched);
 	rows_free(&work->tasks);
 	rows_free(&work->tools);

@@ -46,18 +46,18 @@ struct bill_row {
 };
 
 struct bill {
-	struct bill_row *rows; /* the most expensive first */
-	int64_t total_nanos;   /* of all rows */
-	int64_t others_nanos;  /* of other runs, if one run is asked for */
-	int64_t system_nanos;  /* of the system's own runs and login sessions */
-	int64_t idle_nanos;    /* what nobody used or requested */
-	int64_t bill_nanos;    /* the sum of all of these */
-	int64_t observed_ms;   /* of all hosts together: nanoseconds of a fleet exceed 64 bits */
-	int64_t unobserved_ms; /* the host was off, or nothing watched: not in the bill */
-	size_t host_count;
-	size_t sampled_count, unsampled_count;   /* by sample: runs in which samples were found, and others */
-	char misfit[SAMPLES_MISFIT_SIZE];        /* of one of these runs: why no samples were found, or "" */
-	size_t basis_counts[PRICES_BASIS_COUNT]; /* of hosts: what their latest price was from */
+	struct bill_row *rows;                 /* the most expensive first */
+	int64_t total_nanos;                   /* of all rows */
+	int64_t others_nanos;                  /* of other runs, if one run is asked for */
+	int64_t system_nanos;                  /* of the system's own runs and login sessions */
+	int64_t idle_nanos;                    /* what nobody used or requested */
+	int64_t bill_nanos;                    /* the sum of all of these */
+	int64_t observed_ms;                   /* of all hosts together: nanoseconds of a fleet exceed 64 bits */
+	int64_t unobserved_ms;                 /* the host was off, or nothing watched: not in the bill */
+	size_t host_count;                     /* in the bill */
+	size_t sampled_count, unsampled_count; /* by sample: runs in which samples were found, and others */
+	char misfit[SAMPLES_MISFIT_SIZE];      /* of one of these runs: why no samples were found, or "" */
+	struct price_doubts doubts;            /* of the hosts' latest prices; time without a price is left out */
 };
 
 /* Returns 0, -ENOMEM, -EOVERFLOW if the bill exceeds INT64_MAX nanos, or the store's error. Free the bill either

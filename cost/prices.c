@@ -28,13 +28,13 @@ static const char *const column_names[COLUMN_COUNT] = {
 };
 static const struct csv_columns columns = {column_names, COLUMN_COUNT, 2, 0};
 
-enum asset { ASSET_NODE, ASSET_CPU, ASSET_MEMORY, ASSET_GPU, ASSET_COUNT, ASSET_IGNORED };
+enum asset { ASSET_NODE, ASSET_CPU, ASSET_MEMORY, ASSET_COUNT, ASSET_IGNORED };
 
 static const struct {
 	const char *name;
 	enum asset asset;
-} assets[] = {{"node", ASSET_NODE},  {"cpu", ASSET_CPU}, {"memory", ASSET_MEMORY},
-	      {"ram", ASSET_MEMORY}, {"gpu", ASSET_GPU}, {"pv", ASSET_IGNORED}};
+} assets[] = {{"node", ASSET_NODE},  {"cpu", ASSET_CPU},     {"memory", ASSET_MEMORY},
+	      {"ram", ASSET_MEMORY}, {"gpu", ASSET_IGNORED}, {"pv", ASSET_IGNORED}};
 
 enum id_field { ID_INSTANCE, ID_HOSTNAME, ID_CLUSTER };
 
@@ -44,10 +44,16 @@ static const struct {
 } id_fields[] = {{"", ID_INSTANCE},         {"spec.providerID", ID_INSTANCE}, {"instance_id", ID_INSTANCE},
 		 {"hostname", ID_HOSTNAME}, {"metadata.name", ID_HOSTNAME},   {"cluster", ID_CLUSTER}};
 
+/* Most rows name one machine: comparing texts is much faster than fnmatch(). */
+struct pattern {
+	const char *text; /* NULL: any */
+	bool has_wildcard;
+};
+
 struct price_row {
 	enum asset asset;
 	enum id_field id_field;
-	const char *id, *type, *region, *lifecycle; /* NULL: any */
+	struct pattern id, type, region, lifecycle;
 	int64_t nanos;
 	int64_t end_unix_ns; /* INT64_MAX: none */
 	unsigned line;
@@ -117,26 +123,37 @@ static int refuse(struct tree_error *error, const char *column, const char *text
 	return tree_error_set(error, "", 0, "%s: expected %s, not '%.64s'", column, expected, text);
 }
 
-/* Returns a copy, NULL for an empty text or *, which both match everything. */
-static int text_take(struct prices *prices, const char *text, const char **ret_text)
+/* An empty text and * match everything. */
+static int pattern_take(struct prices *prices, const char *text, struct pattern *ret_pattern)
 {
-	*ret_text = NULL;
+	*ret_pattern = (struct pattern){0};
 	if (!*text || strcmp(text, "*") == 0)
 		return 0;
-	*ret_text = arena_copy(&prices->texts, text, strlen(text));
-	return *ret_text ? 0 : -ENOMEM;
+	ret_pattern->text = arena_copy(&prices->texts, text, strlen(text));
+	ret_pattern->has_wildcard = strpbrk(text, "*?[\\");
+	return ret_pattern->text ? 0 : -ENOMEM;
+}
+
+/* The id of spec.providerID is the last part of a path: aws:///us-east-1a/i-0abc. */
+static const char *id_of(const struct price_row *row, const char *text)
+{
+	const char *slash = row->id_field == ID_INSTANCE ? strrchr(text, '/') : NULL;
+
+	return slash ? slash + 1 : text;
 }
 
 static int currency_take(struct prices *prices, const char *text, struct tree_error *error)
 {
 	if (!*text)
-		text = "USD";
+		text = PRICES_DEFAULT_CURRENCY;
 	if (prices->currency && strcmp(prices->currency, text) != 0)
 		return tree_error_set(error, "", 0, "Currency: %.16s, but earlier rows have %.16s", text,
 				      prices->currency);
 	if (strlen(text) != 3)
 		return refuse(error, "Currency", text, "three letters such as USD");
-	return prices->currency ? 0 : text_take(prices, text, &prices->currency);
+	if (!prices->currency)
+		prices->currency = arena_copy(&prices->texts, text, strlen(text));
+	return prices->currency ? 0 : -ENOMEM;
 }
 
 static int row_take(void *context, const struct csv_row *csv, struct tree_error *error)
@@ -172,9 +189,10 @@ static int row_take(void *context, const struct csv_row *csv, struct tree_error 
 	if (!grown)
 		return -ENOMEM;
 	prices->rows = grown;
-	if (text_take(prices, csv->fields[ID], &row.id) < 0 || text_take(prices, csv->fields[TYPE], &row.type) < 0 ||
-	    text_take(prices, csv->fields[REGION], &row.region) < 0 ||
-	    text_take(prices, csv->fields[LIFECYCLE], &row.lifecycle) < 0)
+	if (pattern_take(prices, id_of(&row, csv->fields[ID]), &row.id) < 0 ||
+	    pattern_take(prices, csv->fields[TYPE], &row.type) < 0 ||
+	    pattern_take(prices, csv->fields[REGION], &row.region) < 0 ||
+	    pattern_take(prices, csv->fields[LIFECYCLE], &row.lifecycle) < 0)
 		return -ENOMEM;
 	prices->rows[prices->count++] = row;
 	return 0;
@@ -208,7 +226,7 @@ void prices_free(struct prices *prices)
 
 const char *prices_currency(const struct prices *prices)
 {
-	return prices->currency ? prices->currency : "USD";
+	return prices->currency ? prices->currency : PRICES_DEFAULT_CURRENCY;
 }
 
 size_t prices_count(const struct prices *prices)
@@ -218,80 +236,155 @@ size_t prices_count(const struct prices *prices)
 
 /* ---- the price of a host --------------------------------------------------------- */
 
-/* The id of spec.providerID is the last part of a path: aws:///us-east-1a/i-0abc. */
-static bool id_matches(const struct price_row *row, const struct prices_host *host)
+static bool matches(const struct pattern *pattern, const char *text)
 {
-	const char *slash = row->id_field == ID_INSTANCE ? strrchr(row->id, '/') : NULL;
-	const char *of_host = row->id_field == ID_HOSTNAME  ? host->hostname
-			      : row->id_field == ID_CLUSTER ? host->cluster
-							    : host->instance_id;
-
-	return of_host && fnmatch(slash ? slash + 1 : row->id, of_host, 0) == 0;
-}
-
-static bool matches(const char *pattern, const char *text)
-{
-	return !pattern || (text && fnmatch(pattern, text, 0) == 0);
+	if (!pattern->text || !text)
+		return !pattern->text;
+	return pattern->has_wildcard ? fnmatch(pattern->text, text, 0) == 0 : strcmp(pattern->text, text) == 0;
 }
 
 /* How much the row says about the host: 0 nothing more than that it is one, -1 that it is another. */
-static int rank(const struct price_row *row, const struct prices_host *host)
+static int rank_of(const struct price_row *row, const struct prices_host *host)
 {
-	if ((row->id && !id_matches(row, host)) || !matches(row->type, host->instance_type) ||
-	    !matches(row->region, host->region) || !matches(row->lifecycle, host->lifecycle))
+	const char *id = row->id_field == ID_HOSTNAME  ? host->hostname
+			 : row->id_field == ID_CLUSTER ? host->cluster
+						       : host->instance_id;
+
+	if (!matches(&row->id, id) || !matches(&row->type, host->instance_type) ||
+	    !matches(&row->region, host->region) || !matches(&row->lifecycle, host->lifecycle))
 		return -1;
-	return (row->id ? 8 : 0) + (row->type ? 4 : 0) + (row->region ? 2 : 0) + (row->lifecycle ? 1 : 0);
+	return (row->id.text ? 8 : 0) + (row->type.text ? 4 : 0) + (row->region.text ? 2 : 0) +
+	       (row->lifecycle.text ? 1 : 0);
 }
 
-/* Of two rows that say as much, the one that ends first; of those, the first. */
-static bool is_better(const struct price_row *row, int row_rank, const struct price_row *than, int than_rank)
+/* A row that says something about a host. */
+struct candidate {
+	const struct price_row *row;
+	int rank;
+};
+
+/* The one that ends last first; of those, the last of the list. */
+static int compare_candidates(const void *left, const void *right)
 {
-	if (!than || row_rank != than_rank)
-		return !than || row_rank > than_rank;
-	return row->end_unix_ns < than->end_unix_ns;
+	const struct price_row *a = ((const struct candidate *)left)->row;
+	const struct price_row *b = ((const struct candidate *)right)->row;
+
+	if (a->end_unix_ns != b->end_unix_ns)
+		return a->end_unix_ns > b->end_unix_ns ? -1 : 1;
+	return a->line > b->line ? -1 : a->line < b->line;
 }
 
-struct price prices_find(const struct prices *prices, const struct prices_host *host, int64_t unix_ns)
+static int candidates_find(const struct prices *prices, const struct prices_host *host, struct candidate **ret_items,
+			   size_t *ret_count)
 {
-	const struct price_row *best[ASSET_COUNT] = {NULL};
-	int ranks[ASSET_COUNT];
-	struct price price = {.basis = PRICES_DEFAULT,
-			      .cpu_nanos = PRICES_DEFAULT_CPU_NANOS,
-			      .memory_nanos = PRICES_DEFAULT_MEMORY_NANOS,
-			      .gpu_nanos = PRICES_DEFAULT_GPU_NANOS,
-			      .until_unix_ns = INT64_MAX};
+	struct candidate *items = NULL, *grown;
+	size_t count = 0, capacity = 0;
 
 	for (size_t i = 0; i < prices->count; i++) {
-		const struct price_row *row = &prices->rows[i];
-		int row_rank = rank(row, host);
+		int rank = rank_of(&prices->rows[i], host);
 
-		if (row_rank < 0 || row->end_unix_ns <= unix_ns)
+		if (rank < 0)
 			continue;
-		/* Whichever row it is, another may follow when any of them ends. */
-		if (row->end_unix_ns < price.until_unix_ns)
-			price.until_unix_ns = row->end_unix_ns;
-		if (is_better(row, row_rank, best[row->asset], best[row->asset] ? ranks[row->asset] : 0)) {
-			best[row->asset] = row;
-			ranks[row->asset] = row_rank;
+		grown = grow(items, &capacity, count + 1, sizeof(*items));
+		if (!grown) {
+			free(items);
+			return -ENOMEM;
 		}
+		items = grown;
+		items[count++] = (struct candidate){&prices->rows[i], rank};
 	}
-	if (best[ASSET_GPU])
-		price.gpu_nanos = best[ASSET_GPU]->nanos;
-	else if (best[ASSET_NODE])
-		price.gpu_nanos = 0;
-	if (best[ASSET_NODE] && (!best[ASSET_CPU] || ranks[ASSET_NODE] >= ranks[ASSET_CPU]) &&
-	    (!best[ASSET_MEMORY] || ranks[ASSET_NODE] >= ranks[ASSET_MEMORY])) {
+	if (count > 1)
+		qsort(items, count, sizeof(*items), compare_candidates);
+	*ret_items = items;
+	*ret_count = count;
+	return 0;
+}
+
+/* The price until a time, from the best row of each class; without any, the defaults, which are dollars. */
+static struct price price_from(const struct prices *prices, const struct candidate best[ASSET_COUNT], int64_t until)
+{
+	const struct candidate *node = &best[ASSET_NODE], *cpu = &best[ASSET_CPU], *memory = &best[ASSET_MEMORY];
+	struct price price = {.until_unix_ns = until};
+
+	if (node->row && node->rank >= cpu->rank && node->rank >= memory->rank) {
 		price.basis = PRICES_NODE;
-		price.node_nanos = best[ASSET_NODE]->nanos;
-		price.cpu_nanos = price.memory_nanos = 0;
-		price.line = best[ASSET_NODE]->line;
-	} else if (best[ASSET_CPU] || best[ASSET_MEMORY]) {
+		price.node_nanos = node->row->nanos;
+		price.line = node->row->line;
+	} else if (cpu->row || memory->row) {
 		price.basis = PRICES_RATES;
-		price.cpu_nanos = best[ASSET_CPU] ? best[ASSET_CPU]->nanos : 0;
-		price.memory_nanos = best[ASSET_MEMORY] ? best[ASSET_MEMORY]->nanos : 0;
-		price.line = best[ASSET_CPU] ? best[ASSET_CPU]->line : best[ASSET_MEMORY]->line;
+		price.cpu_nanos = cpu->row ? cpu->row->nanos : 0;
+		price.memory_nanos = memory->row ? memory->row->nanos : 0;
+		price.line = cpu->row ? cpu->row->line : memory->row->line;
+	} else if (strcmp(prices_currency(prices), PRICES_DEFAULT_CURRENCY) == 0) {
+		price.basis = PRICES_DEFAULT;
+		price.cpu_nanos = PRICES_DEFAULT_CPU_NANOS;
+		price.memory_nanos = PRICES_DEFAULT_MEMORY_NANOS;
+	} else {
+		price.basis = PRICES_NONE;
 	}
 	return price;
+}
+
+/* Goes back in time: a row applies until its end, so more and more do. Of two that say as much about the host, the
+ * one that ends first applies; of those, the first. */
+int price_times_make(const struct prices *prices, const struct prices_host *host, struct price_times *ret_times)
+{
+	struct candidate best[ASSET_COUNT] = {{NULL, -1}, {NULL, -1}, {NULL, -1}}, *items;
+	struct price_times times = {0};
+	size_t count, next = 0;
+	int64_t until = INT64_MAX;
+	int error = candidates_find(prices, host, &items, &count);
+
+	if (error < 0)
+		return error;
+	times.items = calloc(count + 1, sizeof(*times.items));
+	while (times.items) {
+		for (; next < count && items[next].row->end_unix_ns == until; next++)
+			if (items[next].rank >= best[items[next].row->asset].rank)
+				best[items[next].row->asset] = items[next];
+		times.items[times.count++] = price_from(prices, best, until);
+		if (next == count)
+			break;
+		until = items[next].row->end_unix_ns;
+	}
+	free(items);
+	*ret_times = times;
+	return times.items ? 0 : -ENOMEM;
+}
+
+void price_times_free(struct price_times *times)
+{
+	free(times->items);
+	*times = (struct price_times){0};
+}
+
+const struct price *price_at(const struct price_times *times, int64_t unix_ns)
+{
+	size_t found = 0, end = times->count;
+
+	while (end - found > 1) {
+		size_t middle = found + (end - found) / 2;
+
+		if (times->items[middle].until_unix_ns > unix_ns)
+			found = middle;
+		else
+			end = middle;
+	}
+	return &times->items[found];
+}
+
+int64_t price_times_end(const struct price_times *times)
+{
+	if (times->items[0].basis != PRICES_NONE)
+		return INT64_MAX;
+	return times->count > 1 ? times->items[1].until_unix_ns : INT64_MIN;
+}
+
+bool price_doubts_add(struct price_doubts *doubts, const struct price *price)
+{
+	doubts->default_count += price->basis == PRICES_DEFAULT;
+	doubts->none_count += price->basis == PRICES_NONE;
+	return price->basis == PRICES_DEFAULT || price->basis == PRICES_NONE;
 }
 
 /* The product of an amount, a quantity and a part of an hour exceeds 64 bits. */

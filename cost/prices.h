@@ -1,6 +1,6 @@
 /* What hosts cost an hour: a list of prices in the CSV columns of OpenCost, and the price of one host over time.
  *
- *   AssetClass          node (a whole machine), cpu (a core), memory (a GiB), gpu (a device); pv is ignored
+ *   AssetClass          node (a whole machine), cpu (a core), memory (a GiB); gpu and pv are ignored
  *   MarketPriceHourly   price an hour
  *   InstanceID          only this host: its cloud instance id, or what InstanceIDField names
  *   InstanceIDField     hostname, cluster; empty or spec.providerID: the instance id
@@ -18,10 +18,10 @@
 
 #include "common/yaml/tree.h"
 
-/* OpenCost's defaults, US dollars an hour: core, GiB, GPU. */
+/* OpenCost's defaults, US dollars an hour: core, GiB. */
+#define PRICES_DEFAULT_CURRENCY "USD"
 #define PRICES_DEFAULT_CPU_NANOS 31611000
 #define PRICES_DEFAULT_MEMORY_NANOS 4237000
-#define PRICES_DEFAULT_GPU_NANOS 950000000
 /* A machine's price is divided by this: a core weighs as much as 9 GiB (AWS, split cost allocation). */
 #define PRICES_CORE_WEIGHT 9
 
@@ -37,6 +37,7 @@ enum prices_basis {
 	PRICES_NODE,    /* price of the whole machine */
 	PRICES_RATES,   /* prices of cores and memory */
 	PRICES_DEFAULT, /* nothing is known about this host: OpenCost's defaults */
+	PRICES_NONE,    /* nor that: the list is in another currency than the defaults */
 	PRICES_BASIS_COUNT,
 };
 
@@ -44,7 +45,6 @@ struct price {
 	enum prices_basis basis;
 	int64_t node_nanos;              /* PRICES_NODE */
 	int64_t cpu_nanos, memory_nanos; /* else: of a core, of a GiB */
-	int64_t gpu_nanos;               /* of a device, beside all of the above; 0 if it is in the price of the node */
 	int64_t until_unix_ns;           /* the price may be another from then on; INT64_MAX: never */
 	unsigned line;                   /* of the row that gave it, 0: none */
 };
@@ -57,8 +57,29 @@ void prices_free(struct prices *prices);
 const char *prices_currency(const struct prices *prices);
 size_t prices_count(const struct prices *prices);
 
-/* The price of a host at a time. */
-struct price prices_find(const struct prices *prices, const struct prices_host *host, int64_t unix_ns);
+/* The prices of one host, one after another: what the list says about it is looked up once. */
+struct price_times {
+	struct price *items; /* the latest first: it has no end */
+	size_t count;
+};
+
+/* Returns 0 or -ENOMEM. */
+int price_times_make(const struct prices *prices, const struct prices_host *host, struct price_times *ret_times);
+void price_times_free(struct price_times *times);
+
+const struct price *price_at(const struct price_times *times, int64_t unix_ns);
+
+/* How many hosts have no price in the list, for the note beside the money. */
+struct price_doubts {
+	size_t default_count; /* PRICES_DEFAULT */
+	size_t none_count;    /* PRICES_NONE: left out */
+};
+
+/* Returns whether the price is in doubt: one host is counted once. */
+bool price_doubts_add(struct price_doubts *doubts, const struct price *price);
+
+/* From when on the host has no price, PRICES_NONE; INT64_MAX: it always has one. */
+int64_t price_times_end(const struct price_times *times);
 
 /* What `ns` cost at this price: of all processors, and of the memory. Exact, rounded down to whole nanos; INT64_MAX if
  * it is more. Sizes that no host has are limited as price_limit() does. */

@@ -10,11 +10,16 @@
 #define SECOND_NS INT64_C(1000000000)
 #define HOUR_NS (3600 * SECOND_NS)
 
+struct host_prices {
+	struct price_times times; /* empty until it is asked for */
+	bool is_in_doubt;
+};
+
 struct sweeper {
 	const struct sweep_request *request;
 	struct sweep *sweep;
 	struct rows hosts;
-	bool *lacks_price; /* of each host */
+	struct host_prices *prices; /* of each host */
 };
 
 /* ---- money ------------------------------------------------------------------------- */
@@ -27,48 +32,55 @@ static double part_of(int64_t held, double capacity)
 	return part < 0 ? 0 : part > 1 ? 1 : part;
 }
 
-int64_t sweep_cost(const struct prices *prices, const struct row_cloud_host *host, int64_t since_unix_ns,
-		   int64_t until_unix_ns, int64_t cpu_ns, int64_t byte_seconds)
+/* What a share of a host cost from `since` to `until`: `cpu_ns` of its cores, `byte_seconds` of its memory, each at
+ * most all of it. ROW_NULL is none. ROW_NULL if the host has no price in some of that time. */
+static int64_t share_cost(const struct price_times *prices, const struct row_host *host, int64_t since_unix_ns,
+			  int64_t until_unix_ns, int64_t cpu_ns, int64_t byte_seconds)
 {
-	struct prices_host priced = bill_priced_host(host);
 	double span_ns = (double)until_unix_ns - (double)since_unix_ns;
-	double cpu = part_of(cpu_ns, span_ns * (double)host->host.cpu_count);
-	double memory = part_of(byte_seconds, span_ns / (double)SECOND_NS * (double)host->host.memory_bytes);
+	double cpu = part_of(cpu_ns, span_ns * (double)host->cpu_count);
+	double memory = part_of(byte_seconds, span_ns / (double)SECOND_NS * (double)host->memory_bytes);
 	double sum = 0;
 
-	if (cpu_ns == ROW_NULL && byte_seconds == ROW_NULL)
+	if (until_unix_ns > price_times_end(prices))
 		return ROW_NULL;
 	for (int64_t at = since_unix_ns, end; at < until_unix_ns; at = end) {
-		struct price price = prices_find(prices, &priced, at);
+		const struct price *price = price_at(prices, at);
 		int64_t cpu_nanos, memory_nanos;
 
-		end = price.until_unix_ns < until_unix_ns ? price.until_unix_ns : until_unix_ns;
-		price_bill(&price, host->host.cpu_count, host->host.memory_bytes, end - at, &cpu_nanos, &memory_nanos);
+		end = price->until_unix_ns < until_unix_ns ? price->until_unix_ns : until_unix_ns;
+		price_bill(price, host->cpu_count, host->memory_bytes, end - at, &cpu_nanos, &memory_nanos);
 		sum += (double)cpu_nanos * cpu + (double)memory_nanos * memory;
 	}
 	return (int64_t)sum;
 }
 
-/* Costs of an item, from what it holds. */
-static void price_item(struct sweeper *sweeper, struct sweep_item *item, size_t host_index)
+/* Costs of an item, from what it holds. The prices of a host are looked up when its first item comes. */
+static int price_item(struct sweeper *sweeper, struct sweep_item *item, size_t host_index)
 {
 	const struct row_cloud_host *host = ROWS_ITEM(&sweeper->hosts, cloud_host, host_index);
-	const struct prices *prices = sweeper->request->prices;
+	struct host_prices *prices = &sweeper->prices[host_index];
 	struct prices_host priced = bill_priced_host(host);
-	int64_t span_ns = item->until_unix_ns - item->since_unix_ns;
-	double hours = (double)span_ns / (double)HOUR_NS;
+	double hours = (double)(item->until_unix_ns - item->since_unix_ns) / (double)HOUR_NS;
+	const struct price *price;
 
-	item->basis = prices_find(prices, &priced, item->until_unix_ns).basis;
-	item->cost_nanos = sweep_cost(prices, host, item->since_unix_ns, item->until_unix_ns, item->cpu_ns,
-				      item->memory_byte_seconds);
+	if (!prices->times.items && price_times_make(sweeper->request->prices, &priced, &prices->times) < 0)
+		return -ENOMEM;
+	price = price_at(&prices->times, item->until_unix_ns - 1);
+	item->basis = price->basis;
+	if (item->cpu_ns == ROW_NULL && item->memory_byte_seconds == ROW_NULL)
+		return 0;
+	if (!prices->is_in_doubt)
+		prices->is_in_doubt = price_doubts_add(&sweeper->sweep->doubts, price);
+	item->cost_nanos = share_cost(&prices->times, &host->host, item->since_unix_ns, item->until_unix_ns,
+				      item->cpu_ns, item->memory_byte_seconds);
 	if (item->is_now && hours > 0 && item->cost_nanos != ROW_NULL)
-		item->hour_nanos = sweep_cost(
-			prices, host, item->until_unix_ns, item->until_unix_ns + HOUR_NS,
+		item->hour_nanos = share_cost(
+			&prices->times, &host->host, item->until_unix_ns, item->until_unix_ns + HOUR_NS,
 			item->cpu_ns == ROW_NULL ? ROW_NULL : (int64_t)((double)item->cpu_ns / hours),
 			item->memory_byte_seconds == ROW_NULL ? ROW_NULL
 							      : (int64_t)((double)item->memory_byte_seconds / hours));
-	if (item->basis == PRICES_DEFAULT && item->cost_nanos != ROW_NULL)
-		sweeper->lacks_price[host_index] = true;
+	return 0;
 }
 
 /* ---- rows -------------------------------------------------------------------------- */
@@ -135,7 +147,7 @@ static int row_take(struct sweeper *sweeper, const struct question *question, st
 	if (!item->hostname || !item->sentence || !item->advice)
 		return -ENOMEM;
 	if (item->since_unix_ns != ROW_NULL && item->until_unix_ns != ROW_NULL)
-		price_item(sweeper, item, host);
+		return price_item(sweeper, item, host);
 	return 0;
 }
 
@@ -180,19 +192,19 @@ int sweep_make(const struct sweep_request *request, struct sweep *ret_sweep)
 	*ret_sweep = (struct sweep){0};
 	error = rows_load(&sweeper.hosts, &row_type_cloud_host, request->store, "hosts", NULL);
 	if (error == 0) {
-		sweeper.lacks_price = calloc(sweeper.hosts.count + 1, sizeof(*sweeper.lacks_price));
-		error = sweeper.lacks_price ? 0 : -ENOMEM;
+		sweeper.prices = calloc(sweeper.hosts.count + 1, sizeof(*sweeper.prices));
+		error = sweeper.prices ? 0 : -ENOMEM;
 	}
 	for (size_t i = 0; error == 0 && (question = catalogue_get(request->catalogue, i)); i++)
 		if (question->finding.kind && strcmp(question->finding.kind, "sweep") == 0 &&
 		    (!request->name || strcmp(question->name, request->name) == 0))
 			error = question_take(&sweeper, question);
-	for (size_t i = 0; error == 0 && i < sweeper.hosts.count; i++)
-		ret_sweep->default_price_count += sweeper.lacks_price[i];
 	ret_sweep->host_count = sweeper.hosts.count;
 	if (error == 0 && ret_sweep->count > 0)
 		qsort(ret_sweep->items, ret_sweep->count, sizeof(*ret_sweep->items), compare_items);
-	free(sweeper.lacks_price);
+	for (size_t i = 0; sweeper.prices && i < sweeper.hosts.count; i++)
+		price_times_free(&sweeper.prices[i].times);
+	free(sweeper.prices);
 	rows_free(&sweeper.hosts);
 	return error;
 }

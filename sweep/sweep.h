@@ -44,14 +44,9 @@ struct sweep {
 	struct sweep_item *items; /* the most expensive first */
 	size_t count, capacity;
 	size_t host_count;
-	size_t default_price_count; /* of these hosts: those with a finding and without a price */
+	struct price_doubts doubts; /* of these hosts, those with a finding */
 };
 
 /* Returns 0, -ENOMEM or the store's error. Free the sweep either way. */
 int sweep_make(const struct sweep_request *request, struct sweep *ret_sweep);
 void sweep_free(struct sweep *sweep);
-
-/* What a share of a host cost from `since` to `until`: `cpu_ns` of its cores, `byte_seconds` of its memory, each at
- * most all of it. ROW_NULL is none; if both are, the cost is ROW_NULL. */
-int64_t sweep_cost(const struct prices *prices, const struct row_cloud_host *host, int64_t since_unix_ns,
-		   int64_t until_unix_ns, int64_t cpu_ns, int64_t byte_seconds);

@@ -16,6 +16,7 @@
 static char directory[4096], path[4200];
 static struct prices *prices;
 static struct tree_error error;
+static struct price_times times;
 
 static void begin(void)
 {
@@ -26,6 +27,7 @@ static void begin(void)
 
 static void end(void)
 {
+	price_times_free(&times);
 	prices_free(prices);
 	suite_directory_remove(directory);
 }
@@ -39,6 +41,13 @@ static int load(const char *text)
 	fclose(file);
 	memset(&error, 0, sizeof(error));
 	return prices_load(path, false, &prices, &error);
+}
+
+static struct price price_of(const struct prices_host *host, int64_t unix_ns)
+{
+	price_times_free(&times);
+	ck_assert_int_eq(price_times_make(prices, host, &times), 0);
+	return *price_at(&times, unix_ns);
 }
 
 static const struct prices_host ec2 = {
@@ -85,7 +94,7 @@ TEST_EACH(price_is, cases)
 	struct price price;
 
 	ck_assert_msg(load(cases[_i].text) == 0, "%s: %s", cases[_i].text, error.reason);
-	price = prices_find(prices, cases[_i].host, JAN_1_NS);
+	price = price_of(cases[_i].host, JAN_1_NS);
 	ck_assert_msg(price.basis == cases[_i].basis, "%s: basis %d", cases[_i].text, price.basis);
 	if (price.basis == PRICES_DEFAULT)
 		return;
@@ -131,13 +140,13 @@ TEST(a_price_ends)
 	ck_assert_int_eq(load(HEADER "node,0.3,,,,m5.xlarge\nnode,0.2,2026-02-01,,,m5.xlarge\n"
 				     "node,0.1,2026-01-01T00:00:00Z,,,m5.xlarge\n"),
 			 0);
-	price = prices_find(prices, &ec2, JAN_1_NS - 1);
+	price = price_of(&ec2, JAN_1_NS - 1);
 	ck_assert_int_eq(price.node_nanos, 100000000);
 	ck_assert_int_eq(price.until_unix_ns, JAN_1_NS);
-	price = prices_find(prices, &ec2, JAN_1_NS);
+	price = price_of(&ec2, JAN_1_NS);
 	ck_assert_int_eq(price.node_nanos, 200000000);
 	ck_assert_int_eq(price.until_unix_ns, JAN_1_NS + 31 * 24 * HOUR_NS);
-	price = prices_find(prices, &ec2, price.until_unix_ns);
+	price = price_of(&ec2, price.until_unix_ns);
 	ck_assert_int_eq(price.node_nanos, 300000000);
 	ck_assert_int_eq(price.until_unix_ns, INT64_MAX);
 }

@@ -280,7 +280,7 @@ def everything(path):
     store.db.close()
 
 
-class Planted(unittest.TestCase):
+class Case(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
         self.store = Store(os.path.join(self.directory.name, "tracer.db"))
@@ -289,6 +289,8 @@ class Planted(unittest.TestCase):
         self.store.db.close()
         self.directory.cleanup()
 
+
+class Planted(Case):
     def only(self, finding, hostname):
         """The one finding of that name, which must be about this host."""
         found = [each for each in self.store.found() if each["finding"] == finding]
@@ -481,6 +483,83 @@ class Planted(unittest.TestCase):
         working(Host(self.store, "clean"), cores=1.0)
         self.assertEqual(self.store.found(), [])
         self.assertIn("0 findings", self.store.sweep().stdout)
+
+
+class Prices(Case):
+    """What is said of hosts without a price, wherever money is shown."""
+
+    def ask(self, verb, *arguments):
+        """Returns the answer in JSON, and the text."""
+        ask = [TRACER, verb, "--store", self.store.path, *arguments]
+        self.store.db.commit()
+        return (json.loads(subprocess.run([*ask, "--json"], check=True, capture_output=True).stdout),
+                subprocess.run(ask, check=True, capture_output=True, text=True))
+
+    def list(self, *rows, columns="AssetClass,InstanceID,InstanceIDField,MarketPriceHourly,EndTimestamp,Currency"):
+        path = pathlib.Path(self.directory.name, "prices.csv")
+        path.write_text("\n".join([columns, *rows]) + "\n")
+        return "--prices", path
+
+    def test_dollars_are_not_added_to_another_currency(self):
+        for name in ("priced", "unpriced"):
+            then_idle(Host(self.store, name))
+        prices = self.list("node,priced,hostname,36,,EUR")
+        note = "No price in EUR is known for 1 host: left out"
+        answer, text = self.ask("sweep", *prices)
+        costs = {each["hostname"]: (each["cost_micros"], each["price_basis"]) for each in answer["findings"]}
+        self.assertEqual(costs["unpriced"], (None, "none"))
+        self.assertGreater(costs["priced"][0], 0)
+        self.assertEqual((answer["no_price_count"], answer["default_price_count"]), (1, 0))
+        self.assertIn(note, text.stdout)
+        answer, text = self.ask("cost", "--by", "host", *prices)
+        self.assertEqual([row["host"] for row in answer["rows"]], ["priced"])
+        self.assertAlmostEqual(answer["bill_micros"], answer["observed_ms"] * 10, delta=10)
+        self.assertEqual((answer["host_count"], answer["no_price_count"], answer["default_price_count"]), (1, 1, 0))
+        self.assertIn(note, text.stdout)
+        answer, _ = self.ask("prices", "show", *prices)
+        self.assertEqual({host["host"]: (host["basis"], host["hour_micros"]) for host in answer["hosts"]},
+                         {"priced": ("node", 36_000_000), "unpriced": ("none", None)})
+        focus = subprocess.run([TRACER, "cost", "--focus", "--store", self.store.path, *prices], check=True,
+                               capture_output=True, text=True)
+        self.assertNotIn("unpriced", focus.stdout)
+        self.assertIn(note, focus.stderr)
+
+    def test_what_follows_the_last_price_is_left_out(self):
+        host = Host(self.store, "planted")
+        host.run(host.seen, None, kind="system", name="services")
+        host.run(2 * HOUR, 100 * MINUTE, name="before")
+        host.run(30 * MINUTE, 20 * MINUTE, name="after")
+        end = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(NOW // S - HOUR))
+        answer, _ = self.ask("cost", *self.list(f"node,planted,hostname,36,{end},EUR"))
+        self.assertEqual([row["run"] for row in answer["rows"]], ["before"])
+        self.assertEqual(answer["observed_ms"], 2 * HOUR * 1000)
+        self.assertEqual(answer["no_price_count"], 1)
+
+    def test_tune_says_that_prices_are_defaults(self):
+        self.store.path = os.path.join(self.directory.name, "made.db")
+        subprocess.run([MAKE_STORE, self.store.path], check=True)
+        run = ("snakemake: Snakefile", "--set", "gaps_between_tasks.least=0s", "--set", "gaps_between_tasks.least-share=0%")
+        for rows, counts, note in ((("node,x,hostname,1,,USD",), (1, 0), "No price is known for 1 host: OpenCost's defaults"),
+                                   (("node,x,hostname,1,,EUR",), (0, 1), "No price in EUR is known for 1 host: left out"),
+                                   (("node,,,1,,EUR",), (0, 0), None)):
+            answer, text = self.ask("tune", *run, *self.list(*rows))
+            self.assertEqual((answer["default_price_count"], answer["no_price_count"]), counts)
+            self.assertGreater(len(answer["findings"]), 0)
+            for finding in answer["findings"]:
+                self.assertEqual(finding["saved_micros_high"] is None, counts[1] == 1)
+            if note:
+                self.assertIn(note, text.stdout)
+            else:
+                self.assertNotIn("No price", text.stdout)
+
+    def test_two_currencies_are_refused(self):
+        Host(self.store, "planted")
+        prices = self.list("node,planted,hostname,1,,EUR", "node,other,hostname,1,,USD")
+        for verb in ("cost", "sweep", "tune"):
+            result = subprocess.run([TRACER, verb, "--store", self.store.path, *prices], check=False, text=True,
+                                    capture_output=True)
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertIn("prices.csv:3: Currency: USD, but earlier rows have EUR", result.stderr)
 
 
 if __name__ == "__main__" and "--store" in sys.argv:
