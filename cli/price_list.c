@@ -23,24 +23,28 @@ struct prices *price_list_load(const char *path)
 	return NULL;
 }
 
-static void doubt_print(size_t count, const char *doubt, const char *rest, const struct output *output)
-{
-	if (count > 0)
-		output_print(output, STYLE_WARNING, "%s %s %s%s (see tracer prices show)\n", doubt,
-			     units_count((int64_t)count, false), units_plural((int64_t)count, "host", "hosts"), rest);
-}
+#define HOSTS(count) units_count((int64_t)(count), false), units_plural((int64_t)(count), "host", "hosts")
 
 void price_doubts_print(const struct price_doubts *doubts, const struct prices *prices, const struct output *output)
 {
-	char none[64];
-
-	doubt_print(doubts->default_count, "No price is known for", ": OpenCost's defaults were used", output);
-	snprintf(none, sizeof(none), "No price in %s is known for", prices_currency(prices));
-	doubt_print(doubts->none_count, none, ": left out", output);
+	if (doubts->default_count > 0)
+		output_print(output, STYLE_WARNING,
+			     "No price is known for %s %s: OpenCost's defaults were used (see tracer prices show)\n",
+			     HOSTS(doubts->default_count));
+	if (doubts->none_count > 0)
+		output_print(output, STYLE_WARNING,
+			     "No price in %s is known for %s %s: left out (see tracer prices show)\n",
+			     prices_currency(prices), HOSTS(doubts->none_count));
+	if (doubts->spot_count > 0)
+		output_print(
+			output, STYLE_WARNING,
+			"Spot, or not known to be on demand: %s %s, at the price on demand (see tracer prices show)\n",
+			HOSTS(doubts->spot_count));
 }
 
 void price_doubts_to_json(const struct price_doubts *doubts, json_t *root)
 {
 	json_set_integer(root, "default_price_count", (int64_t)doubts->default_count);
 	json_set_integer(root, "no_price_count", (int64_t)doubts->none_count);
+	json_set_integer(root, "may_be_spot_count", (int64_t)doubts->spot_count);
 }

@@ -67,6 +67,7 @@ struct prices_host bill_priced_host(const struct row_cloud_host *cloud)
 		.instance_type = cloud->cloud_instance_type ? cloud->cloud_instance_type : host->product,
 		.region = cloud->cloud_region,
 		.lifecycle = cloud->cloud_lifecycle,
+		.is_cloud = cloud->cloud_provider || is_ec2,
 	};
 }
 

@@ -300,8 +300,16 @@ static int candidates_find(const struct prices *prices, const struct prices_host
 	return 0;
 }
 
+/* A row of a type of machine that names no lifecycle has the price on demand: lists of clouds are like that. */
+static bool may_be_spot(const struct price_row *row, const struct prices_host *host)
+{
+	return host->is_cloud && row->type.text && !row->lifecycle.text && !row->id.text &&
+	       (!host->lifecycle || strcmp(host->lifecycle, "spot") == 0);
+}
+
 /* The price until a time, from the best row of each class; without any, the defaults, which are dollars. */
-static struct price price_from(const struct prices *prices, const struct candidate best[ASSET_COUNT], int64_t until)
+static struct price price_from(const struct prices *prices, const struct prices_host *host,
+			       const struct candidate best[ASSET_COUNT], int64_t until)
 {
 	const struct candidate *node = &best[ASSET_NODE], *cpu = &best[ASSET_CPU], *memory = &best[ASSET_MEMORY];
 	struct price price = {.until_unix_ns = until};
@@ -310,11 +318,13 @@ static struct price price_from(const struct prices *prices, const struct candida
 		price.basis = PRICES_NODE;
 		price.node_nanos = node->row->nanos;
 		price.line = node->row->line;
+		price.may_be_spot = may_be_spot(node->row, host);
 	} else if (cpu->row || memory->row) {
 		price.basis = PRICES_RATES;
 		price.cpu_nanos = cpu->row ? cpu->row->nanos : 0;
 		price.memory_nanos = memory->row ? memory->row->nanos : 0;
 		price.line = cpu->row ? cpu->row->line : memory->row->line;
+		price.may_be_spot = may_be_spot(cpu->row ? cpu->row : memory->row, host);
 	} else if (strcmp(prices_currency(prices), PRICES_DEFAULT_CURRENCY) == 0) {
 		price.basis = PRICES_DEFAULT;
 		price.cpu_nanos = PRICES_DEFAULT_CPU_NANOS;
@@ -342,7 +352,7 @@ int price_times_make(const struct prices *prices, const struct prices_host *host
 		for (; next < count && items[next].row->end_unix_ns == until; next++)
 			if (items[next].rank >= best[items[next].row->asset].rank)
 				best[items[next].row->asset] = items[next];
-		times.items[times.count++] = price_from(prices, best, until);
+		times.items[times.count++] = price_from(prices, host, best, until);
 		if (next == count)
 			break;
 		until = items[next].row->end_unix_ns;
@@ -384,7 +394,8 @@ bool price_doubts_add(struct price_doubts *doubts, const struct price *price)
 {
 	doubts->default_count += price->basis == PRICES_DEFAULT;
 	doubts->none_count += price->basis == PRICES_NONE;
-	return price->basis == PRICES_DEFAULT || price->basis == PRICES_NONE;
+	doubts->spot_count += price->may_be_spot;
+	return price->basis == PRICES_DEFAULT || price->basis == PRICES_NONE || price->may_be_spot;
 }
 
 /* The product of an amount, a quantity and a part of an hour exceeds 64 bits. */

@@ -31,6 +31,7 @@ struct prices;
 struct prices_host {
 	const char *hostname, *cluster;
 	const char *instance_id, *instance_type, *region, *lifecycle;
+	bool is_cloud; /* rented: it may be spot */
 };
 
 enum prices_basis {
@@ -47,6 +48,7 @@ struct price {
 	int64_t cpu_nanos, memory_nanos; /* else: of a core, of a GiB */
 	int64_t until_unix_ns;           /* the price may be another from then on; INT64_MAX: never */
 	unsigned line;                   /* of the row that gave it, 0: none */
+	bool may_be_spot; /* that row is of a type of machine, for an instance that is, or may be, spot */
 };
 
 /* Reads a list. If `path` is NULL, or may be missing and is, the list is empty. Returns 0; -EINVAL or -errno with
@@ -69,10 +71,11 @@ void price_times_free(struct price_times *times);
 
 const struct price *price_at(const struct price_times *times, int64_t unix_ns);
 
-/* How many hosts have no price in the list, for the note beside the money. */
+/* Of how many hosts the list does not say all, for the note beside the money. */
 struct price_doubts {
 	size_t default_count; /* PRICES_DEFAULT */
 	size_t none_count;    /* PRICES_NONE: left out */
+	size_t spot_count;    /* may_be_spot */
 };
 
 /* Returns whether the price is in doubt: one host is counted once. */

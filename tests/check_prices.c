@@ -151,6 +151,36 @@ TEST(a_price_ends)
 	ck_assert_int_eq(price.until_unix_ns, INT64_MAX);
 }
 
+/* An instance of a cloud, priced by its type alone. */
+TEST(a_price_on_demand_may_not_be_that_of_spot)
+{
+	static const struct {
+		const char *lifecycle, *row;
+		bool is_cloud, may_be_spot;
+	} instances[] = {
+		{NULL, "node,1,,,,m5.xlarge\n", true, true},
+		{"spot", "cpu,1,,,,m5.*\n", true, true},
+		{"on-demand", "node,1,,,,m5.xlarge\n", true, false},
+		{"spot", "node,1,,,,m5.xlarge,,spot\n", true, false},
+		{NULL, "node,1,,i-0abc\n", true, false},
+		{NULL, "node,1\n", true, false},
+		{NULL, "node,1,,,,m5.xlarge\n", false, false},
+	};
+
+	for (size_t i = 0; i < sizeof(instances) / sizeof(instances[0]); i++) {
+		struct prices_host host = ec2;
+		char list[256];
+
+		host.lifecycle = instances[i].lifecycle;
+		host.is_cloud = instances[i].is_cloud;
+		snprintf(list, sizeof(list), "%s%s", HEADER, instances[i].row);
+		ck_assert_int_eq(load(list), 0);
+		ck_assert_msg(price_of(&host, JAN_1_NS).may_be_spot == instances[i].may_be_spot, "%s", list);
+		prices_free(prices);
+		prices = NULL;
+	}
+}
+
 TEST(amounts_are_exact)
 {
 	static const struct {

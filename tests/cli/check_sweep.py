@@ -552,6 +552,17 @@ class Prices(Case):
             else:
                 self.assertNotIn("No price", text.stdout)
 
+    def test_what_may_be_spot_is_said(self):
+        for name, row in (("ec2", {"vendor": "Amazon EC2", "product": "m5.xlarge", "asset_tag": "i-0abc"}),
+                          ("own", {"vendor": "Dell Inc.", "product": "m5.xlarge"})):
+            then_idle(Host(self.store, name, **row))
+        columns = "AssetClass,InstanceType,MarketPriceHourly,Lifecycle,InstanceID,InstanceIDField"
+        for rows, count in ((["node,m5.xlarge,1"], 1), (["node,,1"], 0), (["node,m5.xlarge,1,,ec2,hostname", "node,,1"], 0)):
+            for verb in ("cost", "sweep"):
+                answer, text = self.ask(verb, *self.list(*rows, columns=columns))
+                self.assertEqual(answer["may_be_spot_count"], count)
+                self.assertEqual("Spot, or not known to be on demand: 1 host, at the price on demand" in text.stdout, count == 1)
+
     def test_two_currencies_are_refused(self):
         Host(self.store, "planted")
         prices = self.list("node,planted,hostname,1,,EUR", "node,other,hostname,1,,USD")
