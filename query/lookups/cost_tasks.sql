@@ -1,6 +1,7 @@
 -- Tasks of a host that ran in a time, run by run, with what divides the cost of the host among them.
 -- :since_unix_ns, :until_unix_ns the time; :host_id the host.
--- A memory limit that a task shares with the others of its run is the run's, not its own.
+-- A memory limit that a task shares with the others of its run is the run's, not its own; and that of a run outside
+-- batch systems, containers and services is its slice's, which nobody requested for this run.
 WITH run AS (
   SELECT host_id AS run_host_id, id AS run_id, started_unix_ns AS run_unix_ns, name AS run, kind AS run_kind, user_id,
          container_id AS run_container_id, memory_limit_bytes AS run_memory_limit_bytes
@@ -21,6 +22,7 @@ SELECT task.task_run_id AS run_id, run.run AS run, run.run_kind AS run_kind,
        CASE WHEN coalesce(task.task_container_id, 0) <> coalesce(run.run_container_id, 0)
                  OR coalesce(task.task_memory_limit_bytes, 0) <> coalesce(run.run_memory_limit_bytes, 0)
             THEN task.task_memory_limit_bytes END AS memory_limit_bytes,
-       run.run_memory_limit_bytes AS run_memory_limit_bytes
+       CASE WHEN run.run_container_id IS NOT NULL OR run.run_kind IN ('batch', 'container', 'service', 'host-service')
+            THEN run.run_memory_limit_bytes END AS run_memory_limit_bytes
   FROM task JOIN run ON run.run_host_id = task.task_host_id AND run.run_id = task.task_run_id
  ORDER BY run.run_unix_ns, task.task_run_id, task.begin_unix_ns, task.task_id;

@@ -563,6 +563,16 @@ class Prices(Case):
                 self.assertEqual(answer["may_be_spot_count"], count)
                 self.assertEqual("Spot, or not known to be on demand: 1 host, at the price on demand" in text.stdout, count == 1)
 
+    def test_the_limit_of_a_slice_is_not_requested(self):
+        host = Host(self.store, "planted")
+        for name, kind in (("job 7", "batch"), ("unit", "service"), ("a.sh", "command"), ("b.sh", "job")):
+            run, task, _ = host.run(HOUR, HOUR // 2, kind=kind, name=name)
+            for table, row in (("runs", run), ("tasks", task)):
+                self.store.db.execute(f"UPDATE {table} SET memory_limit_bytes = ? WHERE id = ?", (2 * GIB, row))
+        answer, _ = self.ask("cost")
+        self.assertEqual({row["run"] for row in answer["rows"] if row["unused_micros"]}, {"job 7", "unit"})
+        self.assertEqual(len(answer["rows"]), 4)
+
     def test_two_currencies_are_refused(self):
         Host(self.store, "planted")
         prices = self.list("node,planted,hostname,1,,EUR", "node,other,hostname,1,,USD")
