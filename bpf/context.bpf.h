@@ -81,6 +81,30 @@ static __always_inline __u32 stdin_flag(struct file *file, __u32 tty)
 	return file && !is_terminal ? RECORD_STDIN_ELSEWHERE : 0;
 }
 
+#define QUOTA_NONE (~0ULL) /* RUNTIME_INF */
+
+/* Thousandths of a processor that this task may use: the least of its affinity and the CPU quotas from
+ * its cgroup up. The root has no quota. */
+static __always_inline __u32 core_limit_of(struct task_struct *task)
+{
+	struct task_group *parent, *group = (void *)SUBSYSTEM(task->cgroups, cpu_cgrp_id);
+	__u64 quota, period, limit = (__u64)task->nr_cpus_allowed * 1000;
+
+	if (!group || !bpf_core_field_exists(group->cfs_bandwidth.quota))
+		return limit;
+	for (int i = 0; i < CGROUP_DEPTH_MAX; i++) {
+		parent = READ(group, parent);
+		if (!parent)
+			break;
+		quota = READ(group, cfs_bandwidth.quota);
+		period = READ(group, cfs_bandwidth.period);
+		if (quota != QUOTA_NONE && period && quota * 1000 / period < limit)
+			limit = quota * 1000 / period;
+		group = parent;
+	}
+	return limit;
+}
+
 static __always_inline void context_read(struct record_context *context, struct event *event)
 {
 	struct task_struct *task = event->task;
@@ -94,12 +118,12 @@ static __always_inline void context_read(struct record_context *context, struct 
 	context->mount_namespace = task->nsproxy ? task->nsproxy->mnt_ns->ns.inum : 0;
 	context->uid = task->cred->uid.val;
 	context->gid = task->cred->gid.val;
-	context->pad = 0;
+	context->core_limit_milli = core_limit_of(task);
 	context->pgid = PGID(task);
 	context->tty = tty_of(task);
 	context->stdin_pipe = pipe_of(first[0]);
 	context->stdout_pipe = pipe_of(first[1]);
-	context->flags = KERNEL_THREAD_FLAG(task) | stdin_flag(first[0], context->tty);
+	context->flags = RECORD_CORE_LIMIT | KERNEL_THREAD_FLAG(task) | stdin_flag(first[0], context->tty);
 }
 
 struct path_walk {

@@ -118,7 +118,13 @@ struct page_counter {
 
 /* Both begin with their cgroup_subsys_state. */
 struct mem_cgroup { struct page_counter memory; } KERNEL;
-struct cfs_bandwidth { __u64 throttled_time; } KERNEL;
+
+struct cfs_bandwidth {
+	__s64 period; /* ns */
+	__u64 quota;  /* ns of each period */
+	__u64 throttled_time;
+} KERNEL;
+
 struct task_group { struct task_group *parent; struct cfs_bandwidth cfs_bandwidth; } KERNEL;
 
 /* Accounting */
@@ -186,6 +192,7 @@ struct task_struct {
 	unsigned int flags;
 	struct sched_entity se;
 	struct sched_info sched_info;
+	int nr_cpus_allowed;
 	struct mm_struct *mm;
 	int exit_state;
 	int exit_code;

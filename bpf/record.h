@@ -129,7 +129,7 @@ struct record_context {
 	uint32_t mount_namespace;
 	uint32_t uid;
 	uint32_t gid;
-	uint32_t pad;
+	uint32_t core_limit_milli; /* 1/1000 processor: affinity and CPU quota, if RECORD_CORE_LIMIT */
 	uint32_t pgid;
 	uint32_t tty;         /* device number of the controlling terminal, or 0 */
 	uint32_t stdin_pipe;  /* inode if descriptor 0 is a pipe or FIFO, else 0 */
@@ -145,6 +145,7 @@ struct record_context {
 #define RECORD_EXITING (1U << 5)         /* sample of a process that is exiting or a zombie */
 #define RECORD_STDIN_ELSEWHERE (1U << 6) /* descriptor 0 is not the terminal; unset: it is, or unknown */
 #define RECORD_CWD_TRUNCATED (1U << 7)   /* cwd lacks its beginning */
+#define RECORD_CORE_LIMIT (1U << 8)      /* core_limit_milli is known; older records have another number there */
 
 #define RECORD_FILENAME_MAX 512
 #define RECORD_CWD_MAX 1024

@@ -177,6 +177,50 @@ TEST(requested_threads_move_with_their_group)
 	ck_assert_rows(threads_sql, "bwa mem 4\nsamtools sort 8\nsamtools view 2\ntask 4\ntask 8\n");
 }
 
+/* The host has two processors. */
+static const struct {
+	const char *story, *expected;
+} allowed[] = {
+	{"2>10 make all; 10>11 sort x; ends; 10 ends", "- main -\n- engine -\n"},
+	{"2>10 cores=500 make all; 10>11 cores=500 sort x; ends; 10 ends", "500 main 500\n500 engine 500\n"},
+	{"2>10 cores=1500 make all; 10>11 cores=64000 sort x; ends; 10 ends", "2000 main 1500\n2000 engine 2000\n"},
+	/* replaced before it used anything */
+	{"2>10 cores=1500 make all; 10>11 cores=2000 taskset 1 sort x; 11 cores=1000 sort x; ends; 10 ends",
+	 "1500 main 1500\n1500 engine 1000\n"},
+	/* a fork has its parent's, whatever it binds itself to */
+	{"2>10 cores=1500 make all; 10>11 cores=1000 sort x; 11>12; ends", "1000 main -\n1000 engine 1000\n"},
+	/* a running program: at its first scan; what it binds itself to later does not count */
+	{"2>10 cores=1500 make all; 10>11 cores=1000 sort x", "- main -\n- engine -\n"},
+	{"2>10 cores=1500 make all; 10>11 cores=1000 sort x; 11<10 seen 5; pass 1", "1000 main -\n1000 engine 1000\n"},
+	{"2>10 cores=1500 make all; 10>11 cores=1500 sort x; 11<10 seen 5 cores=500; pass 1; 11 ends; 10 ends",
+	 "1500 main 1500\n1500 engine 1500\n"},
+	{"10<2 seen 5 cores=1500 make all; 11<10 seen 5 cores=1000 sort x; pass 1; 11 ends; 10 ends",
+	 "1500 main 1500\n1500 engine 1000\n"},
+	/* a restart in between */
+	{"2>10 cores=1500 make all; 10>11 cores=1000 sort x; restart; 11 ends; restart; 10 ends",
+	 "1500 main 1500\n1500 engine 1000\n"},
+	/* and a helper that joins the task of its pipeline */
+	{"2>10 make all; 10>11 >71 cores=1000 cat x; 11<10 seen 5; pass 1; restart; 10>12 <71 cores=500 sort; ends",
+	 "1000 main 1000\n1000 engine 1000\n"},
+	/* of a task in a container what that allows, not what starts it */
+	{"cgroup 600 /docker/" HEX64 "; 1>9 containerd-shim-runc-v2; 2>10 cores=2000 make all; "
+	 "10>11 cores=2000 bash b.sh; 11>12 cores=2000 docker run image sort x; 9>13 cgroup=600 cores=500 sort x; "
+	 "ends; 12 ends; 11 ends; 10 ends",
+	 "2000 main 2000\n2000 engine 500\n"},
+	{"cgroup 600 /docker/" HEX64 "; 1>9 containerd-shim-runc-v2; 2>10 cores=2000 docker run image sort x; "
+	 "9>12 cgroup=600 cores=500 sort x; restart; 12 ends; restart; 10 ends",
+	 "500 main 500\n"},
+};
+
+TEST_EACH(allowed_cores_are_the_most_of_any_program, allowed)
+{
+	tell("%s", allowed[_i].story);
+	ck_assert_rows("SELECT DISTINCT r.core_limit_milli, t.kind, t.core_limit_milli FROM processes p JOIN runs r ON "
+		       "r.id = p.run_id JOIN tasks t ON t.run_id = r.id WHERE p.pid = 10 AND t.merged_into_id IS NULL "
+		       "ORDER BY t.kind DESC",
+		       allowed[_i].expected);
+}
+
 TEST(no_limit_is_unknown)
 {
 	tell("2>10 bwa mem x");

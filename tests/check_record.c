@@ -85,6 +85,8 @@ static size_t make(enum event_type type)
 #undef A
 #undef I
 #undef C
+	if (type == EVENT_EXEC || type == EVENT_SAMPLE)
+		made.exec.flags |= RECORD_CORE_LIMIT;
 	return record_encode(&made, record);
 }
 
@@ -151,6 +153,23 @@ TEST(unknown_types)
 		ck_assert_int_eq(decode_copy(size), -EBADMSG);
 	}
 	ck_assert_str_eq(event_type_name((enum event_type)100), "unknown");
+}
+
+/* Records of earlier releases have a session id in its place. */
+TEST(core_limit_that_is_not_one)
+{
+	static const enum event_type types[] = {EVENT_EXEC, EVENT_SAMPLE};
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		size_t size = make(types[i]);
+
+		((struct record_exec *)record)->context.core_limit_milli = 1500;
+		ck_assert_int_eq(event_decode(record, size, &received), 0);
+		ck_assert_uint_eq(received.exec.core_limit_milli, 1500);
+		((struct record_exec *)record)->context.flags &= ~RECORD_CORE_LIMIT;
+		ck_assert_int_eq(event_decode(record, size, &received), 0);
+		ck_assert_uint_eq(received.exec.core_limit_milli, 0);
+	}
 }
 
 TEST(unknown_counters)

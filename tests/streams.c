@@ -111,7 +111,7 @@ struct counters in_cgroup(uint64_t limit, uint64_t peak, uint64_t throttled_ns)
 
 struct where {
 	uint64_t stdin_pipe, stdout_pipe, pgid, tty, uid, cgroup_id, flags;
-	uint64_t pid_namespace, mount_namespace; /* 0: unknown */
+	uint64_t pid_namespace, mount_namespace, core_limit_milli; /* 0: unknown */
 	const char *cwd;
 };
 
@@ -193,6 +193,7 @@ static void set_where(struct event_exec *e, unsigned pid, struct where where)
 	e->uid = where.uid;
 	e->pid_namespace = where.pid_namespace;
 	e->mount_namespace = where.mount_namespace;
+	e->core_limit_milli = where.core_limit_milli;
 	e->stdin_pipe = where.stdin_pipe;
 	e->stdout_pipe = where.stdout_pipe;
 	e->cwd = bytes(where.cwd ? where.cwd : "/work");
@@ -330,9 +331,16 @@ static struct where take_where(char **text)
 		const char *name;
 		uint64_t *value;
 	} fields[] = {
-		{"<", &where.stdin_pipe},      {">", &where.stdout_pipe},        {"pgid=", &where.pgid},
-		{"tty=", &where.tty},          {"flags=", &where.flags},         {"uid=", &where.uid},
-		{"cgroup=", &where.cgroup_id}, {"pidns=", &where.pid_namespace}, {"mntns=", &where.mount_namespace},
+		{"<", &where.stdin_pipe},
+		{">", &where.stdout_pipe},
+		{"pgid=", &where.pgid},
+		{"tty=", &where.tty},
+		{"flags=", &where.flags},
+		{"uid=", &where.uid},
+		{"cgroup=", &where.cgroup_id},
+		{"pidns=", &where.pid_namespace},
+		{"mntns=", &where.mount_namespace},
+		{"cores=", &where.core_limit_milli},
 	};
 	size_t i;
 

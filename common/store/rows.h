@@ -131,7 +131,8 @@ struct row_blob {
 	I(root_end_boot_ns) \
 	I(task_count) \
 	I(lost_count) \
-	ROW_LIMITS(I)
+	ROW_LIMITS(I) \
+	I(core_limit_milli)
 
 #define ROW_TASK_COLUMNS(I, T, B) \
 	I(id) \
@@ -154,7 +155,8 @@ struct row_blob {
 	ROW_LIMITS(I) \
 	T(label) \
 	I(retried_by_id) \
-	I(requested_thread_count)
+	I(requested_thread_count) \
+	I(core_limit_milli)
 
 #define ROW_TOOL_COLUMNS(I, T, B) \
 	I(id) \

@@ -58,6 +58,7 @@ static void apply_fork(struct model *model, const struct event_fork *fork)
 		process->pid_namespace = parent->pid_namespace;
 		process->mount_namespace = parent->mount_namespace;
 		process->output_pipe = parent->output_pipe;
+		process->core_limit_milli = parent->core_limit_milli;
 	}
 }
 
@@ -121,6 +122,7 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 	process->mount_namespace = (uint32_t)exec->mount_namespace;
 	process->output_pipe = (uint32_t)exec->stdout_pipe;
 	process_set_context(process, exec->cgroup_id, (uint32_t)exec->uid, (uint32_t)exec->pgid, (uint32_t)exec->flags);
+	process_set_core_limit(process, model, exec->core_limit_milli);
 	classify(model, process, &verdict);
 	process->ignored = verdict.role == RULES_ROLE_IGNORE;
 	if (process->ignored || (verdict.role == RULES_ROLE_STARTER && !process->image))

@@ -23,6 +23,7 @@ struct found {
 	uint64_t cgroup_id;
 	uint32_t exec_id, uid, pgid, flags, stdin_pipe, stdout_pipe;
 	uint32_t pid_namespace, mount_namespace;
+	uint64_t core_limit_milli;
 	struct counters counters;
 	struct command *command;
 	struct found *next; /* in the line being placed, topmost ancestor first */
@@ -84,6 +85,7 @@ static struct process *found_place_one(struct model *model, const struct found *
 	process->pid_namespace = found->pid_namespace;
 	process->mount_namespace = found->mount_namespace;
 	process_set_context(process, found->cgroup_id, found->uid, found->pgid, found->flags);
+	process_set_core_limit(process, model, found->core_limit_milli);
 	command_unref(process->command);
 	process->command = command_ref(found->command);
 	classify(model, process, &verdict);
@@ -203,6 +205,7 @@ void found_note(struct model *model, const struct event_sample *sample)
 	found->mount_namespace = (uint32_t)sample->mount_namespace;
 	found->stdin_pipe = (uint32_t)sample->stdin_pipe;
 	found->stdout_pipe = (uint32_t)sample->stdout_pipe;
+	found->core_limit_milli = sample->core_limit_milli;
 	found->counters = sample->counters;
 }
 

@@ -81,8 +81,17 @@ static bool is_partial(const struct totals *totals)
 	return totals->valid & COUNTERS_PARTIAL;
 }
 
+/* A client only waits for a container: what it may use itself says nothing about the task. */
+static void tally_core_limit(struct tally *part, const struct image *image, const struct tool *tool)
+{
+	bool is_inner = image->container && image->container != tool->group->task->run->container;
+
+	if (image->role != RULES_ROLE_CLIENT)
+		*(is_inner ? &part->inner_core_limit_milli : &part->core_limit_milli) = image->core_limit_milli;
+}
+
 /* What an image contributes to its tool and run. */
-static void image_tally(const struct image *image, struct tally *ret)
+static void image_tally(const struct image *image, const struct tool *tool, struct tally *ret)
 {
 	static const struct totals nothing;
 
@@ -96,6 +105,7 @@ static void image_tally(const struct image *image, struct tally *ret)
 	ret->partial_count = is_partial(&image->totals);
 	ret->peak_rss_bytes = image->peak_rss_bytes;
 	ret->requested_thread_count = image->requested_thread_count;
+	tally_core_limit(ret, image, tool);
 	ret->end_boot_ns = image->end_boot_ns;
 }
 
@@ -118,7 +128,7 @@ void image_set_tool(struct model *model, struct image *image, struct tool *tool)
 {
 	struct tally part;
 
-	image_tally(image, &part);
+	image_tally(image, tool, &part);
 	if (image->tool) {
 		tally_above(image->tool, &part, -1);
 		DL_DELETE(image->tool->images, image);
@@ -164,6 +174,7 @@ struct image *image_new(struct model *model, struct process *process, enum image
 	image->expected_codes = verdict->expected_codes;
 	image->fails_with_commands = verdict->fails_with_commands;
 	image->requested_thread_count = verdict->requested_thread_count ? verdict->requested_thread_count : ROW_NULL;
+	image->core_limit_milli = ROW_NULL;
 	image->rule = verdict->rule;
 	image->reason = reason;
 	if (process->command)
@@ -230,6 +241,13 @@ static void note_limits(struct model *model, struct image *image, const struct c
 		image->container->dirty = true;
 }
 
+/* A program that another one replaces at once does not count: taskset, numactl and env only prepare the next. */
+static void note_core_limit(struct image *image, enum image_totals kind)
+{
+	if (kind != TOTALS_EXEC && image->process && image->process->core_limit_milli)
+		image->core_limit_milli = image->process->core_limit_milli;
+}
+
 void image_update(struct model *model, struct image *image, const struct counters *counters, enum image_totals kind)
 {
 	struct tally change;
@@ -252,6 +270,8 @@ void image_update(struct model *model, struct image *image, const struct counter
 	note_peak(image, counters, kind);
 	note_limits(model, image, counters);
 	change.peak_rss_bytes = image->peak_rss_bytes;
+	note_core_limit(image, kind);
+	tally_core_limit(&change, image, image->tool);
 	tally_above(image->tool, &change, 1);
 	image_set_dirty(model, image);
 }

@@ -60,6 +60,13 @@ void process_set_context(struct process *process, uint64_t cgroup_id, uint32_t u
 	process->flags = flags;
 }
 
+void process_set_core_limit(struct process *process, const struct model *model, uint64_t limit_milli)
+{
+	uint64_t host_milli = (uint64_t)model->host.cpu_count * 1000;
+
+	process->core_limit_milli = (uint32_t)(host_milli && limit_milli > host_milli ? host_milli : limit_milli);
+}
+
 void process_set_changed(struct model *model, struct process *process)
 {
 	process->state_is_stored = false;

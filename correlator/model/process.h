@@ -56,6 +56,7 @@ struct process {
 	uint64_t cgroup_id;
 	uint32_t exec_id, uid, pgid, flags;
 	uint32_t pid_namespace, mount_namespace;
+	uint32_t core_limit_milli;        /* processors that its program may use, at its start; 0: unknown */
 	uint32_t stdin_pipe, stdout_pipe; /* when it was placed beneath an orchestrator */
 	uint32_t output_pipe;             /* inode if descriptor 1 was a pipe at its last exec, else 0 */
 	struct pipe_user *reads, *writes; /* the same, for a helper attributed to the orchestrator */
@@ -84,6 +85,8 @@ struct process {
 struct process *process_find(struct model *model, uint32_t pid, uint64_t start_boot_ns);
 struct process *process_new(struct model *model, const struct image_key *key, struct process *parent);
 void process_set_context(struct process *process, uint64_t cgroup_id, uint32_t uid, uint32_t pgid, uint32_t flags);
+/* Its affinity and CPU quota, which may exceed the processors of the host. */
+void process_set_core_limit(struct process *process, const struct model *model, uint64_t limit_milli);
 void process_set_group(struct model *model, struct process *process, struct run *run, struct group *group);
 /* Its state has changed: the next commit writes it. */
 void process_set_changed(struct model *model, struct process *process);

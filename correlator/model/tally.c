@@ -12,6 +12,8 @@ void tally_add(struct tally *sum, const struct tally *part, int sign)
 		return;
 	tally_raise(&sum->peak_rss_bytes, part->peak_rss_bytes);
 	tally_raise(&sum->requested_thread_count, part->requested_thread_count);
+	tally_raise(&sum->core_limit_milli, part->core_limit_milli);
+	tally_raise(&sum->inner_core_limit_milli, part->inner_core_limit_milli);
 	if (part->begin_boot_ns && (sum->begin_boot_ns == 0 || part->begin_boot_ns < sum->begin_boot_ns)) {
 		sum->begin_boot_ns = part->begin_boot_ns;
 		sum->started_unix_ns = part->started_unix_ns;

@@ -12,6 +12,8 @@ struct tally {
 	int64_t partial_count;          /* images whose totals have COUNTERS_PARTIAL */
 	int64_t peak_rss_bytes;         /* largest of one image, ROW_NULL unknown */
 	int64_t requested_thread_count; /* largest of one image, ROW_NULL unknown */
+	int64_t core_limit_milli;       /* the same, of images in the run's own container or in none */
+	int64_t inner_core_limit_milli; /* the same, of images in other containers */
 	uint64_t begin_boot_ns;
 	int64_t started_unix_ns; /* of the image that began at begin_boot_ns */
 	uint64_t end_boot_ns;    /* latest end of an image; meaningful if none is running */
@@ -29,6 +31,8 @@ static inline void tally_init(struct tally *tally)
 	*tally = (struct tally){
 		.peak_rss_bytes = ROW_NULL,
 		.requested_thread_count = ROW_NULL,
+		.core_limit_milli = ROW_NULL,
+		.inner_core_limit_milli = ROW_NULL,
 	};
 }
 

@@ -109,6 +109,8 @@ static void context_fill(struct event_exec *exec, const struct record_exec *reco
 	exec->boot_ns = record->header.boot_ns;
 	exec->image = record->header.image;
 	exec->counters = record->counters;
+	if (!(exec->flags & RECORD_CORE_LIMIT))
+		exec->core_limit_milli = 0;
 }
 
 /* Decodes exec and sample: both have the same layout and fields (EVENT_SAMPLE_FIELDS). */

@@ -28,22 +28,23 @@
 
 /* A new program in a process. */
 #define EVENT_EXEC_FIELDS(U, S, T, A, I, C) \
-	I(parent)          /* real parent at this moment */ \
-	U(cgroup_id)       /* its path comes in a cgroup event */ \
-	U(pid_namespace)   /* inode number */ \
-	U(mount_namespace) /* inode number */ \
-	U(uid)             /* real user id */ \
-	U(gid)             /* real group id */ \
-	U(pgid)            /* process group */ \
-	U(tty)             /* device number of the controlling terminal, 0: none */ \
-	U(stdin_pipe)      /* inode if descriptor 0 is a pipe or FIFO, else 0 */ \
-	U(stdout_pipe)     /* the same for descriptor 1 */ \
-	U(flags)           /* RECORD_* of bpf/record.h */ \
-	C(counters)        /* so far, over the whole life of the process */ \
-	T(comm)            /* name of the main thread, at most 15 bytes */ \
-	T(filename)        /* exec: as given to execve; sample: path of the executable */ \
-	T(cwd)             /* absolute path, assembled from its names */ \
-	A(argv)            /* arguments */
+	I(parent)           /* real parent at this moment */ \
+	U(cgroup_id)        /* its path comes in a cgroup event */ \
+	U(pid_namespace)    /* inode number */ \
+	U(mount_namespace)  /* inode number */ \
+	U(uid)              /* real user id */ \
+	U(gid)              /* real group id */ \
+	U(pgid)             /* process group */ \
+	U(tty)              /* device number of the controlling terminal, 0: none */ \
+	U(stdin_pipe)       /* inode if descriptor 0 is a pipe or FIFO, else 0 */ \
+	U(stdout_pipe)      /* the same for descriptor 1 */ \
+	U(flags)            /* RECORD_* of bpf/record.h */ \
+	C(counters)         /* so far, over the whole life of the process */ \
+	T(comm)             /* name of the main thread, at most 15 bytes */ \
+	T(filename)         /* exec: as given to execve; sample: path of the executable */ \
+	T(cwd)              /* absolute path, assembled from its names */ \
+	A(argv)             /* arguments */ \
+	U(core_limit_milli) /* 1/1000 processor that it may use: affinity and CPU quota, 0: unknown */
 
 /* A running process, from the iterator: fields as in exec, but text only in a full pass. */
 #define EVENT_SAMPLE_FIELDS(U, S, T, A, I, C) EVENT_EXEC_FIELDS(U, S, T, A, I, C)

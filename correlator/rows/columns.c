@@ -178,6 +178,9 @@ void run_columns(struct columns *columns, struct row_run *row, struct run *run)
 	TALLY_BOTH(run->tally);
 	MEMORY_BOTH(run->memory);
 	LIMITS_BOTH(run->limits);
+	EITHER(run->tally.inner_core_limit_milli = ROW_NULL,
+	       tally_raise(&run->tally.core_limit_milli, run->tally.inner_core_limit_milli));
+	BOTH(core_limit_milli, run->tally.core_limit_milli);
 }
 
 /* Figures are only saved: those of its groups and tools are loaded. */
@@ -206,6 +209,9 @@ void task_columns(struct columns *columns, struct row_task *row, struct task *ta
 	MEMORY_BOTH(task->memory);
 	BOTH(requested_thread_count, tally.requested_thread_count);
 	LIMITS_BOTH(all_limits);
+	/* Programs outside its container only start it. */
+	row->core_limit_milli =
+		tally.inner_core_limit_milli != ROW_NULL ? tally.inner_core_limit_milli : tally.core_limit_milli;
 }
 
 void tool_columns(struct columns *columns, struct row_tool *row, struct tool *tool)

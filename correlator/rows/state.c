@@ -156,7 +156,7 @@ void run_state(struct archive *archive, struct run *entity)
 static void tools_state(struct archive *archive, struct group *group)
 {
 	LIST_BEGIN("tools", tool, group->tools, UINT64_MAX, entity->group = group)
-	INT(id) INT(start_boot_ns)
+	INT(id) INT(start_boot_ns) ID(tally.core_limit_milli) ID(tally.inner_core_limit_milli)
 	LIST_END
 }
 
@@ -291,7 +291,7 @@ static void image_state(struct archive *archive, struct image *entity)
 	if (!archive_open(archive, "image", true))
 		return;
 	INT(rank) INT(boundary) INT(nested) INT(interactive) INT(expected_codes) INT(fails_with_commands)
-	ID(requested_thread_count)
+	ID(requested_thread_count) ID(core_limit_milli)
 	base_state(archive, &entity->base);
 	archive_close(archive);
 }
@@ -300,8 +300,8 @@ void process_state(struct archive *archive, const struct model *model, struct pr
 {
 	INT(exec_id) ID(parent_image_id) INT(parent_exec_id) INT(first_exec_id) INT(path_rank)
 	INT(fork_boot_ns) INT(cgroup_id) INT(uid) INT(pgid) INT(flags)
-	INT(pid_namespace) INT(mount_namespace) INT(stdin_pipe) INT(stdout_pipe) INT(output_pipe) INT(is_task_root)
-	INT(is_run_root) INT(has_container) INT(ignored) INT(ended) INT(has_final) INT(end_boot_ns)
+	INT(pid_namespace) INT(mount_namespace) INT(core_limit_milli) INT(stdin_pipe) INT(stdout_pipe) INT(output_pipe)
+	INT(is_task_root) INT(is_run_root) INT(has_container) INT(ignored) INT(ended) INT(has_final) INT(end_boot_ns)
 	INT(stall_since_boot_ns)
 	archive_enum(archive, "place", &entity->place, PLACE_FULL + 1);
 	archive_enum(archive, "stall", &entity->stall, STALL_IDLE + 1);
