@@ -1,11 +1,18 @@
 -- title: Which hosts stayed on after a run had ended?
 -- explanation: Time in which a host was watched, the latest run had ended more than a grace before, and no other had
 --   begun. Time in which it was off, or not watched, does not count, nor do the five minutes in which a gap began or
---   ended. The gap may still go on.
+--   ended. The gap may still go on. A service that hardly uses anything on average is no run here, but where there is
+--   one, five minutes in which the host was busy as a whole do not count either.
 -- finding: sweep
 -- parameter: since_unix_ns time = 7d; only what was seen from then on
 -- parameter: grace_ns duration = 10m; time after a run that is no gap; source: our proposal (docs/sweep.md)
 -- parameter: least_ns duration = 1h; minimum time of all gaps together; source: our proposal (docs/sweep.md)
+-- parameter: most_service_cores number = 0.03; cores in use, on average over its life, up to which a service waits;
+--   source: our proposal: what Google Cloud's idle VM recommendations say of a whole machine
+-- parameter: most_service_bytes bytes = 2000; bytes a second, disk and network, likewise; source: our proposal: what
+--   Google Cloud's idle VM recommendations say of a whole machine
+-- parameter: most_cores number = 0.2; cores in use above which the host as a whole is busy; source: our proposal
+--   (docs/sweep.md)
 -- column: host_id id; the host
 -- column: hostname text; host name
 -- column: since_unix_ns time; when it began
@@ -22,15 +29,25 @@
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds
 -- sentence: {hostname} stayed on without a run for {gap_ns}, in {gap_count} gaps after runs, the latest after {run}
 -- advice: Stop the host when its last run ends, or queue the runs so that one follows another.
-WITH work AS (
+WITH waiting AS (
+  SELECT r.host_id AS waiting_host_id, r.id AS waiting_run_id
+    FROM standing_runs r JOIN hosts h ON h.id = r.host_id
+   WHERE r.kind = 'service' AND r.engine IS NULL
+     AND r.cpu_ns <= :most_service_cores * coalesce(r.wall_ns, h.last_seen_unix_ns - r.started_unix_ns)
+     AND 1000000000.0 * (coalesce(r.read_bytes, 0) + coalesce(r.write_bytes, 0) + coalesce(r.sent_bytes, 0)
+                         + coalesce(r.received_bytes, 0))
+         <= 1.0 * :most_service_bytes * coalesce(r.wall_ns, h.last_seen_unix_ns - r.started_unix_ns)
+), work AS (
   SELECT host_id AS work_host_id, id AS work_run_id, name AS work_run, started_unix_ns AS work_begin_unix_ns,
          started_unix_ns + wall_ns AS work_end_unix_ns
     FROM standing_runs
    WHERE kind NOT IN ('system', 'session', 'host-service')
+     AND (host_id, id) NOT IN (SELECT waiting_host_id, waiting_run_id FROM waiting)
 ), moment AS (
   SELECT host_id AS moment_host_id, last_unix_ns AS at_unix_ns, covered_ns AS seen_ns, 0 AS run_end_unix_ns
     FROM host_activity
    WHERE begin_unix_ns >= :since_unix_ns
+     AND (coalesce(cpu_ns, 0) <= :most_cores * covered_ns OR host_id NOT IN (SELECT waiting_host_id FROM waiting))
    UNION ALL
   SELECT work_host_id, work_begin_unix_ns, 0, coalesce(work_end_unix_ns, 9000000000000000000) FROM work
 ), placed AS (

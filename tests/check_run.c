@@ -197,6 +197,20 @@ TEST(services_of_the_distribution_are_distinguished)
 				 "service mine.service 1500\n");
 }
 
+/* Whatever starts them: the service manager, a container, init. */
+TEST(agents_that_watch_the_host_are_its_own)
+{
+	tell("cgroup 600 /system.slice/prometheus-node-exporter.service; cgroup 601 /system.slice/munge.service; "
+	     "cgroup 602 /system.slice/datadog-agent.service; cgroup 603 /docker/" HEX64 "; "
+	     "cgroup 604 /system.slice/postgresql.service; cgroup 605 /system.slice/falcon-assembly.service; "
+	     "1 systemd; 1>10 cgroup=600 prometheus-node-exporter; 1>11 cgroup=601 munged; 1>12 cgroup=602 agent run; "
+	     "1>20 containerd-shim-runc-v2; 20>13 cgroup=603 telegraf; 1>14 cgroup=604 postgres; "
+	     "1>15 cgroup=605 falcon; 2>16 zabbix_agentd; ends");
+	ck_assert_rows(runs_sql, "host-service prometheus-node-exporter.service 0\nhost-service munge.service 0\n"
+				 "host-service datadog-agent.service 0\nservice postgresql.service 0\n"
+				 "service falcon-assembly.service 0\n");
+}
+
 TEST(a_process_without_a_known_parent_has_a_run_of_its_own)
 {
 	tell("90>10 stray"); /* 90 was never reported */

@@ -169,6 +169,18 @@ def own(host, name, kind, cores):
     host.load(cores=cores, io=2000)
 
 
+def agent(host, cores=0.005, io=1000, scripts=0, begin=30 * 86400, then=then_idle):
+    """A service that no rule knows, open since before the job, which starts `scripts` a minute."""
+    run, task, tool = host.run(begin, kind="service", name="site-agent.service", cpu_s=begin * cores)
+    for table, row in ("runs", run), ("tasks", task):
+        host.store.db.execute(f"UPDATE {table} SET sent_bytes = ? WHERE id = ?", (int(begin * io), row))
+    host.sampled(host.process(tool, begin, program="site-agent"), host.seen, 0, cores, io, step=60)
+    for ago in range(host.seen, 0, -60):
+        for _ in range(scripts):
+            host.process(tool, ago, ago - 0.1, program="check.sh", cpu_s=0.05)
+    then(host)
+
+
 # (what it is, whether it is idle, how to make it); the label is what happens, not what a rule can see
 HISTORIES = [
     ("nothing ran", True, lambda h: h.load()),
@@ -190,7 +202,14 @@ HISTORIES = [
     ("work that uses 3 % of a core", False, lambda h: working(h, cores=0.03)),
     ("work that only reads, 50 KB/s", False, lambda h: working(h, io=50_000)),
     ("work that only reads, 100 bytes a second", False, lambda h: working(h, io=100)),
-    ("a service that answers now and then", False, lambda h: working(h, cores=0.002, io=20, kind="service")),
+    ("a service that answers now and then", True, lambda h: working(h, cores=0.002, io=20, kind="service")),
+    ("an agent no rule knows, scraped: 0.5 % of a core, 1 KB/s", True, agent),
+    ("an agent no rule knows that starts a script each minute", True, lambda h: agent(h, scripts=1)),
+    ("a service at work: 10 % of a core", False, lambda h: agent(h, cores=0.1)),
+    ("a service at work: 5 % of a core", False, lambda h: agent(h, cores=0.05, io=0)),
+    ("a service at work: 10 KB/s", False, lambda h: agent(h, io=10_000)),
+    ("a service that starts 60 scripts a minute", False, lambda h: agent(h, scripts=60)),
+    ("a service that began 5 minutes ago", False, lambda h: agent(h, begin=300, then=lambda h: h.load())),
     ("a run of 5 minutes every 20", False, lambda h: every(h, 20 * MINUTE, 300, last=14 * MINUTE)),
     ("one short run each 10 minutes", False, lambda h: every(h, 600, 2, last=590)),
     ("one short process each 10 minutes of a run", False, lambda h: inside(h, 600)),
@@ -224,8 +243,10 @@ class Idle(unittest.TestCase):
         # A host that is busy as a whole is not called idle, although nothing but its own services ran.
         self.assertEqual(missed, ["services of the distribution, 40 % of a core"])
         self.assertEqual(found["host-00"]["certainty"], "certain")
-        self.assertEqual(found["host-12"]["certainty"], "likely")
-        self.assertEqual(found["host-13"]["certainty"], "likely")
+        for what in ("half of the samples missing", "no samples of the host at all",
+                     "a service that answers now and then"):
+            number = [each for each, _, _ in HISTORIES].index(what)
+            self.assertEqual(found[f"host-{number:02}"]["certainty"], "likely")
         ended = NOW - HOUR * S
         self.assertLess(abs(found["host-05"]["since_unix_ns"] - ended), 300 * S)
         if "--print" in sys.argv:
@@ -330,6 +351,11 @@ class Planted(Case):
         worked.run(HOUR, HOUR - 5)
         self.assertAlmostEqual(self.only("host_underused", "planted")["cpu_ns"] / S, CORES * DAYS, delta=CORES * 400)
 
+    def test_underused_beside_an_agent(self):
+        agent(Host(self.store, "planted", **LONG), then=lambda host: host.load(step=60, cores=lambda ago:
+              1.0 if ago % 20000 < 60 else 0.01))
+        self.only("host_underused", "planted")
+
     def test_underused_ignores_disk_but_not_network(self):
         Host(self.store, "planted", **LONG).load(cores=0.01, step=60)
         chatty = Host(self.store, "clean", **LONG).load(cores=0.01, step=60)
@@ -352,6 +378,24 @@ class Planted(Case):
         off.run(2 * HOUR, 0)
         off.load(cores=1.0, but=[(8 * HOUR, 2 * HOUR)])
         found = self.only("host_gaps", "planted")
+        self.check_gaps(found)
+
+    def test_gaps_and_idle_time_beside_an_agent(self):
+        planted = Host(self.store, "planted", seen=10 * HOUR)
+        planted.run(9 * HOUR, 8 * HOUR)
+        planted.run(4 * HOUR, 3 * HOUR)
+        planted.run(2 * HOUR, 0)
+        agent(planted, then=lambda host: host.load())
+        served = Host(self.store, "served", seen=10 * HOUR)
+        served.run(9 * HOUR, 8 * HOUR)
+        agent(served, cores=0.1, then=lambda host: host.load(cores=0.1))
+        once = Host(self.store, "once", seen=10 * HOUR)  # waits on average, but worked in the gap
+        once.run(9 * HOUR, 8 * HOUR)
+        once.run(HOUR, 0)
+        agent(once, then=lambda host: host.load(cores=lambda ago: 1.0 if 8 * HOUR > ago > HOUR else 0.01))
+        self.check_gaps(self.only("host_gaps", "planted"))
+
+    def check_gaps(self, found):
         # 4 h and 1 h, each less the grace of ten minutes, and without the periods in which it began and ended
         gaps_s = 5 * HOUR - 2 * 600
         self.assertLessEqual(found["cpu_ns"] / CORES / S, gaps_s)
