@@ -4,6 +4,8 @@
 -- parameter: since_unix_ns time = 7d; only what was seen from then on
 -- parameter: least_ns duration = 30h; minimum time watched; source: AWS Compute Optimizer needs 30 hours
 -- parameter: least_cores count = 1; minimum number of unused processors
+-- parameter: least_free_share share = 30%; minimum share of the processors; source: our proposal, the share of
+--   host_memory_unused
 -- column: host_id id; the host
 -- column: hostname text; host name
 -- column: since_unix_ns time; when it began
@@ -13,6 +15,7 @@
 -- column: run_id id; the run it is tied to; unknown if none
 -- column: run text; name of that run
 -- column: unused_count count; processors that were never used
+-- column: enough_count count; processors that the busiest minute needed
 -- column: cpu_count count; processors
 -- column: peak_cores number; cores in use in the busiest minute
 -- column: observed_ns duration; time watched
@@ -21,7 +24,7 @@
 -- impact: cpu = held_cpu_ns
 -- sentence: {unused_count} of {cpu_count} processors of {hostname} were never used in {observed_ns}: the busiest
 --   minute used {peak_cores}
--- advice: Give it more work at a time, or take a smaller machine.
+-- advice: Next time, take a machine with {enough_count} processors.
 WITH watched AS (
   SELECT host_id AS watched_host_id, min(last_unix_ns - covered_ns) AS first_unix_ns, max(last_unix_ns) AS until_unix_ns,
          sum(covered_ns) AS all_ns, 0.001 * max(most_core_milli) AS most_cores
@@ -38,8 +41,9 @@ WITH watched AS (
 SELECT found_host_id AS host_id, found_hostname AS hostname, first_unix_ns AS since_unix_ns,
        last_unix_ns AS until_unix_ns, 1 AS is_now,
        CASE WHEN all_ns >= 0.95 * (last_unix_ns - first_unix_ns) THEN 'certain' ELSE 'likely' END AS certainty,
-       NULL AS run_id, NULL AS run, free_count AS unused_count, found_count AS cpu_count, most_cores AS peak_cores,
+       NULL AS run_id, NULL AS run, free_count AS unused_count,
+       found_count - free_count AS enough_count, found_count AS cpu_count, most_cores AS peak_cores,
        all_ns AS observed_ns, free_count * all_ns AS held_cpu_ns
   FROM found
- WHERE free_count >= :least_cores
+ WHERE free_count >= :least_cores AND free_count >= :least_free_share * found_count
  ORDER BY free_count * all_ns DESC, found_host_id;

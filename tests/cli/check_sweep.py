@@ -77,7 +77,7 @@ class Host:
         return {"begin_boot_ns": NOW - int(begin * S) - self.boot, "started_unix_ns": NOW - int(begin * S),
                 "end_boot_ns": None if end is None else NOW - int(end * S) - self.boot}
 
-    def load(self, cores=0.01, io=0, used=2 * GIB, step=10, but=()):
+    def load(self, cores=0.01, io=0, used=2 * GIB, cache=GIB, step=10, but=()):
         """Samples of the host: `cores` and `io` (bytes a second) are numbers or functions of seconds ago; none in the
         spans `but`."""
         busy = moved = 0
@@ -89,7 +89,9 @@ class Host:
             self.store.add("host_samples", host_id=self.id, unix_ns=NOW - ago * S, boot_ns=NOW - ago * S - self.boot,
                            cpu_user_ns=busy, cpu_system_ns=0, disk_read_bytes=0, disk_write_bytes=moved,
                            network_received_bytes=0, network_sent_bytes=0,
-                           memory_available_bytes=self.memory - (used(ago) if callable(used) else used))
+                           memory_available_bytes=self.memory - (used(ago) if callable(used) else used),
+                           memory_cache_bytes=cache,
+                           memory_free_bytes=self.memory - cache - (used(ago) if callable(used) else used))
         return self
 
     def run(self, begin, end=None, kind="command", status="succeeded", cpu_s=10, memory=GIB, root_end=None,
@@ -263,9 +265,15 @@ DAYS = 2 * 86400
 LONG = {"seen": DAYS, "boot": 40 * 86400}
 
 
-def leave_behind(host):
-    _, _, tool = host.run(5 * HOUR, None, root_end=4 * HOUR)
-    host.sampled(host.process(tool, 5 * HOUR, cpu_s=5 * HOUR), 5 * HOUR, 0, cores=1.0)
+def leave_behind(host, begin=5 * HOUR, worked=4 * HOUR, cores=0, io=0):
+    """A run whose first process ended 4 hours ago; another worked until `worked` seconds ago, and does this since."""
+    _, _, tool = host.run(begin, None, root_end=4 * HOUR, name="nextflow run -bg")
+    work = begin - worked
+    process = host.process(tool, begin, cpu_s=work + worked * cores, program="java")
+    host.sampled(process, begin, worked, cores=1.0)
+    host.store.add("samples", process_id=process, boot_ns=NOW - host.boot, cpu_ns=int((work + worked * cores) * S),
+                   read_bytes=0, write_bytes=int(worked * io), rss_anon_bytes=GIB, rss_shmem_bytes=0)
+    return tool
 
 
 def leave_open(host):
@@ -408,9 +416,14 @@ class Planted(Case):
         Host(self.store, "clean", **LONG).load(cores=lambda ago: 3.9 if ago < 600 else 0.5, step=60,
                                                used=lambda ago: 13 * GIB if ago < 600 else 2 * GIB)
         Host(self.store, "short", seen=HOUR).load(cores=0.5, step=60)
+        Host(self.store, "cached", **LONG).load(cores=3.9, cache=12 * GIB, step=60)
+        Host(self.store, "wide", cpu_count=64, **LONG).load(cores=62.8, used=13 * GIB, step=60)
         self.assertEqual(self.only("host_cores_unused", "planted")["sentence"].split()[:3], ["2", "of", "4"])
         found = self.only("host_memory_unused", "planted")
-        self.assertAlmostEqual(found["memory_byte_seconds"] / GIB, 14 * DAYS, delta=14 * 200)
+        self.assertAlmostEqual(found["memory_byte_seconds"] / GIB, 13 * DAYS, delta=14 * 200)
+        self.assertIn("13.0 GiB of 16.0 GiB", found["sentence"])
+        self.assertIn("needed at most 2.00 GiB", found["sentence"])
+        self.assertIn("filled up to 1.00 GiB", found["sentence"])
 
     def test_oversized(self):
         Host(self.store, "planted", cloud_instance_type="m.xlarge", **LONG).load(cores=1.5, used=3 * GIB, step=60)
@@ -445,14 +458,29 @@ class Planted(Case):
         self.assertAlmostEqual(found["memory_byte_seconds"] / GIB, 12 * HOUR, delta=2)
 
     def test_leftovers(self):
-        leave_behind(Host(self.store, "planted", seen=DAYS))
-        clean = Host(self.store, "clean", seen=DAYS)
-        clean.process(clean.run(5 * HOUR, None)[2], 5 * HOUR)
-        clean.process(clean.run(5 * HOUR, None, root_end=4 * HOUR, kind="service")[2], 5 * HOUR)
+        leave_behind(Host(self.store, "planted", seen=DAYS), cores=0.001)
         found = self.only("run_leftovers", "planted")
-        self.assertAlmostEqual(found["cpu_ns"] / S, 4 * HOUR, delta=1)
+        self.assertAlmostEqual(found["cpu_ns"] / S, 0.001 * 4 * HOUR, delta=1)
         self.assertAlmostEqual(found["memory_byte_seconds"] / GIB, 4 * HOUR, delta=1)
-        self.assertEqual(found["run"], "work.sh")
+        self.assertIn("used 14.4 s of CPU time", found["sentence"])
+        self.assertNotIn("End", found["advice"])
+        self.assertEqual(found["certainty"], "likely")
+
+    def test_work_in_the_background_is_not_left_over(self):
+        leave_behind(Host(self.store, "planted", seen=DAYS), worked=2 * HOUR)  # then it waits
+        leave_behind(Host(self.store, "computes", seen=DAYS), worked=1)
+        leave_behind(Host(self.store, "computes-little", seen=DAYS), cores=0.02)
+        leave_behind(Host(self.store, "polls", seen=DAYS), cores=0.005, io=100)
+        submits = Host(self.store, "submits", seen=DAYS)
+        tool = leave_behind(submits)
+        submits.process(tool, 1000, 999, program="sbatch")
+        recent = Host(self.store, "recent", seen=DAYS)
+        leave_behind(recent, worked=2000)
+        for kind in (None, "service"):
+            clean = Host(self.store, f"clean-{kind}", seen=DAYS)
+            clean.process(clean.run(5 * HOUR, None, root_end=kind and 4 * HOUR, kind=kind or "command")[2], 5 * HOUR)
+        found = self.only("run_leftovers", "planted")
+        self.assertAlmostEqual((NOW - found["since_unix_ns"]) / S, 2 * HOUR, delta=1)
 
     def test_stalled(self):
         stall(Host(self.store, "planted", seen=DAYS))
