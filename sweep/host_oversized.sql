@@ -1,12 +1,14 @@
 -- title: Which hosts could be a smaller instance type?
 -- explanation: Hosts whose busiest minute and largest use of memory, with some headroom, fit into a smaller instance
---   type. Only types of other hosts here are considered, since their sizes are known; of those, the smallest that
---   fits, a core weighing as much as 9 GiB. Peaks within a minute are not seen.
+--   type. Only types of other hosts here are considered, since their sizes are known: those of the same architecture,
+--   with a GPU in use if this type's is, else without; of those, the smallest that fits, a core weighing as much as
+--   9 GiB. tracer sweep counts the difference of the prices, and leaves out what would not be cheaper. Peaks within a
+--   minute are not seen.
 -- finding: sweep
 -- parameter: since_unix_ns time = 7d; only what was seen from then on
 -- parameter: least_ns duration = 30h; minimum time watched; source: AWS Compute Optimizer needs 30 hours
--- parameter: headroom_share share = 15%; what the smaller type must have beyond the peak; source: max × 1.15,
---   measured (docs/sweep.md)
+-- parameter: headroom_share share = 15%; what the smaller type must have beyond the peak; source: our
+--   proposal, that of tune --right-size
 -- column: host_id id; the host
 -- column: hostname text; host name
 -- column: since_unix_ns time; when it began
@@ -38,14 +40,19 @@ WITH watched AS (
     FROM host_activity
    WHERE begin_unix_ns >= :since_unix_ns
    GROUP BY host_id
+), gpu AS (
+  SELECT host_id AS gpu_host_id FROM processes
+   WHERE gpu IS NOT NULL AND (end_boot_ns IS NULL OR started_unix_ns + (end_boot_ns - begin_boot_ns) >= :since_unix_ns)
 ), typed AS (
   SELECT id AS typed_host_id, hostname AS typed_hostname, cpu_count AS typed_count, memory_bytes AS typed_bytes,
          coalesce(cloud_instance_type, CASE WHEN vendor = 'Amazon EC2' THEN product END)
-           AS typed_name
+           AS typed_name, machine AS typed_machine,
+         CASE WHEN id IN (SELECT gpu_host_id FROM gpu) THEN 1 ELSE 0 END AS typed_gpu
     FROM hosts
 ), size AS (
   SELECT typed_name AS size_name, min(typed_count) AS size_count, min(typed_bytes) AS size_bytes,
-         min(typed_count) * 9663676416 + min(typed_bytes) AS size_weight
+         min(typed_count) * 9663676416 + min(typed_bytes) AS size_weight, min(typed_machine) AS size_machine,
+         max(typed_gpu) AS size_gpu
     FROM typed
    WHERE typed_name IS NOT NULL
    GROUP BY typed_name
@@ -56,7 +63,9 @@ WITH watched AS (
     FROM typed
     JOIN watched ON watched.watched_host_id = typed.typed_host_id
     CROSS JOIN size
-   WHERE size.size_name <> typed.typed_name AND size.size_count <= typed.typed_count
+    LEFT JOIN size own ON own.size_name = typed.typed_name
+   WHERE size.size_name <> typed.typed_name AND size.size_machine = own.size_machine AND size.size_gpu = own.size_gpu
+     AND size.size_count <= typed.typed_count
      AND size.size_bytes <= typed.typed_bytes
      AND size.size_weight < typed.typed_count * 9663676416 + typed.typed_bytes
      AND size.size_count >= (1 + :headroom_share) * watched.most_cores

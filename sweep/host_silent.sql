@@ -1,6 +1,7 @@
 -- title: Which hosts have not been heard of?
--- explanation: Hosts that were heard of in the window, and not since some time. They may be off, or their probe or
---   shipper may have stopped: what they cost since then is not known.
+-- explanation: Hosts that were heard of in the window, and not since some time, although work ran when they were last
+--   heard of: their probe or shipper may have stopped, or they were taken away under it. A host that had nothing to do
+--   was more likely switched off and is not listed, nor is a spot instance. What it costs since then is not known.
 -- finding: sweep
 -- parameter: since_unix_ns time = 7d; only what was seen from then on
 -- parameter: now_unix_ns time = 0s; the present
@@ -11,17 +12,24 @@
 -- column: until_unix_ns time; when it ended, or was last seen
 -- column: is_now flag; whether it went on when the host was last heard of
 -- column: certainty text; certain, or likely if something in that time was not seen
--- column: run_id id; the run it is tied to; unknown if none
+-- column: run_id id; the run it is tied to: one that was running
 -- column: run text; name of that run
 -- column: silent_ns duration; time since it was last heard of
 -- column: held_cpu_ns duration; unknown
 -- subject: hostname
 -- impact: cpu = held_cpu_ns
--- sentence: {hostname} has not been heard of for {silent_ns}
+-- sentence: {hostname} has not been heard of for {silent_ns}, although {run} was running there
 -- advice: If it still runs, start its services again (tracer doctor); what it costs is not known until then.
-SELECT id AS host_id, hostname AS hostname, last_seen_unix_ns AS since_unix_ns, last_seen_unix_ns AS until_unix_ns,
-       0 AS is_now, 'likely' AS certainty, NULL AS run_id, NULL AS run, :now_unix_ns - last_seen_unix_ns AS silent_ns,
-       NULL AS held_cpu_ns
-  FROM hosts
- WHERE last_seen_unix_ns >= :since_unix_ns AND last_seen_unix_ns <= :now_unix_ns - :least_ns
- ORDER BY last_seen_unix_ns, id;
+WITH open_run AS (
+  SELECT host_id AS open_host_id, id AS open_run_id, name AS open_run,
+         row_number() OVER (PARTITION BY host_id ORDER BY started_unix_ns DESC, id) AS place
+    FROM standing_runs
+   WHERE end_boot_ns IS NULL AND kind NOT IN ('system', 'session', 'host-service', 'service')
+)
+SELECT h.id AS host_id, h.hostname AS hostname, h.last_seen_unix_ns AS since_unix_ns,
+       h.last_seen_unix_ns AS until_unix_ns, 0 AS is_now, 'likely' AS certainty, open_run.open_run_id AS run_id,
+       open_run.open_run AS run, :now_unix_ns - h.last_seen_unix_ns AS silent_ns, NULL AS held_cpu_ns
+  FROM hosts h JOIN open_run ON open_run.open_host_id = h.id
+ WHERE open_run.place = 1 AND coalesce(h.cloud_lifecycle, '') <> 'spot'
+   AND h.last_seen_unix_ns >= :since_unix_ns AND h.last_seen_unix_ns <= :now_unix_ns - :least_ns
+ ORDER BY h.last_seen_unix_ns, h.id;

@@ -55,6 +55,12 @@ static int64_t share_cost(const struct price_times *prices, const struct row_hos
 	return (int64_t)sum;
 }
 
+static int64_t whole_cost(const struct price_times *prices, const struct row_cloud_host *host, int64_t since_unix_ns,
+			  int64_t until_unix_ns)
+{
+	return share_cost(prices, &host->host, since_unix_ns, until_unix_ns, INT64_MAX, INT64_MAX);
+}
+
 /* Costs of an item, from what it holds. The prices of a host are looked up when its first item comes. */
 static int price_item(struct sweeper *sweeper, struct sweep_item *item, size_t host_index)
 {
@@ -80,6 +86,41 @@ static int price_item(struct sweeper *sweeper, struct sweep_item *item, size_t h
 			item->cpu_ns == ROW_NULL ? ROW_NULL : (int64_t)((double)item->cpu_ns / hours),
 			item->memory_byte_seconds == ROW_NULL ? ROW_NULL
 							      : (int64_t)((double)item->memory_byte_seconds / hours));
+	return 0;
+}
+
+/* If the row names a smaller type, the item costs what the host cost more than one of that type, while it was
+ * watched. A price of the type must be known where one of the host is: else the item stays a share of the host. */
+static int price_smaller(struct sweeper *sweeper, struct sweep_item *item, size_t host_index,
+			 struct store_result *result)
+{
+	const struct row_cloud_host *host = ROWS_ITEM(&sweeper->hosts, cloud_host, host_index);
+	const struct price_times *prices = &sweeper->prices[host_index].times;
+	struct row_cloud_host smaller = *host;
+	struct prices_host priced;
+	struct price_times others;
+	enum prices_basis basis;
+	int64_t since_unix_ns = item->until_unix_ns - result_integer(result, "observed_ns");
+	int64_t hour_unix_ns = item->until_unix_ns + HOUR_NS;
+
+	smaller.cloud_instance_type = result_text(result, "smaller_type");
+	smaller.cloud_instance_id = smaller.host.asset_tag = NULL;
+	smaller.host.hostname = "";
+	smaller.host.cpu_count = result_integer(result, "smaller_count");
+	smaller.host.memory_bytes = result_integer(result, "smaller_bytes");
+	priced = bill_priced_host(&smaller);
+	if (price_times_make(sweeper->request->prices, &priced, &others) < 0)
+		return -ENOMEM;
+	basis = price_at(&others, item->until_unix_ns - 1)->basis;
+	if (basis != PRICES_NONE && (item->basis != PRICES_NODE || basis == PRICES_NODE)) {
+		item->cost_nanos = row_subtract(whole_cost(prices, host, since_unix_ns, item->until_unix_ns),
+						whole_cost(&others, &smaller, since_unix_ns, item->until_unix_ns));
+		if (item->is_now)
+			item->hour_nanos =
+				row_subtract(whole_cost(prices, host, item->until_unix_ns, hour_unix_ns),
+					     whole_cost(&others, &smaller, item->until_unix_ns, hour_unix_ns));
+	}
+	price_times_free(&others);
 	return 0;
 }
 
@@ -110,6 +151,14 @@ static char *text_copy(struct store_result *result, const char *column)
 	return text ? strdup(text) : NULL;
 }
 
+static void item_free(struct sweep_item *item)
+{
+	free(item->hostname);
+	free(item->run);
+	free(item->sentence);
+	free(item->advice);
+}
+
 static int row_take(struct sweeper *sweeper, const struct question *question, struct store_result *result)
 {
 	const struct sweep_request *request = sweeper->request;
@@ -117,6 +166,7 @@ static int row_take(struct sweeper *sweeper, const struct question *question, st
 	struct sweep_item *items = grow(sweep->items, &sweep->capacity, sweep->count + 1, sizeof(*items)), *item;
 	const char *certainty = result_text(result, "certainty");
 	size_t host;
+	int error;
 
 	if (!items)
 		return -ENOMEM;
@@ -146,9 +196,15 @@ static int row_take(struct sweeper *sweeper, const struct question *question, st
 			       request->now_unix_ns - SWEEP_PRESENT_NS;
 	if (!item->hostname || !item->sentence || !item->advice)
 		return -ENOMEM;
-	if (item->since_unix_ns != ROW_NULL && item->until_unix_ns != ROW_NULL)
-		return price_item(sweeper, item, host);
-	return 0;
+	if (item->since_unix_ns == ROW_NULL || item->until_unix_ns == ROW_NULL)
+		return 0;
+	error = price_item(sweeper, item, host);
+	if (error == 0 && question_column(question, "smaller_type")) {
+		error = price_smaller(sweeper, item, host, result);
+		if (item->cost_nanos != ROW_NULL && item->cost_nanos <= 0) /* it would not be cheaper */
+			item_free(&sweep->items[--sweep->count]);
+	}
+	return error;
 }
 
 static int question_take(struct sweeper *sweeper, const struct question *question)
@@ -211,12 +267,8 @@ int sweep_make(const struct sweep_request *request, struct sweep *ret_sweep)
 
 void sweep_free(struct sweep *sweep)
 {
-	for (size_t i = 0; i < sweep->count; i++) {
-		free(sweep->items[i].hostname);
-		free(sweep->items[i].run);
-		free(sweep->items[i].sentence);
-		free(sweep->items[i].advice);
-	}
+	for (size_t i = 0; i < sweep->count; i++)
+		item_free(&sweep->items[i]);
 	free(sweep->items);
 	*sweep = (struct sweep){0};
 }

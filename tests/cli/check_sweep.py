@@ -297,6 +297,7 @@ def everything(path):
     for number in range(2):
         Host(store, f"large-{number}", cpu_count=8 - 4 * number, memory=(32 - 16 * number) * GIB,
              cloud_instance_type=f"type-{number}", **LONG).load(step=60)
+    Host(store, "silent", seen=DAYS, last=2 * HOUR).run(5 * HOUR)
     for make in (leave_behind, leave_open, stall):
         make(Host(store, make.__name__, seen=DAYS))
     host = Host(store, "work", seen=DAYS)
@@ -439,9 +440,35 @@ class Planted(Case):
         self.assertTrue(found["advice"].startswith("m.large"), found["advice"])
         self.assertAlmostEqual(found["cpu_ns"] / S, 2 * DAYS, delta=2 * 200)
 
+    def test_oversized_compares_like_with_like(self):
+        for name, row in ("arm", {"machine": "aarch64"}), ("with-gpu", {"machine": "x86_64"}):
+            host = Host(self.store, name, cpu_count=2, memory=8 * GIB, cloud_instance_type=name, **row, **LONG)
+            host.load(cores=1.9, used=7 * GIB, step=60)
+        training = Host(self.store, "training", cloud_instance_type="gpu.xlarge", machine="x86_64", **LONG)
+        Host(self.store, "planted", cloud_instance_type="m.xlarge", machine="x86_64", **LONG).load(
+            cores=1.5, used=3 * GIB, step=60)
+        for each in (host, training):
+            process = each.process(each.run(DAYS)[2], DAYS)
+            self.store.db.execute("UPDATE process_rows SET gpu = 'nvidia0' WHERE id = ?", (process,))
+        self.assertNotIn("host_oversized", [each["finding"] for each in self.store.found()])
+        Host(self.store, "large", cpu_count=2, memory=8 * GIB, cloud_instance_type="m.large", machine="x86_64",
+             **LONG).load(cores=1.9, used=7 * GIB, step=60)
+        prices = pathlib.Path(self.directory.name, "prices.csv")
+        text = "AssetClass,InstanceType,MarketPriceHourly\nnode,m.xlarge,1.0\n"
+        for price, saved in ("0.7", 0.3), ("1.0", None), ("1.2", None):
+            prices.write_text(text + f"node,m.large,{price}\n")
+            found = [each for each in self.store.found("--prices", prices) if each["finding"] == "host_oversized"]
+            self.assertEqual([each["hostname"] for each in found], ["planted"] if saved else [], price)
+            if saved:
+                self.assertAlmostEqual(found[0]["cost_per_hour_micros"], saved * 1e6, delta=2)
+                self.assertAlmostEqual(found[0]["cost_micros"] / 1e6, saved * DAYS / HOUR, delta=0.1)
+
     def test_silent(self):
-        Host(self.store, "planted", seen=DAYS, last=2 * HOUR)
-        Host(self.store, "clean", seen=DAYS, last=60)
+        Host(self.store, "planted", seen=DAYS, last=2 * HOUR).run(5 * HOUR)
+        Host(self.store, "clean", seen=DAYS, last=60).run(5 * HOUR)
+        Host(self.store, "scaled-down", seen=DAYS, last=2 * HOUR).run(5 * HOUR, 3 * HOUR)
+        agent(Host(self.store, "scaled-down-with-agent", seen=DAYS, last=2 * HOUR))
+        Host(self.store, "reclaimed", seen=DAYS, last=2 * HOUR, cloud_lifecycle="spot").run(5 * HOUR)
         found = self.only("host_silent", "planted")
         self.assertIsNone(found["cost_micros"])
         self.assertFalse(found["is_now"])
@@ -520,7 +547,7 @@ class Planted(Case):
     def test_order_text_and_hostile_names(self):
         then_idle(Host(self.store, "small"))
         then_idle(Host(self.store, "large\x1b[2J", cpu_count=64, memory=256 * GIB))
-        Host(self.store, "planted", seen=DAYS, last=2 * HOUR)
+        Host(self.store, "planted", seen=DAYS, last=2 * HOUR).run(5 * HOUR)
         costs = [each["cost_micros"] for each in self.store.found()]
         known = [cost for cost in costs if cost is not None]
         self.assertEqual(known, sorted(known, reverse=True))
