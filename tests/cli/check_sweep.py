@@ -111,8 +111,8 @@ class Host:
         return run, task, tool
 
     def process(self, tool, begin, end=None, program="tool", role="tool", cpu_s=1, memory=GIB, arguments=b"tool\0x\0",
-                exit_code=0):
-        image = self.store.add("images", role=role, program=program, rev=None)
+                exit_code=0, rule=None):
+        image = self.store.add("images", role=role, program=program, rule=rule, rev=None)
         return self.store.add("process_rows", image_id=image, tool_id=tool, pid=100, began="exec", totals="final",
                               ended=None if end is None else "exit", exit_code=None if end is None else exit_code,
                               cpu_ns=int(cpu_s * S), peak_rss_bytes=memory, arguments=arguments,
@@ -483,6 +483,29 @@ class Planted(Case):
         found = self.only("session_open", "planted")
         self.assertAlmostEqual((NOW - found["since_unix_ns"]) / S, 12 * HOUR, delta=1)
         self.assertAlmostEqual(found["memory_byte_seconds"] / GIB, 12 * HOUR, delta=2)
+
+    def test_open_notebooks_hold_their_allocation(self):
+        planted = Host(self.store, "planted", seen=DAYS)
+        shell = planted.process(planted.run(DAYS, kind="system")[2], 20 * HOUR, program="bash", role="origin")
+        job, _, _ = planted.run(15 * HOUR, 12 * HOUR, origin=shell)  # salloc --mem 8G
+        for begin, cores in (20 * HOUR, 0.002), (19 * HOUR, 0.05):  # the second computes now
+            kernel, _, tool = planted.run(begin, name="python kernel 3f2a9c1b", memory=3 * GIB)
+            process = planted.process(tool, begin, program="python3")
+            planted.sampled(process, begin, 0, cores)
+            self.store.db.execute("UPDATE runs SET root_process_id = ? WHERE id = ?", (process, kernel))
+        _, _, tool = planted.run(DAYS, kind="batch", name="jupyter-lab")
+        for begin in (18 * HOUR, 17 * HOUR):
+            server = planted.process(tool, begin, program="python3", role="origin", rule="notebook-server")
+        planted.run(10 * HOUR, origin=server)  # a kernel, in use or not
+        planted.process(planted.run(DAYS, kind="service", name="jupyterhub")[2], DAYS, role="origin",
+                        rule="notebook-server")
+        self.store.db.execute("UPDATE runs SET run_key = 'slurm:1', memory_limit_bytes = ? WHERE id = ?",
+                              (8 * GIB, job))
+        found = {each["sentence"].split(" (pid")[0]: each for each in self.store.found()
+                 if each["finding"] == "session_open"}
+        hours = {name: each["memory_byte_seconds"] / GIB / HOUR for name, each in found.items()}
+        self.assertEqual({name: round(each) for name, each in hours.items()},
+                         {"bash": 8 * 12, "python kernel 3f2a9c1b": 3 * 20, "jupyter-lab": 18})
 
     def test_leftovers(self):
         leave_behind(Host(self.store, "planted", seen=DAYS), cores=0.001)
