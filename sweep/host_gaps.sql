@@ -28,7 +28,7 @@
 -- subject: hostname
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds
 -- sentence: {hostname} stayed on without a run for {gap_ns}, in {gap_count} gaps after runs, the latest after {run}
--- advice: Stop the host when its last run ends, or queue the runs so that one follows another.
+-- advice: Stop the host when its last run ends.
 WITH waiting AS (
   SELECT r.host_id AS waiting_host_id, r.id AS waiting_run_id
     FROM standing_runs r JOIN hosts h ON h.id = r.host_id

@@ -34,7 +34,7 @@
 -- subject: hostname
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds
 -- sentence: {hostname} has been idle for {idle_ns}: no work was active on its {cpu_count} processors
--- advice: Stop it if nobody needs its services (open: {service_count}).
+-- advice: Stop it or give it back, unless somebody needs a service of it.
 WITH period AS (
   SELECT host_id AS period_host_id, last_unix_ns AS period_unix_ns, covered_ns, cpu_ns AS busy_ns,
          coalesce(disk_bytes, 0) + coalesce(network_bytes, 0) AS io_bytes

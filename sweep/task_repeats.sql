@@ -24,7 +24,7 @@
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds
 -- sentence: {program} ran {process_count} times with the same command line, in {run_count} runs: {held_cpu_ns} of CPU
 --   time again
--- advice: If the input did not change, keep the result: resume the run (-resume, --rerun-incomplete), or cache it.
+-- advice: If its input did not change, resume the run instead (-resume, --rerun-incomplete).
 WITH run AS (
   SELECT host_id AS run_host_id, id AS work_run_id, name AS work_run
     FROM standing_runs
