@@ -107,14 +107,14 @@ static void print_usage(const struct page *page)
 {
 	const struct output *output = page->output;
 	const struct row_run *run = page->run;
-	int64_t processors = report_processors_count(page->report);
+	int64_t cores_milli = report_cores_milli(page->report);
 	bool raw = page->raw;
 
 	print_label(output, "CPU");
 	fprintf(output->file, "%s: %s", units_duration(run->cpu_ns, raw),
 		units_cores(run->cpu_ns, report_wall_ns(page->report, run->begin_boot_ns, run->end_boot_ns)));
-	if (processors != ROW_NULL)
-		fprintf(output->file, " of %lld", (long long)processors);
+	if (cores_milli != ROW_NULL)
+		fprintf(output->file, " of %.4g", (double)cores_milli / 1000);
 	fprintf(output->file, " cores on average; %s user, %s system; %s spent waiting for a core\n",
 		units_duration(run->user_ns, raw), units_duration(run->system_ns, raw),
 		units_duration(run->run_delay_ns, raw));

@@ -115,7 +115,9 @@ static int64_t saved_micros(const struct tune *tune, const struct finding_of_run
 /* The same for what is certain. */
 static int64_t least_micros(const struct tune *tune, const struct finding_of_run *finding)
 {
-	return finding->question->finding.saves_at_least ? saved_micros(tune, finding, finding->wall.low_ns) : 0;
+	return finding->question->finding.saving == QUESTION_SAVING_LEAST
+		       ? saved_micros(tune, finding, finding->wall.low_ns)
+		       : 0;
 }
 
 /* ---- text -------------------------------------------------------------------------- */
@@ -185,8 +187,8 @@ static int print_processors(const struct tune *tune, const struct output *output
 		return -ENOMEM;
 	fputc('\n', output->file);
 	output_print(output, STYLE_TITLE, "Where the processors went");
-	output_print(output, STYLE_DIM, "  (%s × the wall time)\n",
-		     units_count(report_processors_count(&tune->report), false));
+	output_print(output, STYLE_DIM, "  (%.4g allowed × the wall time)\n",
+		     (double)report_cores_milli(&tune->report) / 1000);
 	time_add(table, tune, "  used", account->used_ns, account->held_ns, "");
 	time_add(table, tune, "  idle: storage", account->waiting_storage_ns, account->held_ns,
 		 "threads waited for storage");
@@ -276,7 +278,7 @@ static void print_interval(const struct tune *tune, const struct output *output,
 static void print_savings(const struct tune *tune, const struct output *output, const struct finding_of_run *finding)
 {
 	const struct schedule_saving *wall = &finding->wall;
-	bool at_least = finding->question->finding.saves_at_least;
+	bool at_least = finding->question->finding.saving == QUESTION_SAVING_LEAST;
 	int64_t micros = at_least ? least_micros(tune, finding) : saved_micros(tune, finding, wall->high_ns);
 	const char *separator = at_least ? "saves " : "saves up to ";
 
@@ -532,6 +534,11 @@ static const struct store_parameter *bind(const struct question *question, void 
 	return thresholds_bind(&thresholds, question, NULL);
 }
 
+static int64_t worth(const struct finding_of_run *finding, void *data)
+{
+	return saved_micros(data, finding, finding->wall.high_ns);
+}
+
 static int run_tune(struct view *view, struct tune *tune)
 {
 	struct findings_request request = {
@@ -541,6 +548,8 @@ static int run_tune(struct view *view, struct tune *tune)
 		.kind = KIND,
 		.bind = bind,
 		.format = answer_format,
+		.worth = worth,
+		.data = tune,
 	};
 	int error = account_make(&tune->report, tune->report.samples ? report_task_sample : report_task_name,
 				 &tune->account);

@@ -235,6 +235,22 @@ static int once(struct reader *reader, const char **text, char *value)
 	return 0;
 }
 
+static int saving_read(struct reader *reader, char *value)
+{
+	static const char *const names[] = {
+#define S(NAME, name) name,
+		QUESTION_SAVINGS(S)
+#undef S
+	};
+
+	for (size_t i = 0; i < QUESTION_SAVING_COUNT; i++)
+		if (strcmp(value, names[i]) == 0) {
+			reader->question->finding.saving = (enum question_saving)i;
+			return once(reader, &reader->saving, value);
+		}
+	return refuse(reader, "saving: expected most, least or beyond");
+}
+
 static int entry_take(struct reader *reader, const char *key, char *value)
 {
 	struct question *question = reader->question;
@@ -256,12 +272,8 @@ static int entry_take(struct reader *reader, const char *key, char *value)
 		return once(reader, &question->finding.sentence, value);
 	if (strcmp(key, "advice") == 0)
 		return once(reader, &question->finding.advice, value);
-	if (strcmp(key, "saving") == 0) {
-		question->finding.saves_at_least = strcmp(value, "least") == 0;
-		return strcmp(value, "least") == 0 || strcmp(value, "most") == 0
-			       ? once(reader, &reader->saving, value)
-			       : refuse(reader, "saving: expected least or most");
-	}
+	if (strcmp(key, "saving") == 0)
+		return saving_read(reader, value);
 	if (strcmp(key, "subject") == 0) {
 		reader->subject_line = reader->line;
 		return once(reader, &reader->subject, value);

@@ -69,12 +69,25 @@ enum question_impact {
 		QUESTION_IMPACT_COUNT,
 };
 
+/* S(NAME, "name"): how sure the impacts of a finding are, if its advice is followed. */
+#define QUESTION_SAVINGS(S) \
+	S(MOST, "most")     /* the most that is possible */ \
+	S(LEAST, "least")   /* certain */ \
+	S(BEYOND, "beyond") /* the most that is possible, with more processors than the run may use now */
+
+enum question_saving {
+#define S(NAME, name) QUESTION_SAVING_##NAME,
+	QUESTION_SAVINGS(S)
+#undef S
+		QUESTION_SAVING_COUNT,
+};
+
 /* What the header of a finding says beyond that of a question. Texts have {COLUMN} for the value of a column. */
 struct question_finding {
 	const char *kind; /* "tune" or "sweep"; NULL: no finding */
 	const struct question_field *subject, *impacts[QUESTION_IMPACT_COUNT];
 	const char *sentence, *advice;
-	bool saves_at_least; /* the impacts are certain if the advice is followed; else the most that is possible */
+	enum question_saving saving;
 };
 
 struct question {

@@ -310,17 +310,37 @@ size_t report_hosts_count(const struct report *report)
 	return count;
 }
 
-int64_t report_processors_count(const struct report *report)
+static int64_t host_cores_milli(const struct row_host *host)
 {
-	int64_t count = 0;
+	if (!host || host->cpu_count == ROW_NULL)
+		return ROW_NULL;
+	return host->core_limit_milli != ROW_NULL ? host->core_limit_milli : host->cpu_count * 1000;
+}
+
+static int64_t cores_milli(const struct report *report, bool allowed)
+{
+	int64_t sum = 0;
 
 	for (size_t i = 0; i < report->parts.count; i++) {
-		const struct row_host *host = report_host_of(report, part_run(report, i));
+		const struct row_run *part = part_run(report, i);
+		const struct row_host *host = report_host_of(report, part);
 
-		if (joined_is_new_host(report->parts.items, i))
-			count = row_add(count, host ? host->cpu_count : ROW_NULL);
+		if (!joined_is_new_host(report->parts.items, i))
+			continue;
+		sum = row_add(sum, allowed && part->core_limit_milli != ROW_NULL ? part->core_limit_milli
+										 : host_cores_milli(host));
 	}
-	return count;
+	return sum;
+}
+
+int64_t report_cores_milli(const struct report *report)
+{
+	return cores_milli(report, true);
+}
+
+int64_t report_host_cores_milli(const struct report *report)
+{
+	return cores_milli(report, false);
 }
 
 int64_t report_now_boot_ns(struct store *store, const struct row_host *host)

@@ -68,8 +68,10 @@ const struct row_run *report_run(const struct report *report);
 const struct row_host *report_host(const struct report *report);
 const struct row_host *report_host_of(const struct report *report, const struct row_run *run);
 size_t report_hosts_count(const struct report *report);
-/* Returns the processors of all hosts that the run was on, or ROW_NULL if unknown. */
-int64_t report_processors_count(const struct report *report);
+/* Returns the processors that the run was allowed to use on all its hosts, in thousandths, or ROW_NULL if unknown. */
+int64_t report_cores_milli(const struct report *report);
+/* The same of all that these hosts have. */
+int64_t report_host_cores_milli(const struct report *report);
 
 /* Returns the boot clock of a host when it was last heard of: at the latest event of its stream or,
  * in a lake, at its latest process scan. ROW_NULL if unknown. `host` may be NULL. */

@@ -67,7 +67,7 @@ TEST(header_of_a_finding_is_read)
 	ck_assert_ptr_eq(question->finding.impacts[QUESTION_SAVES_MEMORY], &question->columns[2]);
 	ck_assert_str_eq(question->finding.sentence, "{id} held {own_ns}");
 	ck_assert_str_eq(question->finding.advice, "Less.");
-	ck_assert(question->finding.saves_at_least);
+	ck_assert_int_eq(question->finding.saving, QUESTION_SAVING_LEAST);
 	question_free(question);
 }
 
@@ -104,7 +104,7 @@ static const struct {
 	{"q", HEAD COLUMN "-- finding: best\n", 4, "expected tune or sweep"},
 	{"q", HEAD COLUMN "-- sentence: {id}\nSELECT id", 1, "belong to a finding"},
 	{"q", HEAD COLUMN "-- saving: most\nSELECT id", 1, "belong to a finding"},
-	{"q", HEAD COLUMN "-- saving: some\nSELECT id", 4, "expected least or most"},
+	{"q", HEAD COLUMN "-- saving: some\nSELECT id", 4, "expected most, least or beyond"},
 	{"q", HEAD COLUMN "-- finding: tune\n-- subject: id\n-- impact: wall = id\n-- advice: a\nSELECT id", 1,
 	 "needs sentence"},
 	{"q", HEAD COLUMN WALL FINDING "-- sentence: {id\nSELECT id", 1, "is not a declared column"},

@@ -212,12 +212,13 @@ static int64_t take(int64_t *left, int64_t ns)
 static void processors_share(struct account *account, const struct report *report)
 {
 	const struct row_run *run = report_run(report);
-	int64_t count = report_processors_count(report),
+	int64_t cores_milli = report_cores_milli(report),
 		wall_ns = report_wall_ns(report, run->begin_boot_ns, run->end_boot_ns), left;
 
 	account->held_ns = ROW_NULL;
-	if (count == ROW_NULL || wall_ns == ROW_NULL || __builtin_mul_overflow(count, wall_ns, &left))
+	if (cores_milli == ROW_NULL || wall_ns == ROW_NULL || __builtin_mul_overflow(cores_milli, wall_ns, &left))
 		return;
+	left /= 1000;
 	account->held_ns = left;
 	account->used_ns = take(&left, run->cpu_ns);
 	account->waiting_storage_ns =

@@ -13,7 +13,7 @@
 -- column: task_count count; tasks of the run
 -- column: limit_ns duration; time with as many tasks
 -- column: used_count number; processors that they used on average
--- column: cpu_count number; processors of the host
+-- column: cpu_count number; processors that the run may use
 -- column: saved_ns duration; wall time if all processors were used
 -- subject: name
 -- impact: wall = saved_ns
@@ -21,7 +21,8 @@
 -- advice: Raise the engine's limit (make -j, snakemake --cores, Nextflow executor.cpus or maxForks) as far as memory allows.
 WITH run AS (
   SELECT r.wall_ns AS run_wall_ns, r.engine AS run_engine, r.task_count AS run_task_count, r.cpu_ns AS run_cpu_ns,
-         CASE WHEN h.core_limit_milli > 0 THEN 0.001 * h.core_limit_milli ELSE 1.0 * h.cpu_count END AS run_cpu_count
+         CASE WHEN r.core_limit_milli > 0 THEN 0.001 * r.core_limit_milli
+              WHEN h.core_limit_milli > 0 THEN 0.001 * h.core_limit_milli ELSE 1.0 * h.cpu_count END AS run_cpu_count
     FROM standing_runs r JOIN hosts h ON h.id = r.host_id
    WHERE r.host_id = :host_id AND r.id = :run_id AND r.wall_ns >= :least_ns AND r.engine IS NOT NULL
 ), moment AS (

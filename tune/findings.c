@@ -121,16 +121,18 @@ static int part_ask(struct finder *finder, const struct question *question, cons
 	return error;
 }
 
-/* The most that the run can save: its processors cannot do in less time what is left to compute. */
+/* The most that the run can save: what is left to compute takes the processors that it may use so long. */
 static int64_t most_saved(const struct finder *finder, const struct finding_of_run *finding)
 {
 	const struct report *report = finder->request->report;
 	int64_t wall_ns = finder->schedule->end_ns - finder->schedule->begin_ns, cpu_ns = report_run(report)->cpu_ns;
-	int64_t processors = report_processors_count(report);
+	int64_t cores_milli = finding->question->finding.saving == QUESTION_SAVING_BEYOND
+				      ? report_host_cores_milli(report)
+				      : report_cores_milli(report);
 
-	if (cpu_ns == ROW_NULL || processors == ROW_NULL || processors <= 0 || cpu_ns <= finding->cpu_ns)
+	if (cpu_ns == ROW_NULL || cores_milli == ROW_NULL || cores_milli <= 0 || cpu_ns <= finding->cpu_ns)
 		return wall_ns;
-	cpu_ns = (cpu_ns - finding->cpu_ns) / processors;
+	cpu_ns = (int64_t)((double)(cpu_ns - finding->cpu_ns) * 1000 / (double)cores_milli);
 	return cpu_ns < wall_ns ? wall_ns - cpu_ns : 0;
 }
 
@@ -140,7 +142,7 @@ static int saving_set(const struct finder *finder, struct finding_of_run *findin
 	int error = schedule_what_if(finder->schedule, saved_ns, &finding->wall);
 
 	finding->wall.high_ns = least_of(finding->wall.high_ns + finding->direct_ns, most_saved(finder, finding));
-	finding->wall.low_ns = finding->question->finding.saves_at_least
+	finding->wall.low_ns = finding->question->finding.saving == QUESTION_SAVING_LEAST
 				       ? least_of(finding->wall.low_ns + finding->direct_ns, finding->wall.high_ns)
 				       : 0;
 	return error;
@@ -201,6 +203,8 @@ static int compare_findings(const void *left, const void *right)
 {
 	const struct finding_of_run *a = left, *b = right;
 
+	if (a->worth != b->worth)
+		return a->worth > b->worth ? -1 : 1;
 	if (a->wall.high_ns != b->wall.high_ns)
 		return a->wall.high_ns > b->wall.high_ns ? -1 : 1;
 	if (a->wall.low_ns != b->wall.low_ns)
@@ -239,6 +243,8 @@ int findings_find(const struct findings_request *request, struct findings_of_run
 		if (question->finding.kind && strcmp(question->finding.kind, request->kind) == 0 &&
 		    (!request->name || strcmp(question->name, request->name) == 0))
 			error = question_take(&finder, question);
+	for (size_t i = 0; i < ret_findings->count; i++)
+		ret_findings->items[i].worth = request->worth(&ret_findings->items[i], request->data);
 	if (ret_findings->count > 0)
 		qsort(ret_findings->items, ret_findings->count, sizeof(*ret_findings->items), compare_findings);
 	free(finder.saved);

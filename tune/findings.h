@@ -18,6 +18,7 @@ struct finding_of_run {
 	int64_t direct_ns;           /* part of it: in no task */
 	int64_t cpu_ns;              /* time of a core that would be free */
 	int64_t memory_byte_seconds;
+	int64_t worth; /* by the request */
 };
 
 struct findings_request {
@@ -29,11 +30,13 @@ struct findings_request {
 	/* Binds the parameters of a question beside run_id and host_id; ends with a NULL name. */
 	const struct store_parameter *(*bind)(const struct question *question, void *data);
 	finding_format *format;
+	/* What the finding saves at most, in money; ROW_NULL if no price is known. */
+	int64_t (*worth)(const struct finding_of_run *finding, void *data);
 	void *data;
 };
 
 struct findings_of_run {
-	struct finding_of_run *items; /* those that can save most first */
+	struct finding_of_run *items; /* those that can save most money first, else most time */
 	size_t count, capacity;
 };
 

@@ -15,6 +15,7 @@
 -- column: saved_ns duration; wall time that this task would save without the quota
 -- subject: name
 -- impact: wall = saved_ns
+-- saving: beyond
 -- sentence: {task_count} × {name} were stopped for {wait_ns} by the CPU quota of their cgroup: {wait_share} of their active time
 -- advice: Raise the quota (cpu.max, a container's CPU limit), or use as many threads as it allows.
 WITH task AS (

@@ -68,6 +68,12 @@ SCENARIOS = {
     "threads": Scenario(
         script="xz -T8 -3 --block-size=2MiB -k -c random > packed", twin="xz -T2 -3 --block-size=2MiB -k -c random > packed",
         expects=("too_many_threads", "xz", None), prepare="head -c 48M /dev/urandom > random; chmod 644 random"),
+    # One processor of two: enough for one thread, not for four.
+    "cpuset": Scenario(
+        script="taskset -c 0 xz -T4 -3 --block-size=2MiB -k -c random > packed\ntrim --cpu 1000 & map --cpu 1000 & wait",
+        twin="taskset -c 0 align --cpu 6000\ntrim --cpu 1000 & map --cpu 1000 & wait",
+        expects=("too_many_threads", "xz", None), workers=("align", "trim", "map"),
+        prepare="head -c 24M /dev/urandom > random; chmod 644 random"),
     # 300 times fsync on a device that may write 100 times a second.
     "fsync": Scenario(
         script="python3 ledger.py each", twin="python3 ledger.py never; trim --cpu 300",
