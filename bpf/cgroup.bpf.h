@@ -40,7 +40,9 @@ struct event {
 	bool ignored;
 };
 
-static __always_inline struct kernfs_node *kernfs_parent(struct kernfs_node *node)
+/* Not inline: in a loop, the compiler would move the offset of `__parent` in front of the check, and where there is
+ * no such field that instruction is invalid. */
+static __noinline struct kernfs_node *kernfs_parent(struct kernfs_node *node)
 {
 	if (bpf_core_field_exists(node->__parent))
 		return READ(node, __parent);
