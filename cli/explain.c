@@ -182,6 +182,8 @@ static void relative_tell(const struct story *story, struct store_result *row, c
 static void task_tell(const struct story *story, struct store_result *row)
 {
 	struct store_value threads = store_result_get(row, "requested_thread_count");
+	struct store_value limit = store_result_get(row, "core_limit_milli");
+	struct store_value processors = store_result_get(row, "cpu_count");
 	char text[64];
 
 	heading(story, "task", store_result_get(row, "id").integer, result_text(row, "name"));
@@ -194,6 +196,11 @@ static void task_tell(const struct story *story, struct store_result *row)
 	if (threads.type == STORE_VALUE_INTEGER) {
 		snprintf(text, sizeof(text), "%lld requested by its options", (long long)threads.integer);
 		point(story, "threads", text);
+	}
+	if (limit.type == STORE_VALUE_INTEGER && processors.type == STORE_VALUE_INTEGER) {
+		snprintf(text, sizeof(text), "allowed %s of %lld", units_core_limit(limit.integer),
+			 (long long)processors.integer);
+		point(story, "cores", text);
 	}
 	point(story, "run", result_text(row, "run_name"));
 	point(story, "reason", result_text(row, "run_reason"));

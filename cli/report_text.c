@@ -150,9 +150,16 @@ static void print_waits(const struct page *page)
 
 static void print_limits(const struct page *page)
 {
-	if (page->run->memory_limit_bytes == ROW_NULL && page->run->throttled_ns <= 0)
+	const int64_t processors = report_processors_count(page->report), milli = page->run->core_limit_milli;
+	bool fewer_cores = milli != ROW_NULL && processors != ROW_NULL && milli < 1000 * processors;
+
+	if (page->run->memory_limit_bytes == ROW_NULL && page->run->throttled_ns <= 0 && !fewer_cores)
 		return;
 	print_label(page->output, "limits");
+	if (fewer_cores)
+		fprintf(page->output->file, "allowed %s of %lld cores%s", units_core_limit(milli),
+			(long long)processors,
+			page->run->memory_limit_bytes != ROW_NULL || page->run->throttled_ns > 0 ? "; " : "");
 	if (page->run->memory_limit_bytes != ROW_NULL)
 		fprintf(page->output->file, "%s memory, of which its cgroup used at most %s%s",
 			units_bytes(page->run->memory_limit_bytes, page->raw),

@@ -107,6 +107,11 @@ const char *units_cores(int64_t cpu_ns, int64_t wall_ns)
 	return text_make("%.*f", cores < 9.995 ? 2 : 1, cores);
 }
 
+const char *units_core_limit(int64_t milli)
+{
+	return text_make("%.15g", (double)milli / 1e3);
+}
+
 const char *units_user(int64_t user_id)
 {
 	const struct passwd *user = user_id == ROW_NULL ? NULL : getpwuid((uid_t)user_id);

@@ -24,6 +24,8 @@ const char *units_count(int64_t count, bool raw);
 
 /* Processors used on average: "0.02", "1.47", "31.8"; "-" without a duration. */
 const char *units_cores(int64_t cpu_ns, int64_t wall_ns);
+/* "4", "0.35", of thousandths. */
+const char *units_core_limit(int64_t milli);
 
 /* The name of a user, or the number if this host has no such user. */
 const char *units_user(int64_t user_id);

@@ -62,7 +62,7 @@ static void part_add(struct row_run *whole, const struct row_run *part)
 #undef I
 	whole->peak_rss_bytes = most(whole->peak_rss_bytes, part->peak_rss_bytes);
 	whole->concurrent_memory_bytes = most(whole->concurrent_memory_bytes, part->concurrent_memory_bytes);
-	whole->memory_limit_bytes = whole->cgroup_peak_bytes = ROW_NULL; /* differs between hosts */
+	whole->memory_limit_bytes = whole->cgroup_peak_bytes = whole->core_limit_milli = ROW_NULL; /* per host */
 	if (status_rank(part->status) > status_rank(whole->status)) {
 		whole->status = part->status;
 		whole->exit_code = part->exit_code;

@@ -10,6 +10,8 @@ WITH involved AS (
 SELECT t.id AS id, t.kind AS kind, t.name AS name, t.reason AS reason, t.status AS status,
        t.merged_into_id AS merged_into_id, t.parent_task_id AS parent_task_id,
        t.working_directory AS working_directory, t.requested_thread_count AS requested_thread_count,
+       t.core_limit_milli AS core_limit_milli,
+       (SELECT cpu_count FROM hosts WHERE id = :host_id) AS cpu_count,
        t.root_process_id AS root_process_id, root.pid AS root_pid, root.program AS root_program,
        root.role AS root_role, root.rule AS root_rule, root.reason AS root_reason,
        t.orchestrator_process_id AS orchestrator_process_id, driver.pid AS orchestrator_pid,

@@ -501,7 +501,7 @@ class Printing(Case):
         for text in ("sent", "of its limit", "network", "limits", "container", "stalled"):
             self.assertNotIn(text, plain)
         self.assertIn("network   6.00 MiB sent, 0 B received", limited)
-        self.assertIn("1.00 GiB memory, of which its cgroup used at most 768 MiB; throttled for "
+        self.assertIn("limits    allowed 1.5 of 4 cores; 1.00 GiB memory, of which its cgroup used at most 768 MiB; throttled for "
                       "1.20 s", limited)
         self.assertRegex(limited, r"container.* of debian:12  docker 0123456789ab")
         self.assertIn("75 % of 1.00 GiB", limited)
@@ -509,6 +509,9 @@ class Printing(Case):
         self.assertNotIn("received ", limited.split("\n\n")[-1])  # no empty column
         shown = json.loads(self.run_tracer("show", "make", "--json").stdout)
         self.assertEqual(shown["run"]["throttled_ns"], 1200000000)
+        self.assertEqual(shown["run"]["core_limit_milli"], 1500)
+        self.assertRegex(self.run_tracer("explain", shown["tasks"][1]["id"]).stdout.decode(),
+                         r"cores +allowed 1\.5 of 4\n")
         container = shown["containers"][0]
         self.assertEqual((container["image"], container["pid_namespace"], container["mount_namespace"]),
                          ("debian:12", 4026532201, 4026532199))

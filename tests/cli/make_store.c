@@ -19,6 +19,7 @@
 #define MS 1000000LL
 #define SECOND (1000 * MS)
 #define MIB (1024LL * 1024)
+#define CPU_COUNT 4 /* of the host */
 
 #define HOSTILE "evil\033[2J\nname\x80\xff\xe2\x80\xae"
 
@@ -200,6 +201,7 @@ static int64_t put_task(const struct step *step, const char *kind, int64_t numbe
 	task.lost_count = run.lost_count;
 	SET_TOTALS(task, task.process_count, step->cpu_ms * MS, step->memory_mib * MIB, step->memory_mib * MIB);
 	task.concurrent_memory_bytes = step->memory_mib * MIB;
+	task.core_limit_milli = in_container ? 1500 : 1000 * CPU_COUNT;
 	if (in_container) {
 		task.sent_bytes = 3 * MIB;
 		task.received_bytes = 0;
@@ -247,6 +249,7 @@ static void put_run(const char *name, const char *kind, const char *engine, cons
 	run.received_bytes = in_container ? 0 : ROW_NULL;
 	run.memory_limit_bytes = in_container ? 1024 * MIB : ROW_NULL;
 	run.cgroup_peak_bytes = in_container ? 768 * MIB : ROW_NULL;
+	run.core_limit_milli = in_container ? 1500 : 1000 * CPU_COUNT;
 	run.throttled_ns = in_container ? 1200 * MS : ROW_NULL;
 	for (size_t i = 0; i < count; i++)
 		put_task(&steps[i], i == 0 ? "main" : "engine", (int64_t)i, running && !steps[i].ended);
@@ -315,7 +318,7 @@ static void put_host(void)
 	host.boot_unix_ns = unix_ns - boot_ns;
 	host.kernel = "6.18.0";
 	host.machine = "x86_64";
-	host.cpu_count = 4;
+	host.cpu_count = CPU_COUNT;
 	host.memory_bytes = 16384 * MIB;
 	host.probe_version = "0.1.0";
 	host.first_seen_unix_ns = unix_ns - 4000 * SECOND;
