@@ -114,7 +114,7 @@ static void print_usage(const struct page *page)
 	fprintf(output->file, "%s: %s", units_duration(run->cpu_ns, raw),
 		units_cores(run->cpu_ns, report_wall_ns(page->report, run->begin_boot_ns, run->end_boot_ns)));
 	if (cores_milli != ROW_NULL)
-		fprintf(output->file, " of %.4g", (double)cores_milli / 1000);
+		fprintf(output->file, " of %s", units_core_limit(cores_milli));
 	fprintf(output->file, " cores on average; %s user, %s system; %s spent waiting for a core\n",
 		units_duration(run->user_ns, raw), units_duration(run->system_ns, raw),
 		units_duration(run->run_delay_ns, raw));
@@ -150,15 +150,15 @@ static void print_waits(const struct page *page)
 
 static void print_limits(const struct page *page)
 {
-	const int64_t processors = report_processors_count(page->report), milli = page->run->core_limit_milli;
-	bool fewer_cores = milli != ROW_NULL && processors != ROW_NULL && milli < 1000 * processors;
+	int64_t allowed = report_cores_milli(page->report), all = report_host_cores_milli(page->report);
+	bool fewer_cores = allowed != ROW_NULL && all != ROW_NULL && allowed < all;
 
 	if (page->run->memory_limit_bytes == ROW_NULL && page->run->throttled_ns <= 0 && !fewer_cores)
 		return;
 	print_label(page->output, "limits");
 	if (fewer_cores)
-		fprintf(page->output->file, "allowed %s of %lld cores%s", units_core_limit(milli),
-			(long long)processors,
+		fprintf(page->output->file, "allowed %s of %s cores%s", units_core_limit(allowed),
+			units_core_limit(all),
 			page->run->memory_limit_bytes != ROW_NULL || page->run->throttled_ns > 0 ? "; " : "");
 	if (page->run->memory_limit_bytes != ROW_NULL)
 		fprintf(page->output->file, "%s memory, of which its cgroup used at most %s%s",

@@ -187,8 +187,8 @@ static int print_processors(const struct tune *tune, const struct output *output
 		return -ENOMEM;
 	fputc('\n', output->file);
 	output_print(output, STYLE_TITLE, "Where the processors went");
-	output_print(output, STYLE_DIM, "  (%.4g allowed × the wall time)\n",
-		     (double)report_cores_milli(&tune->report) / 1000);
+	output_print(output, STYLE_DIM, "  (%s allowed × the wall time)\n",
+		     units_core_limit(report_cores_milli(&tune->report)));
 	time_add(table, tune, "  used", account->used_ns, account->held_ns, "");
 	time_add(table, tune, "  idle: storage", account->waiting_storage_ns, account->held_ns,
 		 "threads waited for storage");

@@ -100,7 +100,7 @@ WITH period AS (
     FROM task WHERE is_service = 1 AND task_end_unix_ns IS NOT NULL
 ), spread AS (
   SELECT step_host_id, step_run_id, step_unix_ns,
-         CASE WHEN step_ns > 300000000000 THEN 300000000000.0 / step_ns ELSE 1.0 END AS part, step_cpu_ns, step_bytes
+         CASE WHEN step_ns > 300000000000 THEN 1.0 * 300000000000 / step_ns ELSE 1.0 END AS part, step_cpu_ns, step_bytes
     FROM step WHERE is_service = 1
 ), activity AS (
   SELECT id AS active_host_id, first_seen_unix_ns AS active_unix_ns FROM hosts

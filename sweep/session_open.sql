@@ -33,8 +33,8 @@ WITH kernel AS (
          coalesce(concurrent_memory_bytes, peak_rss_bytes) AS kernel_bytes,
          CASE WHEN run_key IS NOT NULL THEN memory_limit_bytes END AS kernel_limit_bytes
     FROM standing_runs
-   WHERE end_boot_ns IS NULL AND (name = 'rstudio session' OR name LIKE 'python kernel%' OR name LIKE 'R kernel%'
-                                  OR name LIKE 'julia kernel%')
+   WHERE end_boot_ns IS NULL AND (name = 'rstudio session' OR substr(name, 1, 13) = 'python kernel'
+                                  OR substr(name, 1, 8) = 'R kernel' OR substr(name, 1, 12) = 'julia kernel')
 ), opened AS (
   SELECT host_id AS opened_host_id, id AS opened_id, user_id AS opened_user_id, pid AS opened_pid,
          program AS opened_program, tool_id AS opened_tool_id,
