@@ -3,7 +3,7 @@
 --   lost; if they were retried, so was the time until the retry was running.
 -- finding: tune
 -- parameter: run_id run = latest; the run
--- parameter: least_ns duration = 1s; minimum wall time of a task
+-- parameter: least_ns duration = 10s; minimum wall time of a task
 -- column: task_id id; the task
 -- column: name text; its name
 -- column: status text; how it ended

@@ -152,23 +152,29 @@ static bool is_prompt(const struct row_run *run)
 static int saving_set(const struct finder *finder, struct finding_of_run *finding, const int64_t *saved_ns)
 {
 	int error = schedule_what_if(finder->schedule, saved_ns, &finding->wall);
+	int64_t direct_ns = finding->direct_ns;
 
-	finding->wall.high_ns = least_of(finding->wall.high_ns + finding->direct_ns, most_saved(finder, finding));
+	/* Each part is asked for itself: the run only waited where no host had a task. */
+	if (report_hosts_count(finder->request->report) > 1)
+		direct_ns = least_of(direct_ns, finder->schedule->owned_ns[SCHEDULE_GAP]);
+	finding->wall.high_ns = least_of(finding->wall.high_ns + direct_ns, most_saved(finder, finding));
 	finding->wall.low_ns = finding->question->finding.saving == QUESTION_SAVING_LEAST &&
 					       is_prompt(report_run(finder->request->report))
-				       ? least_of(finding->wall.low_ns + finding->direct_ns, finding->wall.high_ns)
+				       ? least_of(finding->wall.low_ns + direct_ns, finding->wall.high_ns)
 				       : 0;
 	return error;
 }
 
-/* Whether tasks could save time, but the run could not: others took as long. */
-static bool saves_nothing(const struct finding_of_run *finding, const int64_t *saved_ns, size_t count)
+/* Whether tasks could save time, but of the run's hardly any: they are short, or others took as long. */
+static bool saves_little(const struct finder *finder, const struct finding_of_run *finding, const int64_t *saved_ns)
 {
-	bool of_tasks = finding->direct_ns > 0;
+	const struct schedule *schedule = finder->schedule;
+	bool of_wall = finding->direct_ns > 0;
 
-	for (size_t i = 0; i < count; i++)
-		of_tasks = of_tasks || saved_ns[i] > 0;
-	return of_tasks && finding->wall.high_ns == 0 && finding->cpu_ns == 0 && finding->memory_byte_seconds == 0;
+	for (size_t i = 0; i < schedule->count; i++)
+		of_wall = of_wall || saved_ns[i] > 0;
+	return of_wall && finding->wall.high_ns < (schedule->end_ns - schedule->begin_ns) / FINDINGS_LEAST_PART &&
+	       finding->cpu_ns == 0 && finding->memory_byte_seconds == 0;
 }
 
 static void finding_free(struct finding_of_run *finding)
@@ -178,7 +184,7 @@ static void finding_free(struct finding_of_run *finding)
 	free(finding->advice);
 }
 
-/* Sets what the findings of the question at hand save, and drops those that save nothing. */
+/* Sets what the findings of the question at hand save, and drops those that save little. */
 static int savings_set(struct finder *finder)
 {
 	struct findings_of_run *findings = finder->findings;
@@ -188,7 +194,7 @@ static int savings_set(struct finder *finder)
 	for (size_t i = finder->first; i < findings->count; i++) {
 		if (error == 0)
 			error = saving_set(finder, &findings->items[i], finder->saved[i]);
-		if (error == 0 && saves_nothing(&findings->items[i], finder->saved[i], finder->schedule->count))
+		if (error == 0 && saves_little(finder, &findings->items[i], finder->saved[i]))
 			finding_free(&findings->items[i]);
 		else
 			findings->items[kept++] = findings->items[i];

@@ -10,6 +10,9 @@
 #include "query/report.h"
 #include "tune/account.h"
 
+/* What saves less than this part of the run's wall time, and nothing else, is no finding; our proposal. */
+#define FINDINGS_LEAST_PART 20
+
 struct finding_of_run {
 	const struct question *question;
 	char *subject, *sentence, *advice;

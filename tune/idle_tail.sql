@@ -30,10 +30,10 @@ WITH run AS (
    WHERE host_id = :host_id AND run_id = :run_id AND kind <> 'main' AND end_boot_ns IS NOT NULL
 ), last AS (
   SELECT id, task_name, task_wall_ns, task_end_ns - before_end_ns AS task_alone_ns,
-         task_begin_ns - (CASE WHEN task_begin_ns <= first_end_ns THEN first_begin_ns ELSE same_begin_ns END)
+         task_begin_ns - (CASE WHEN task_begin_ns < first_end_ns - 20000000 THEN first_begin_ns ELSE same_begin_ns END)
            AS task_late_ns
     FROM task
-   WHERE place = 1 AND before_end_ns > task_begin_ns + 20000000 -- not just the teardown of one before it
+   WHERE place = 1 AND before_end_ns > task_begin_ns + 20000000 -- 20 ms: not just the teardown of one before it
 )
 SELECT last.id AS task_id, last.task_name AS name, last.task_wall_ns AS wall_ns, last.task_alone_ns AS alone_ns,
        last.task_late_ns AS late_ns,

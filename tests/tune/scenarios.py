@@ -97,10 +97,6 @@ SCENARIOS = {
         script="for i in {1..500}; do step --cpu 50; read -t 0.05 <> pause; done; true",
         twin="for i in {1..10}; do step --cpu 2500; read -t 0.05 <> pause; done; true",
         expects=("short_tasks", "step", 25.0), workers=("step",), prepare="mkfifo pause; chmod 666 pause"),
-    # One of two takes 8 s, the other 2 s: divided evenly, each would take 5 s.
-    "uneven": Scenario(
-        script="align --cpu 2000 & align --cpu 8000 & wait", twin="align --cpu 5000 & align --cpu 5000 & wait",
-        expects=("uneven_tasks", "align", 3.0), workers=("align",)),
     # The long step begins a second late, and runs alone at the end.
     "tail": Scenario(
         script="trim --cpu 2000 & sketch --cpu 2000 & read -t 1 <> pause\nassemble --cpu 8000 & wait",

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""tracer tune on labelled runs: what it finds in schedules whose faults are known, and what it must not find.
+
+usage: check_tune.py TRACER MAKE_STORE [--print]
+
+Each run is written as a store would have it, with figures that a person chose. The expected findings were written before
+`tracer tune` was asked; for two runs a second one, serial_task, was accepted then, as it is true. With --print, prints what
+is found in each.
+"""
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+from check_sweep import GIB, S, TRACER, Host, Store  # noqa: E402 (the line above comes first)
+
+
+class Run:
+    """One run of a host with so many cores, or a part of one. Times are in seconds from its begin; a task uses one core
+    unless it says."""
+
+    def __init__(self, *tasks, cores=16, engine=None, status="succeeded", jobs=None, driver=0, allowed=None, memory=None,
+                 beside=None):
+        self.tasks, self.cores, self.engine, self.status, self.jobs = tasks, cores, engine, status, jobs
+        self.driver, self.allowed, self.memory = driver, allowed, memory
+        self.beside = beside  # the part on another host
+
+    def length(self):
+        return max(end for _, _, end, *_ in self.tasks)
+
+    def write(self, store, name="host", begin=0):
+        length = self.length()
+        if self.beside:
+            length = max(length, self.beside.length())
+            self.beside.write(store, "other", length)
+        host = Host(store, name, seen=length + 200, cpu_count=self.cores, cluster="cluster")
+        begin = (begin or length) + 100
+        times = host.times(begin, begin - self.length())
+        cpu = sum((task[3] if len(task) > 3 else 1) * (task[2] - task[1]) for task in self.tasks) + self.driver
+        common = {"host_id": host.id, "process_count": 1, "run_delay_ns": 0, "core_limit_milli": self.allowed,
+                  "memory_limit_bytes": self.memory}
+        run = store.add("runs", kind="command", name="run", run_key="key", engine=self.engine, status=self.status, cpu_ns=int(cpu * S),
+                        task_count=len(self.tasks), **times, **common)
+        main = store.add("tasks", run_id=run, kind="main", name="run", status=self.status, cpu_ns=int(self.driver * S),
+                         **times, **common)
+        store.add("tools", run_id=run, task_id=main, name="run", role="orchestrator" if self.engine else "script",
+                  requested_thread_count=self.jobs, **times, host_id=host.id, process_count=1)
+        for name, first, last, *more in self.tasks:
+            used = more[0] if more else 1
+            row = common | {"status": "succeeded", "peak_rss_bytes": GIB, "concurrent_memory_bytes": GIB}
+            row |= more[1] if len(more) > 1 else {}
+            task = store.add("tasks", run_id=run, kind="generic", name=name, cpu_ns=int(used * (last - first) * S),
+                             **host.times(begin - first, begin - last), **row)
+            store.add("tools", run_id=run, task_id=task, name=name, role="tool", **host.times(begin - first, begin - last),
+                      host_id=host.id, process_count=1)
+
+
+def samples(count, *steps, at=0, width=None):
+    """The same steps, (name, seconds), of several samples, one after another; at most `width` samples at a time."""
+    tasks, free = [], [at] * (width or count)
+    for _ in range(count):
+        slot = free.index(min(free))
+        for name, seconds in steps:
+            tasks.append((name, free[slot], free[slot] + seconds))
+            free[slot] += seconds
+    return tasks
+
+
+# What is expected, and the run.
+RUNS = {
+    # Healthy.
+    "one task on the one core of the machine": (set(), Run(("align", 0, 600), cores=1)),
+    "one task on the one core that it may use": (set(), Run(("align", 0, 600), cores=128, allowed=1000)),
+    "four threads on four allowed cores": (set(), Run(("align", 0, 600, 3.9), cores=128, allowed=4000)),
+    "a chain of steps that use all cores": (set(), Run(*((f"step{i}", i * 60, i * 60 + 60, 15.5) for i in range(5)))),
+    "a chain under make -j4": (set(), Run(*(("cc", i * 60, i * 60 + 60, 15) for i in range(6)), engine="make", jobs=4)),
+    "a chain under nextflow": (set(), Run(*((f"step{i}", i * 65, i * 65 + 60, 15) for i in range(5)), engine="nextflow")),
+    "four samples of five steps": (set(), Run(*samples(4, *((f"step{i}", 100) for i in range(5))), engine="nextflow")),
+    "eight equal samples at once": (set(), Run(*samples(8, ("align", 300)), engine="snakemake")),
+    "samples of different sizes at once": (set(), Run(*(("align", 0, 100 + 40 * i) for i in range(8)))),
+    "a report at the end": (set(), Run(*samples(8, ("align", 300)), ("multiqc", 300, 310))),
+    "a long assembly that needs the trimmed reads": (
+        set(), Run(("trim", 0, 60), ("fastqc", 0, 120), ("assemble", 60, 900, 15))),
+    "the longest task began first": (set(), Run(("align", 0, 600), *samples(9, ("align", 60), width=3))),
+    "slots that are always full": (set(), Run(*samples(64, ("align", 100), width=16), engine="make", jobs=16)),
+    "a driver that computes between two steps": (set(), Run(("trim", 0, 60, 15), ("align", 62, 120, 15), driver=2)),
+    "gaps of a polling engine": (set(), Run(*((f"step{i}", i * 605, i * 605 + 600, 15) for i in range(8)), engine="nextflow")),
+    "a task within its own memory limit": (
+        set(), Run(("align", 0, 600, 15, {"memory_limit_bytes": int(1.2 * GIB)}), ("sort", 600, 700, 15))),
+    "tasks that share the limit of their job": (
+        set(), Run(*(("align", 0, 900, 1) for _ in range(16)), memory=64 * GIB)),
+    "one slow sample of eight": (set(), Run(*(("align", 0, 300) for _ in range(7)), ("align", 0, 500))),
+    "two branches that join": (set(), Run(("trim", 0, 100, 7), ("index", 0, 200, 7), ("align", 200, 400, 15))),
+    "short steps of a script": (set(), Run(*((f"step{i}", i, i + 1) for i in range(20)))),
+    "many short tasks on all slots": (set(), Run(*samples(400, ("cc", 2), width=16), engine="make", jobs=16)),
+    "a step that mostly sleeps": (set(), Run(("download", 0, 300, 0.05), ("align", 300, 900, 15))),
+    "a little wait for a cold cache": (
+        set(), Run(("sort", 0, 3600, 15, {"block_io_delay_ns": 5 * S}), ("align", 3600, 7200, 15))),
+    "a short failure that was repeated": (
+        set(), Run(("qc", 0, 0.5, 1, {"status": "failed", "retried_by_id": 1}), ("align", 1, 600, 15))),
+    "a run that failed at once": (set(), Run(("align", 0, 2, 1, {"status": "failed"}), status="failed", cores=1)),
+    "a scatter of a hundred shards": (set(), Run(*samples(100, ("call", 60), width=16), engine="nextflow", jobs=16)),
+    "samples that are staggered by an engine that polls": (
+        set(), Run(*(("align", 5 * (i // 4), 5 * (i // 4) + 300) for i in range(16)), engine="nextflow")),
+    "two cores allowed, and two used": (set(), Run(("align", 0, 900, 1.95), cores=64, allowed=2000)),
+    "half a core allowed, and used": (set(), Run(("cron", 0, 900, 0.49), cores=64, allowed=500)),
+    "tasks that fill their four cores each": (
+        set(), Run(*(("align", 0, 600, 3.9, {"core_limit_milli": 4000}) for _ in range(4)))),
+    "a merge that needs all samples": (set(), Run(*samples(16, ("align", 300)), ("merge", 300, 600, 15))),
+    "a long sample beside a short pipeline": (
+        set(), Run(("align", 0, 600), *(("align", 0, 200) for _ in range(14)), ("plot", 200, 240))),
+    "a script whose steps take differently long": (
+        set(), Run(("a", 0, 10, 15), ("b", 10, 500, 15), ("c", 500, 505, 15), ("d", 505, 900, 15))),
+    "snakemake on all cores with four threads a job": (
+        set(), Run(*((name, first, last, 3.9) for name, first, last in samples(24, ("align", 120), width=4)),
+                   engine="snakemake", jobs=16)),
+    "an engine that starts for a minute": (set(), Run(("align", 60, 900, 15), engine="nextflow", driver=50)),
+    "a host that waits while another one works": (
+        set(), Run(("trim", 0, 60, 15), ("align", 360, 420, 15), beside=Run(("call", 0, 420, 15)))),
+    # With a fault.
+    "one thread for long on 16 cores": ({"serial_task"}, Run(("sort", 0, 600), ("align", 600, 700, 15))),
+    "make with one job at a time": ({"engine_limit", "serial_task"}, Run(*(("cc", i * 10, i * 10 + 10) for i in range(60)), engine="make", jobs=1)),
+    "an engine that runs two of many at a time": (
+        {"engine_limit"}, Run(*samples(24, ("align", 100), width=2), engine="nextflow")),
+    "the largest of 24 samples last": (
+        {"idle_tail", "serial_task"}, Run(*samples(23, ("align", 100), width=8), ("align", 250, 900))),
+    "a sleep of minutes in a script": ({"gaps_between_tasks"}, Run(("trim", 0, 60, 15), ("align", 360, 420, 15))),
+    "a failed attempt that was repeated": (
+        {"failed_attempts"}, Run(("align", 0, 300, 15, {"status": "failed", "retried_by_id": 1}), ("align", 300, 600, 15))),
+    "a failure that was ignored": ({"failed_attempts"}, Run(("qc", 0, 100, 8, {"status": "failed"}), ("align", 0, 300, 15))),
+    "a run that failed after hours of work": (
+        {"failed_run"}, Run(("align", 0, 7200, 15), ("call", 7200, 7260, 15), status="failed")),
+    "a task that asks for ten times its memory": (
+        {"memory_unused"}, Run(("align", 0, 900, 15, {"memory_limit_bytes": 32 * GIB}), ("sort", 900, 960, 15))),
+    "workers that wait for others' work": (
+        {"processor_contention"}, Run(*(("align", 0, 600, 1, {"run_delay_ns": 600 * S}) for _ in range(8)))),
+    "a quota of half of what is needed": (
+        {"throttled"}, Run(("align", 0, 600, 2, {"throttled_ns": 900 * S, "run_delay_ns": 900 * S, "core_limit_milli": 2000}),
+                           ("sort", 600, 700, 15))),
+    "reclaim": ({"memory_wait"}, Run(("sort", 0, 600, 8, {"memory_delay_ns": 2400 * S}), ("align", 600, 700, 15))),
+    "two sleeps in a script": (
+        {"gaps_between_tasks"}, Run(("trim", 0, 60, 15), ("align", 180, 240, 15), ("call", 360, 420, 15))),
+    "the largest of ten samples second last": (
+        {"idle_tail"}, Run(*samples(8, ("align", 100), width=4), ("align", 200, 700), ("align", 200, 300))),
+    "one thread where four are allowed": ({"serial_task"}, Run(("sort", 0, 600), cores=128, allowed=4000)),
+    "one thread for long at the end": ({"serial_task"}, Run(*samples(16, ("align", 300)), ("report", 300, 900))),
+    "parallel with three jobs": (
+        {"engine_limit"}, Run(*samples(60, ("gzip", 20), width=3), engine="parallel", jobs=3)),
+    "xargs -P 4": ({"engine_limit"}, Run(*samples(40, ("align", 50), width=4), engine="xargs", jobs=4)),
+    "snakemake --cores 1": (
+        {"engine_limit", "serial_task"}, Run(*samples(12, ("align", 60), width=1), engine="snakemake", jobs=1)),
+    "three failed attempts in a row": (
+        {"failed_attempts"}, Run(*(("call", 100 * i, 100 * i + 100, 15, {"status": "failed", "retried_by_id": 1})
+                                   for i in range(3)), ("call", 300, 400, 15))),
+    "a killed run": ({"failed_run"}, Run(("align", 0, 3600, 15), status="killed")),
+    "a hundred tasks that ask for too much": (
+        {"memory_unused"}, Run(*((name, first, last, 1, {"memory_limit_bytes": 8 * GIB})
+                                 for name, first, last in samples(96, ("align", 400), width=16)), engine="nextflow")),
+    "gaps of a slow queue": (
+        {"gaps_between_tasks"}, Run(*((f"step{i}", i * 300, i * 300 + 100, 15) for i in range(6)), engine="nextflow")),
+    "many waits for a disk": (
+        {"storage_wait"}, Run(*(("sort", 0, 600, 0.5, {"block_io_delay_ns": 280 * S}) for _ in range(12)))),
+    "two hosts that wait together": (
+        {"gaps_between_tasks"}, Run(("trim", 0, 60, 15), ("align", 360, 420, 15),
+                                    beside=Run(("call", 0, 70, 15), ("merge", 350, 420, 15)))),
+    "half of the time waiting for a disk": (
+        {"storage_wait"}, Run(("sort", 0, 600, 8, {"block_io_delay_ns": 600 * 8 * S}), ("align", 600, 700, 15))),
+}
+
+
+def ask(run):
+    with tempfile.TemporaryDirectory() as directory:
+        store = Store(f"{directory}/tracer.db")
+        run.write(store)
+        store.db.commit()
+        result = subprocess.run([TRACER, "tune", "--json", "--store", store.path], capture_output=True, text=True,
+                                check=True)
+        store.db.close()
+        return json.loads(result.stdout)
+
+
+class LabelledRuns(unittest.TestCase):
+    def test_findings_are_the_expected(self):
+        for name, (expected, run) in RUNS.items():
+            with self.subTest(name):
+                self.assertEqual({finding["finding"] for finding in ask(run)["findings"]}, expected)
+
+
+if __name__ == "__main__" and "--print" in sys.argv:
+    for label, (wanted, each) in RUNS.items():
+        found = {finding["finding"]: finding["sentence"] for finding in ask(each)["findings"]}
+        print("ok" if set(found) == wanted else "WRONG", label, wanted, found)
+elif __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]], verbosity=1)
