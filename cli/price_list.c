@@ -25,8 +25,12 @@ struct prices *price_list_load(const char *path)
 
 #define HOSTS(count) units_count((int64_t)(count), false), units_plural((int64_t)(count), "host", "hosts")
 
-void price_doubts_print(const struct price_doubts *doubts, const struct prices *prices, const struct output *output)
+void price_doubts_print(const struct price_doubts *doubts, const struct prices *prices, const struct output *whole)
 {
+	struct output_flow flow;
+	const struct output *output = &flow.inner;
+
+	output_flow_begin(&flow, whole);
 	if (doubts->default_count > 0)
 		output_print(output, STYLE_WARNING,
 			     "No price is known for %s %s: OpenCost's defaults were used (see tracer prices show)\n",
@@ -40,6 +44,7 @@ void price_doubts_print(const struct price_doubts *doubts, const struct prices *
 			output, STYLE_WARNING,
 			"Spot, or not known to be on demand: %s %s, at the price on demand (see tracer prices show)\n",
 			HOSTS(doubts->spot_count));
+	output_flow_end(&flow, 0);
 }
 
 void price_doubts_to_json(const struct price_doubts *doubts, json_t *root)

@@ -16,5 +16,5 @@
 struct prices *price_list_load(const char *path);
 
 /* What must be said wherever money is shown: that it is not, or not all, from the list. */
-void price_doubts_print(const struct price_doubts *doubts, const struct prices *prices, const struct output *output);
+void price_doubts_print(const struct price_doubts *doubts, const struct prices *prices, const struct output *whole);
 void price_doubts_to_json(const struct price_doubts *doubts, json_t *root);

@@ -75,6 +75,7 @@ static void name_add(const struct printer *printer, struct table *table, const s
 
 static void notes_print(const struct printer *printer)
 {
+	struct output_flow flow;
 	bool has_peaks = false, has_least = false, has_inputs = false;
 
 	for (size_t i = 0; i < printer->sizes->count; i++) {
@@ -84,19 +85,20 @@ static void notes_print(const struct printer *printer)
 		has_least |= size->cores != ROW_NULL && size->cores_are_least;
 		has_inputs |= size->extrapolated_bytes != ROW_NULL;
 	}
-	output_print(printer->output, STYLE_DIM,
+	output_flow_begin(&flow, printer->output);
+	output_print(&flow.inner, STYLE_DIM,
 		     "1/(N+1): how often a task needs more than any of N before it; the request adds a margin.\n");
-	output_print(printer->output, STYLE_DIM,
+	output_print(&flow.inner, STYLE_DIM,
 		     "left out: of N tasks, those for which the request computed from the others would not suffice.\n");
 	if (has_peaks)
-		output_print(printer->output, STYLE_DIM,
-			     "* from the peak of the largest process, file pages included.\n");
+		output_print(&flow.inner, STYLE_DIM, "* from the peak of the largest process, file pages included.\n");
 	if (has_least)
-		output_print(printer->output, STYLE_DIM,
+		output_print(&flow.inner, STYLE_DIM,
 			     "+ at least: too short for samples of CPU use, or it waited for CPU.\n");
 	if (has_inputs)
-		output_print(printer->output, STYLE_DIM,
+		output_print(&flow.inner, STYLE_DIM,
 			     "extrapolated: not measured; memory is assumed to grow like the input.\n");
+	output_flow_end(&flow, 0);
 }
 
 static int text_print(const struct printer *printer)

@@ -347,12 +347,15 @@ static int64_t lower_bound_count(const struct tune *tune)
 }
 
 /* What makes the conclusions less sure. */
-static void print_doubts(const struct tune *tune, const struct output *output)
+static void print_doubts(const struct tune *tune, const struct output *whole)
 {
 	const struct row_run *run = report_run(&tune->report);
 	const struct row_host *host = report_host(&tune->report);
 	int64_t partial_count = lower_bound_count(tune);
+	struct output_flow flow;
+	const struct output *output = &flow.inner;
 
+	output_flow_begin(&flow, whole);
 	if (run->end_boot_ns == ROW_NULL)
 		output_print(output, STYLE_WARNING, "The run has not ended: this is how it looks so far.\n");
 	if (run->lost_count > 0)
@@ -369,6 +372,7 @@ static void print_doubts(const struct tune *tune, const struct output *output)
 		output_print(output, STYLE_WARNING,
 			     "Delay accounting is off: waits for memory are unknown, those for storage estimated. To "
 			     "turn it on: sysctl kernel.task_delayacct=1\n");
+	output_flow_end(&flow, 0);
 }
 
 static int print_text(const struct tune *tune, const struct output *output)

@@ -271,9 +271,8 @@ static size_t slots_of(const struct schedule *schedule)
 struct replay {
 	const struct schedule *schedule;
 	int64_t launch_ns;
-	int64_t *ends; /* by task: when it would end */
-	int64_t *
-		chains; /* by task: the most that it and tasks before it save, of which each ended before the next began */
+	int64_t *ends;    /* by task: when it would end at the latest */
+	int64_t *chains;  /* by task: the most by which it would end earlier */
 	int64_t *ended;   /* when the first i tasks, in the order of their ends, would all have ended */
 	int64_t *chained; /* the most of their chains */
 	size_t filled;    /* of the two */

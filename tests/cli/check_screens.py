@@ -39,6 +39,11 @@ CASES = [
     ("runs", ["runs", "--all"], [80, 200, PIPE]),
     ("top", ["top", "--once", "--all"], [80, 200, PIPE]),
     ("explain", ["explain", "1001"], [80, PIPE]),
+    ("tune", ["tune", "snakemake"], [80, PIPE]),
+    ("tune-many", ["tune", "parallel sort"], [80]),
+    ("tune-running", ["tune", "make"], [80]),
+    ("tune-lossy", ["tune", "evil"], [80, PIPE]),
+    ("tune-right-size", ["tune", "--right-size"], [80, PIPE]),
 ]
 
 
