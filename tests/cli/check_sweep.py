@@ -660,7 +660,7 @@ class Prices(Case):
     def test_tune_says_that_prices_are_defaults(self):
         self.store.path = os.path.join(self.directory.name, "made.db")
         subprocess.run([MAKE_STORE, self.store.path], check=True)
-        run = ("snakemake: Snakefile", "--set", "gaps_between_tasks.least=0s", "--set", "gaps_between_tasks.least-share=0%")
+        run = ("snakemake: Snakefile", "--set", "serial_task.least=0s", "--set", "serial_task.overlap-share=100%")
         for rows, counts, note in ((("node,x,hostname,1,,USD",), (1, 0), "No price is known for 1 host: OpenCost's defaults"),
                                    (("node,x,hostname,1,,EUR",), (0, 1), "No price in EUR is known for 1 host: left out"),
                                    (("node,,,1,,EUR",), (0, 0), None)):
