@@ -50,7 +50,7 @@ struct bill {
 	int64_t total_nanos;                   /* of all rows */
 	int64_t others_nanos;                  /* of other runs, if one run is asked for */
 	int64_t system_nanos;                  /* of the system's own runs and login sessions */
-	int64_t idle_nanos;                    /* what nobody used or requested */
+	int64_t idle_nanos;                    /* neither used nor requested */
 	int64_t bill_nanos;                    /* the sum of all of these */
 	int64_t observed_ms;                   /* of all hosts together: nanoseconds of a fleet exceed 64 bits */
 	int64_t unobserved_ms;                 /* the host was off, or nothing watched: not in the bill */

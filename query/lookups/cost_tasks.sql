@@ -1,7 +1,7 @@
 -- Tasks of a host that ran in a time, run by run, with what divides the cost of the host among them.
 -- :since_unix_ns, :until_unix_ns the time; :host_id the host.
 -- A memory limit that a task shares with the others of its run is the run's, not its own; and that of a run outside
--- batch systems, containers and services is its slice's, which nobody requested for this run.
+-- batch systems, containers and services is its slice's, which was not requested for this run.
 WITH run AS (
   SELECT host_id AS run_host_id, id AS run_id, started_unix_ns AS run_unix_ns, name AS run, kind AS run_kind, user_id,
          container_id AS run_container_id, memory_limit_bytes AS run_memory_limit_bytes
