@@ -137,6 +137,8 @@ static void description_write(FILE *file, const struct question *question)
 			question->columns[i].meaning);
 	if (question->relation)
 		fprintf(file, "\nJSON and CSV also have all columns of %s (docs/model.md).", question->relation);
+	if (question->of_schedule)
+		fprintf(file, "\n\nOnly tracer tune asks this; its --set sets a threshold.");
 	if (question->file)
 		fprintf(file, "\n\nThis question is from %s.", question->file);
 }
@@ -299,11 +301,12 @@ static json_t *fields_to_json(const struct question_field *fields, size_t count,
 
 static json_t *question_to_json(const struct question *question)
 {
-	return json_pack(
-		"{s:s, s:s, s:s, s:s?, s:s?, s:o, s:o, s:s?}", "name", question->name, "title", question->title,
-		"explanation", question->explanation, "file", question->file, "finding_of", question->finding.kind,
-		"parameters", fields_to_json(question->parameters, question->parameter_count, true), "columns",
-		fields_to_json(question->columns, question->column_count, false), "all_columns_of", question->relation);
+	return json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:b, s:o, s:o, s:s?}", "name", question->name, "title",
+			 question->title, "explanation", question->explanation, "file", question->file, "finding_of",
+			 question->finding.kind, "is_query", !question->of_schedule, "parameters",
+			 fields_to_json(question->parameters, question->parameter_count, true), "columns",
+			 fields_to_json(question->columns, question->column_count, false), "all_columns_of",
+			 question->relation);
 }
 
 static int list_json(const struct catalogue *catalogue)
@@ -333,6 +336,8 @@ static int list_table(const struct catalogue *catalogue, const struct output *ou
 	if (!table)
 		return -ENOMEM;
 	for (size_t i = 0; (question = catalogue_get(catalogue, i)); i++) {
+		if (question->of_schedule)
+			continue;
 		table_add(table, STYLE_TITLE, question->name);
 		table_add_name(table, STYLE_PLAIN, "", question->title);
 		table_add_name(table, STYLE_DIM, "", question->file ? question->file : "");
@@ -373,7 +378,8 @@ static void names_offer(void)
 	const struct question *question;
 
 	for (size_t i = 0; (question = catalogue_get(ask.catalogue, i)); i++)
-		printf("%s\t%s\n", question->name, question->title);
+		if (!question->of_schedule)
+			printf("%s\t%s\n", question->name, question->title);
 }
 
 static int answer(const struct options *options)
@@ -384,6 +390,8 @@ static int answer(const struct options *options)
 		return options_misuse(options, "unknown question '%s': see tracer query --list", options->operands[0]);
 	if (!ask.question)
 		return options_misuse(options, "missing question: see tracer query --list");
+	if (ask.question->of_schedule)
+		return options_misuse(options, "%s is not a query: ask tracer tune", ask.question->name);
 	if (options_check_most(options, 1) || parameters_bind(options))
 		return VERB_USAGE;
 	return source_show(options, ask_question);

@@ -456,7 +456,7 @@ static json_t *path_to_json(const struct tune *tune)
 		json_set_integer(object, "task_id",
 				 span->task == SCHEDULE_NO_TASK
 					 ? ROW_NULL
-					 : tune->report.tasks[tune->account.tasks[span->task]].id);
+					 : tune->report.tasks[tune->account.tasks[span->task].index].id);
 		json_set_integer(object, "begin_boot_ns", span->begin_ns);
 		json_set_integer(object, "end_boot_ns", span->end_ns);
 		json_array_append_new(array, object);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *finding_text(const struct question *question, const char *template, struct store_result *result,
+char *finding_text(const struct question *question, const char *template, const struct store_value *values,
 		   finding_format *format)
 {
 	char *text = NULL;
@@ -17,7 +17,7 @@ char *finding_text(const struct question *question, const char *template, struct
 	while (*template) {
 		size_t plain = strcspn(template, "{"), name_size;
 		char name[QUESTION_NAME_MAX + 1];
-		struct store_value value;
+		const struct question_field *column;
 		char *formatted;
 
 		fwrite(template, 1, plain, file);
@@ -27,8 +27,8 @@ char *finding_text(const struct question *question, const char *template, struct
 		name_size = strcspn(++template, "}");
 		snprintf(name, sizeof(name), "%.*s", (int)name_size, template);
 		template += name_size + 1;
-		value = store_result_get(result, name);
-		formatted = format(&value, question_column(question, name)->type);
+		column = question_column(question, name);
+		formatted = format(&values[column - question->columns], column->type);
 		if (formatted)
 			fputs(formatted, file);
 		free(formatted);

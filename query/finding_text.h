@@ -6,6 +6,7 @@
 /* Formats a value of a sentence, not yet safe to print; to be freed. NULL if out of memory. */
 typedef char *finding_format(const struct store_value *value, enum question_type type);
 
-/* Fills a template with the current row of a result. Returns text to be freed, or NULL if out of memory. */
-char *finding_text(const struct question *question, const char *template, struct store_result *result,
+/* Fills a template with a row's values, in the order of the question's columns. Returns text to be freed, or NULL if out of
+ * memory. */
+char *finding_text(const struct question *question, const char *template, const struct store_value *values,
 		   finding_format *format);

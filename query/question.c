@@ -268,6 +268,10 @@ static int entry_take(struct reader *reader, const char *key, char *value)
 		return strcmp(value, "tune") == 0 || strcmp(value, "sweep") == 0
 			       ? once(reader, &question->finding.kind, value)
 			       : refuse(reader, "finding: expected tune or sweep");
+	if (strcmp(key, "rows") == 0) {
+		question->of_schedule = strcmp(value, "schedule") == 0 && !question->file;
+		return question->of_schedule ? 0 : refuse(reader, "rows: only for findings that Tracer ships");
+	}
 	if (strcmp(key, "sentence") == 0)
 		return once(reader, &question->finding.sentence, value);
 	if (strcmp(key, "advice") == 0)
@@ -395,7 +399,7 @@ static int parameters_check(struct reader *reader)
 	}
 	reader->line = 1;
 	for (size_t i = 0; i < question->parameter_count; i++)
-		if (!parameter_is_used(question, question->parameters[i].name))
+		if (!question->of_schedule && !parameter_is_used(question, question->parameters[i].name))
 			return refuse(reader, "the parameter %s is declared but never used",
 				      question->parameters[i].name);
 	return 0;
@@ -558,6 +562,13 @@ void question_free(struct question *question)
 }
 
 /* ---- asking -------------------------------------------------------------------- */
+
+void question_row(const struct question *question, struct store_result *result,
+		  struct store_value ret_values[QUESTION_COLUMNS_MAX])
+{
+	for (size_t i = 0; i < question->column_count; i++)
+		ret_values[i] = store_result_get(result, question->columns[i].name);
+}
 
 int question_ask(const struct question *question, struct store *store, const struct store_parameter *parameters,
 		 struct store_result **ret_result)

@@ -97,6 +97,7 @@ struct question {
 	const char *sql;
 	const char *relation; /* view whose columns are selected too, or NULL */
 	bool replaces;        /* the shipped one of the same name */
+	bool of_schedule;     /* no query: a finding whose rows are made from a run's schedule (tune/shape.h) */
 	struct question_field parameters[QUESTION_PARAMETERS_MAX], columns[QUESTION_COLUMNS_MAX];
 	size_t parameter_count, column_count;
 	struct question_finding finding;
@@ -119,6 +120,10 @@ const struct question_field *question_column(const struct question *question, co
  * the accepted values. */
 int question_parse_value(const struct question_field *parameter, const char *text, struct store_parameter *ret_value);
 const char *question_type_example(enum question_type type);
+
+/* Gets the declared columns of a result's current row, in their order; borrowed as store_result_value() says. */
+void question_row(const struct question *question, struct store_result *result,
+		  struct store_value ret_values[QUESTION_COLUMNS_MAX]);
 
 /* Runs the question; one of a site is restricted and limited to QUESTION_SITE_LIMIT_S. */
 #define QUESTION_SITE_LIMIT_S 60

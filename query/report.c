@@ -17,8 +17,8 @@ static const struct row_run *part_run(const struct report *report, size_t part)
 	return &ROWS_ITEM(&report->parts, part, part)->run;
 }
 
-/* Offset from the boot clock of a part's host to that of the run's, derived from the wall clocks. */
-static int64_t part_shift_ns(const struct report *report, size_t part)
+/* Derived from the wall clocks. */
+int64_t report_part_shift_ns(const struct report *report, size_t part)
 {
 	const struct row_run *run = report_run(report), *own = part_run(report, part);
 
@@ -112,7 +112,7 @@ static int compare_ids(const void *left, const void *right, void *context)
 static void task_read(const struct report *report, size_t part, struct store_result *result,
 		      struct report_task *ret_task)
 {
-	int64_t shift_ns = part_shift_ns(report, part);
+	int64_t shift_ns = report_part_shift_ns(report, part);
 	const char *status = store_result_get(result, "status").data;
 
 	*ret_task = (struct report_task){
@@ -317,19 +317,30 @@ static int64_t host_cores_milli(const struct row_host *host)
 	return host->core_limit_milli != ROW_NULL ? host->core_limit_milli : host->cpu_count * 1000;
 }
 
+/* The limit is that of one process of the run. If the run used more, others have other processors (ranks of MPI, each
+ * bound to its own), and it may use the host's. */
+int64_t report_part_cores_milli(const struct report *report, size_t part)
+{
+	const struct row_run *run = part_run(report, part);
+	int64_t host = host_cores_milli(report_host_of(report, run));
+	int64_t now = row_subtract(report->now_boot_ns, report_part_shift_ns(report, part));
+	int64_t wall_ns = report_span_ns(run->begin_boot_ns, run->end_boot_ns, now);
+
+	if (run->core_limit_milli == ROW_NULL ||
+	    (wall_ns > 0 && run->cpu_ns != ROW_NULL &&
+	     (double)run->cpu_ns * 1000 > 1.01 * (double)wall_ns * (double)run->core_limit_milli))
+		return host;
+	return run->core_limit_milli;
+}
+
 static int64_t cores_milli(const struct report *report, bool allowed)
 {
 	int64_t sum = 0;
 
-	for (size_t i = 0; i < report->parts.count; i++) {
-		const struct row_run *part = part_run(report, i);
-		const struct row_host *host = report_host_of(report, part);
-
-		if (!joined_is_new_host(report->parts.items, i))
-			continue;
-		sum = row_add(sum, allowed && part->core_limit_milli != ROW_NULL ? part->core_limit_milli
-										 : host_cores_milli(host));
-	}
+	for (size_t i = 0; i < report->parts.count; i++)
+		if (joined_is_new_host(report->parts.items, i))
+			sum = row_add(sum, allowed ? report_part_cores_milli(report, i)
+						   : host_cores_milli(report_host_of(report, part_run(report, i))));
 	return sum;
 }
 
@@ -442,7 +453,7 @@ const char *report_task_label(const struct report *report, size_t index, const s
 
 /* ---- tasks and their tools, in windows ------------------------------------------- */
 
-/* Consecutive tasks of a part; from a local store, one at a time. */
+/* Consecutive tasks of a part. */
 struct window {
 	struct rows tasks; /* by id */
 	struct rows tools; /* by task, then as they began */
@@ -460,7 +471,7 @@ struct walk {
 /* Converts times to the run's clock. */
 static void window_shift(const struct report *report, size_t part, struct window *window)
 {
-	int64_t by_ns = part_shift_ns(report, part);
+	int64_t by_ns = report_part_shift_ns(report, part);
 
 	for (size_t i = 0; i < window->tasks.count; i++) {
 		struct row_task *task = ROWS_ITEM(&window->tasks, task, i);
@@ -490,7 +501,7 @@ static size_t window_end(const struct walk *walk, size_t index)
 	int64_t process_count = report->tasks[index].process_count;
 	size_t end = index;
 
-	if (!walk->goes_on || !store_is_remote(report->store) || report->tasks[index].is_main)
+	if (!walk->goes_on || report->tasks[index].is_main)
 		return index;
 	for (size_t i = index + 1; i < report->task_count && process_count < REPORT_PROCESSES_HELD_MAX; i++) {
 		if (report->tasks[i].part != report->tasks[index].part)
@@ -509,7 +520,7 @@ static int window_load(const struct walk *walk, size_t index, bool with_tools, s
 	const struct report *report = walk->report;
 	size_t part = report->tasks[index].part, end = window_end(walk, index);
 	const struct row_run *run = part_run(report, part);
-	int64_t shift_ns = part_shift_ns(report, part);
+	int64_t shift_ns = report_part_shift_ns(report, part);
 	bool one = end == index;
 	const struct store_parameter parameters[] = {
 		{"host_id", STORE_INTEGER, run->host_id, NULL},

@@ -72,6 +72,11 @@ size_t report_hosts_count(const struct report *report);
 int64_t report_cores_milli(const struct report *report);
 /* The same of all that these hosts have. */
 int64_t report_host_cores_milli(const struct report *report);
+/* The processors that the run was allowed to use on the host of one part. */
+int64_t report_part_cores_milli(const struct report *report, size_t part);
+
+/* Returns what to add to times of the boot clock of a part's host to get those of the run's clock. */
+int64_t report_part_shift_ns(const struct report *report, size_t part);
 
 /* Returns the boot clock of a host when it was last heard of: at the latest event of its stream or,
  * in a lake, at its latest process scan. ROW_NULL if unknown. `host` may be NULL. */
@@ -120,8 +125,8 @@ struct report_writer {
 	bool by_tool; /* processes follow their tool; else they follow all tools, by start */
 };
 
-/* Bounds what is held in memory at a time from a lake: tasks and tools with so many processes. */
-#define REPORT_PROCESSES_HELD_MAX 4096
+/* Bounds what is held in memory at a time: tasks and tools with so many processes. */
+#define REPORT_PROCESSES_HELD_MAX 16384
 
 /* Walks the tasks of these indexes, or all tasks in their order if `order` is NULL. */
 int report_walk(const struct report *report, const size_t *order, size_t count, const struct report_writer *writer,

@@ -165,6 +165,7 @@ static int row_take(struct sweeper *sweeper, const struct question *question, st
 	struct sweep *sweep = sweeper->sweep;
 	struct sweep_item *items = grow(sweep->items, &sweep->capacity, sweep->count + 1, sizeof(*items)), *item;
 	const char *certainty = result_text(result, "certainty");
+	struct store_value values[QUESTION_COLUMNS_MAX];
 	size_t host;
 	int error;
 
@@ -174,6 +175,7 @@ static int row_take(struct sweeper *sweeper, const struct question *question, st
 	host = host_find(sweeper, result_integer(result, "host_id"));
 	if (host == sweeper->hosts.count) /* its row was not written yet */
 		return 0;
+	question_row(question, result, values);
 	item = &items[sweep->count++];
 	*item = (struct sweep_item){
 		.question = question,
@@ -188,8 +190,8 @@ static int row_take(struct sweeper *sweeper, const struct question *question, st
 		.memory_byte_seconds = held(question, QUESTION_SAVES_MEMORY, result),
 		.cost_nanos = ROW_NULL,
 		.hour_nanos = ROW_NULL,
-		.sentence = finding_text(question, question->finding.sentence, result, request->format),
-		.advice = finding_text(question, question->finding.advice, result, request->format),
+		.sentence = finding_text(question, question->finding.sentence, values, request->format),
+		.advice = finding_text(question, question->finding.advice, values, request->format),
 	};
 	item->is_now = result_integer(result, "is_now") == 1 &&
 		       ROWS_ITEM(&sweeper->hosts, cloud_host, host)->host.last_seen_unix_ns >=

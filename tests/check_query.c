@@ -5,11 +5,26 @@
 
 #include "query/ask.h"
 
+/* A process with a tool and a sample of its own, of that run on host 1. */
+static void put_sampled(int64_t id, int64_t run_id)
+{
+	struct row_process process = fill_process(id, "text");
+	struct row_tool tool = fill_tool(id, "text");
+	struct row_sample sample = fill_sample(id, "text");
+
+	tool.host_id = process.host_id = 1;
+	tool.run_id = process.run_id = run_id;
+	put_tool(&tool);
+	put_process(&process);
+	put_sample(&sample);
+}
+
 TEST(queries_run_on_empty_and_filled)
 {
 	struct store *reader = open_reader();
 	struct row_process process = fill_process(2, "text");
 	struct row_task task = fill_task(1, "text");
+	struct row_task engine = fill_task(3, "text");
 	struct row_run part = fill_run(1, "text");
 	struct row_host other_host = fill_host(77, "text");
 	const char *name;
@@ -24,6 +39,13 @@ TEST(queries_run_on_empty_and_filled)
 	task.merged_into_id = ROW_NULL;
 	task.status = "failed";
 	put_task(&task);
+	/* Its engine, and work beside it. */
+	engine.merged_into_id = ROW_NULL;
+	engine.kind = "main";
+	engine.host_id = engine.run_id = 1;
+	put_task(&engine);
+	put_sampled(3, 1);
+	put_sampled(4, 9);
 	/* The same run on another host. */
 	other_host.cluster = fill_host(1, "text").cluster;
 	put_host(&other_host);

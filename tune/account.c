@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <uthash.h>
+
 #include "common/grow.h"
 
 #define COMPUTE_SHARE 0.8   /* our proposal */
@@ -42,56 +44,134 @@ enum account_bound account_bound_of(const struct account_times *times)
 
 /* ---- by name ----------------------------------------------------------------------- */
 
-struct maker {
-	const struct report *report;
-	report_key *key;
-	struct account *account;
-	int64_t *path_ns; /* by index in the report */
+#define NO_NAME SIZE_MAX
+
+struct account_text {
+	char *text;
+	size_t name, task_name; /* indexes of the account's, or NO_NAME */
+	UT_hash_handle hh;
 };
+
+/* Returns the text as it is kept, or NULL if out of memory. */
+static struct account_text *text_get(struct account *account, const char *text)
+{
+	struct account_text *kept;
+
+	HASH_FIND_STR(account->texts, text, kept);
+	if (kept)
+		return kept;
+	kept = calloc(1, sizeof(*kept));
+	if (kept)
+		kept->text = strdup(text);
+	if (!kept || !kept->text) {
+		free(kept);
+		return NULL;
+	}
+	kept->name = kept->task_name = NO_NAME;
+	HASH_ADD_KEYPTR(hh, account->texts, kept->text, strlen(kept->text), kept);
+	return kept;
+}
 
 static struct account_name *name_get(struct account *account, const char *name)
 {
+	struct account_text *text = text_get(account, name);
 	struct account_name *grown;
 
-	for (size_t i = 0; i < account->name_count; i++)
-		if (strcmp(account->names[i].name, name) == 0)
-			return &account->names[i];
+	if (!text)
+		return NULL;
+	if (text->name != NO_NAME)
+		return &account->names[text->name];
 	grown = grow(account->names, &account->name_capacity, account->name_count + 1, sizeof(*grown));
 	if (!grown)
 		return NULL;
 	account->names = grown;
-	grown += account->name_count;
-	*grown = (struct account_name){.name = strdup(name)};
-	if (!grown->name)
-		return NULL;
-	account->name_count++;
-	return grown;
+	text->name = account->name_count++;
+	grown[text->name] = (struct account_name){.name = text->text};
+	return &grown[text->name];
 }
+
+/* Returns the index of a task's own name, or NO_NAME if out of memory. */
+static size_t task_name_get(struct account *account, const char *name)
+{
+	struct account_text *text = text_get(account, name);
+	struct account_task_name *grown;
+
+	if (!text || text->task_name != NO_NAME)
+		return text ? text->task_name : NO_NAME;
+	grown = grow(account->task_names, &account->task_name_capacity, account->task_name_count + 1, sizeof(*grown));
+	if (!grown)
+		return NO_NAME;
+	account->task_names = grown;
+	text->task_name = account->task_name_count++;
+	grown[text->task_name] = (struct account_task_name){.text = text->text};
+	return text->task_name;
+}
+
+struct maker {
+	const struct report *report;
+	report_key *key;
+	struct account *account;
+	int64_t *path_ns; /* by index in the schedule */
+};
 
 static void sum(int64_t *to, int64_t figure)
 {
 	*to = *to == ROW_NULL || figure == ROW_NULL ? ROW_NULL : row_add(*to, figure);
 }
 
-static int task_take(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
+/* The processors that a task was allowed: its own limit, else the run's on its host. The limit is that of one process:
+ * if the task used more, others have other processors. */
+static int64_t task_cores_milli(const struct maker *maker, const struct account_task *task, int64_t limit_milli)
+{
+	int64_t run = report_part_cores_milli(maker->report, maker->report->tasks[task->index].part);
+	double used_milli = 1000 * known(task->times.cpu_ns), wall_ns = known(task->times.wall_ns);
+
+	if (limit_milli <= 0 || (run != ROW_NULL && run < limit_milli) ||
+	    used_milli > 1.01 * wall_ns * (double)limit_milli)
+		return run;
+	return limit_milli;
+}
+
+static int task_take(void *context, size_t index, const struct row_task *row, const struct row_tool *tools,
 		     size_t count)
 {
 	struct maker *maker = context;
+	size_t place = maker->account->index_of[index];
+	struct account_task *task;
 	struct account_name *name;
+	size_t task_name;
 
-	if (maker->path_ns[index] < 0)
+	if (place == SCHEDULE_NO_TASK)
 		return 0;
-	name = name_get(maker->account, maker->key(maker->report, index, task));
-	if (!name)
+	task_name = task_name_get(maker->account, report_task_name(maker->report, index, row));
+	name = name_get(maker->account, maker->key(maker->report, index, row));
+	if (task_name == NO_NAME || !name)
 		return -ENOMEM;
+	maker->account->task_names[task_name].task_count++;
+	task = &maker->account->tasks[place];
+	*task = (struct account_task){
+		.index = index,
+		.name = task_name,
+		.times =
+			{
+				.wall_ns = report_wall_ns(maker->report, row->begin_boot_ns, row->end_boot_ns),
+				.cpu_ns = row->cpu_ns,
+				.run_delay_ns = row->run_delay_ns,
+				.block_io_ns = row->block_io_delay_ns,
+				.memory_ns = row->memory_delay_ns,
+				.uninterruptible_ns = row->uninterruptible_ns,
+			},
+		.throttled_ns = row->throttled_ns,
+	};
+	task->cores_milli = task_cores_milli(maker, task, row->core_limit_milli);
 	name->task_count++;
-	name->path_ns += maker->path_ns[index];
-	sum(&name->times.wall_ns, report_wall_ns(maker->report, task->begin_boot_ns, task->end_boot_ns));
-	sum(&name->times.cpu_ns, task->cpu_ns);
-	sum(&name->times.run_delay_ns, task->run_delay_ns);
-	sum(&name->times.block_io_ns, task->block_io_delay_ns);
-	sum(&name->times.memory_ns, task->memory_delay_ns);
-	sum(&name->times.uninterruptible_ns, task->uninterruptible_ns);
+	name->path_ns += maker->path_ns[place];
+	sum(&name->times.wall_ns, task->times.wall_ns);
+	sum(&name->times.cpu_ns, task->times.cpu_ns);
+	sum(&name->times.run_delay_ns, task->times.run_delay_ns);
+	sum(&name->times.block_io_ns, task->times.block_io_ns);
+	sum(&name->times.memory_ns, task->times.memory_ns);
+	sum(&name->times.uninterruptible_ns, task->times.uninterruptible_ns);
 	return 0;
 }
 
@@ -114,15 +194,11 @@ static int names_make(struct account *account, const struct report *report, repo
 
 	if (!maker.path_ns)
 		return -ENOMEM;
-	for (size_t i = 0; i < report->task_count; i++)
-		maker.path_ns[i] = -1;
-	for (size_t i = 0; i < account->schedule.count; i++)
-		maker.path_ns[account->tasks[i]] = 0;
 	for (size_t i = 0; i < account->schedule.span_count; i++) {
 		const struct schedule_span *span = &account->schedule.spans[i];
 
 		if (span->owner == SCHEDULE_TASK)
-			maker.path_ns[account->tasks[span->task]] += span->end_ns - span->begin_ns;
+			maker.path_ns[span->task] += span->end_ns - span->begin_ns;
 	}
 	error = report_walk(report, NULL, report->task_count, &writer, &maker);
 	for (size_t i = 0; i < account->name_count; i++)
@@ -180,18 +256,22 @@ static int schedule_make(struct account *account, const struct report *report)
 
 	spans = calloc(report->task_count + 1, sizeof(*spans));
 	account->tasks = calloc(report->task_count + 1, sizeof(*account->tasks));
-	for (size_t i = 0; spans && account->tasks && i < report->task_count; i++) {
+	account->index_of = calloc(report->task_count + 1, sizeof(*account->index_of));
+	for (size_t i = 0; spans && account->index_of && i < report->task_count; i++) {
 		const struct report_task *task = &report->tasks[i];
 
+		account->index_of[i] = SCHEDULE_NO_TASK;
 		if (task->is_main && !with_main)
 			continue;
 		spans[count] = (struct schedule_task){
 			task->begin_boot_ns,
 			task->end_boot_ns != ROW_NULL ? task->end_boot_ns : end,
 		};
-		account->tasks[count++] = i;
+		account->index_of[i] = count++;
 	}
-	if (spans && account->tasks)
+	if (end < run->begin_boot_ns) /* a clock jumped, or the host was not heard of since */
+		end = run->begin_boot_ns;
+	if (spans && account->tasks && account->index_of)
 		error = schedule_init(&account->schedule, spans, count, run->begin_boot_ns, end);
 	free(spans);
 	return error;
@@ -246,10 +326,17 @@ int account_make(const struct report *report, report_key *key, struct account *r
 
 void account_free(struct account *account)
 {
-	for (size_t i = 0; i < account->name_count; i++)
-		free(account->names[i].name);
+	struct account_text *text, *next;
+
+	HASH_ITER (hh, account->texts, text, next) {
+		HASH_DEL(account->texts, text);
+		free(text->text);
+		free(text);
+	}
 	free(account->names);
+	free(account->task_names);
 	schedule_deinit(&account->schedule);
 	free(account->tasks);
+	free(account->index_of);
 	*account = (struct account){0};
 }

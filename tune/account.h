@@ -29,8 +29,24 @@ struct account_times {
 	int64_t block_io_ns, memory_ns, uninterruptible_ns; /* ROW_NULL: unknown */
 };
 
+/* What a task did, and how many processors it was allowed: on these figures stand all answers about tasks. */
+struct account_task {
+	size_t index; /* in the report */
+	size_t name;  /* in the account's task_names, whatever its names are */
+	struct account_times times;
+	int64_t throttled_ns; /* ROW_NULL: unknown */
+	int64_t cores_milli;  /* allowed, in thousandths of a processor; ROW_NULL: unknown */
+};
+
+struct account_task_name {
+	const char *text; /* report_task_name() */
+	size_t task_count;
+};
+
+struct account_text; /* a text, kept once */
+
 struct account_name {
-	char *name;
+	const char *name;
 	size_t task_count;
 	int64_t path_ns; /* on the critical path */
 	struct account_times times;
@@ -39,9 +55,13 @@ struct account_name {
 
 struct account {
 	struct schedule schedule;
-	size_t *tasks;              /* indexes into the report's tasks, by index in the schedule */
+	struct account_task *tasks; /* by index in the schedule */
+	size_t *index_of;           /* in the schedule, by index in the report; SCHEDULE_NO_TASK */
 	struct account_name *names; /* the longest on the path first */
 	size_t name_count, name_capacity;
+	struct account_task_name *task_names;
+	size_t task_name_count, task_name_capacity;
+	struct account_text *texts;
 
 	/* Time of processors: what was held is the sum of the rest; ROW_NULL if their number is unknown. What threads
 	 * waited is counted at most until nothing is left, in this order. */

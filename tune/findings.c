@@ -4,69 +4,85 @@
 #include <errno.h>
 #include <string.h>
 
+#include <uthash.h>
+
 #include "common/grow.h"
+#include "tune/shape.h"
 
 #define PARAMETERS_MAX (QUESTION_PARAMETERS_MAX + 3)
 
 /* ---- one question ---------------------------------------------------------------------- */
 
+/* Wall time that a task could save, of the finding of the question at hand. */
+struct saving {
+	size_t finding, task; /* task: in the schedule */
+	int64_t wall_ns;
+};
+
+struct subject {
+	size_t finding;
+	UT_hash_handle hh; /* by the finding's subject */
+};
+
 struct finder {
 	const struct findings_request *request;
 	struct findings_of_run *findings;
 	const struct schedule *schedule;
-	size_t *index_of; /* in the schedule, by index in the report */
-	int64_t **saved;  /* of each finding of the question at hand: wall time that each task could save */
-	size_t saved_capacity;
-	size_t first; /* finding of the question at hand */
+	/* Of the question at hand: */
+	const struct question *question;
+	size_t first; /* finding */
+	struct subject *subjects;
+	struct saving *savings;
+	size_t saving_count, saving_capacity;
 };
 
-/* Returns the finding of the same question and subject, which is made if there is none yet; NULL if out of memory. */
-static struct finding_of_run *finding_get(struct finder *finder, const struct question *question,
-					  struct store_result *result)
+static void finding_free(struct finding_of_run *finding)
 {
-	const struct findings_request *request = finder->request;
-	struct findings_of_run *findings = finder->findings;
-	struct store_value subject = store_result_get(result, question->finding.subject->name);
-	char *text = request->format(&subject, question->finding.subject->type);
-	struct finding_of_run *items;
-	int64_t **saved;
-
-	for (size_t i = finder->first; text && i < findings->count; i++)
-		if (strcmp(findings->items[i].subject, text) == 0) {
-			free(text);
-			return &findings->items[i];
-		}
-	saved = grow(finder->saved, &finder->saved_capacity, findings->count + 1, sizeof(*saved));
-	if (!saved) {
-		free(text);
-		return NULL;
-	}
-	finder->saved = saved;
-	saved[findings->count] = calloc(finder->schedule->count + 1, sizeof(**saved));
-	items = grow(findings->items, &findings->capacity, findings->count + 1, sizeof(*items));
-	if (items)
-		findings->items = items;
-	if (!items || !saved[findings->count]) {
-		free(saved[findings->count]);
-		free(text);
-		return NULL;
-	}
-	items[findings->count] = (struct finding_of_run){
-		.question = question,
-		.subject = text,
-		.sentence = finding_text(question, question->finding.sentence, result, request->format),
-		.advice = finding_text(question, question->finding.advice, result, request->format),
-	};
-	items += findings->count++; /* counted, so that it is freed */
-	return items->subject && items->sentence && items->advice ? items : NULL;
+	free(finding->subject);
+	free(finding->sentence);
+	free(finding->advice);
 }
 
-static int64_t impact_of(const struct question *question, enum question_impact impact, struct store_result *result)
+/* Returns the finding of this row's subject, which is made if there is none yet; NULL if out of memory. */
+static struct finding_of_run *finding_get(struct finder *finder, const struct store_value *values)
+{
+	const struct question_finding *about = &finder->question->finding;
+	const struct findings_request *request = finder->request;
+	struct findings_of_run *findings = finder->findings;
+	char *text = request->format(&values[about->subject - finder->question->columns], about->subject->type);
+	struct finding_of_run *items, made = {.question = finder->question, .subject = text};
+	struct subject *subject = NULL;
+
+	if (!text)
+		return NULL;
+	HASH_FIND_STR(finder->subjects, text, subject);
+	if (subject) {
+		free(text);
+		return &findings->items[subject->finding];
+	}
+	made.sentence = finding_text(finder->question, about->sentence, values, request->format);
+	made.advice = finding_text(finder->question, about->advice, values, request->format);
+	items = grow(findings->items, &findings->capacity, findings->count + 1, sizeof(*items));
+	subject = calloc(1, sizeof(*subject));
+	if (items)
+		findings->items = items;
+	if (!items || !subject || !made.sentence || !made.advice) {
+		finding_free(&made);
+		free(subject);
+		return NULL;
+	}
+	subject->finding = findings->count;
+	HASH_ADD_KEYPTR(hh, finder->subjects, text, strlen(text), subject);
+	items[findings->count] = made;
+	return &items[findings->count++];
+}
+
+static int64_t impact_of(const struct question *question, enum question_impact impact, const struct store_value *values)
 {
 	const struct question_field *column = question->finding.impacts[impact];
-	int64_t number = column ? result_integer(result, column->name) : ROW_NULL;
+	const struct store_value *value = column ? &values[column - question->columns] : NULL;
 
-	return number == ROW_NULL || number < 0 ? 0 : number;
+	return value && value->type == STORE_VALUE_INTEGER && value->integer > 0 ? value->integer : 0;
 }
 
 static int64_t least_of(int64_t left, int64_t right)
@@ -74,34 +90,48 @@ static int64_t least_of(int64_t left, int64_t right)
 	return left < right ? left : right;
 }
 
-static int row_take(struct finder *finder, const struct question *question, struct store_result *result)
+/* Returns the row's task in the schedule, or SCHEDULE_NO_TASK. */
+static size_t task_of(const struct finder *finder, const struct store_value *values)
 {
-	struct finding_of_run *finding = finding_get(finder, question, result);
-	const struct report *report = finder->request->report;
-	int64_t wall_ns = impact_of(question, QUESTION_SAVES_WALL, result);
-	size_t task;
+	const struct question_field *column = question_column(finder->question, "task_id");
+	size_t task =
+		column ? report_find_task(finder->request->report, values[column - finder->question->columns].integer)
+		       : REPORT_NO_TASK;
+
+	return task == REPORT_NO_TASK ? SCHEDULE_NO_TASK : finder->request->account->index_of[task];
+}
+
+static int row_take(void *context, const struct store_value *values)
+{
+	struct finder *finder = context;
+	int64_t wall_ns = impact_of(finder->question, QUESTION_SAVES_WALL, values);
+	struct finding_of_run *finding = finding_get(finder, values);
+	size_t task = task_of(finder, values);
+	struct saving *savings;
 
 	if (!finding)
 		return -ENOMEM;
 	finding->task_count++;
-	finding->cpu_ns += impact_of(question, QUESTION_SAVES_CPU, result);
-	finding->memory_byte_seconds += impact_of(question, QUESTION_SAVES_MEMORY, result);
-	task = question_column(question, "task_id") ? report_find_task(report, result_integer(result, "task_id"))
-						    : REPORT_NO_TASK;
-	if (task != REPORT_NO_TASK && finder->index_of[task] != SCHEDULE_NO_TASK) {
-		finder->saved[finding - finder->findings->items][finder->index_of[task]] += wall_ns;
+	finding->cpu_ns += impact_of(finder->question, QUESTION_SAVES_CPU, values);
+	finding->memory_byte_seconds += impact_of(finder->question, QUESTION_SAVES_MEMORY, values);
+	if (task ==
+	    SCHEDULE_NO_TASK) { /* between the tasks, or in the engine or script itself: the run waits for that */
+		finding->direct_ns += wall_ns;
 		return 0;
 	}
-	/* Between the tasks, or in the engine or script itself: the run waits for that. */
-	finding->direct_ns += wall_ns;
+	savings = grow(finder->savings, &finder->saving_capacity, finder->saving_count + 1, sizeof(*savings));
+	if (!savings)
+		return -ENOMEM;
+	finder->savings = savings;
+	savings[finder->saving_count++] = (struct saving){(size_t)(finding - finder->findings->items), task, wall_ns};
+	finding->tasks_ns = row_add(finding->tasks_ns, wall_ns);
 	return 0;
 }
 
-/* Asks the question about one part of the run: tasks of another host have other ids. */
-static int part_ask(struct finder *finder, const struct question *question, const struct row_run *run)
+/* Asks about one part of the run: tasks of another host have other ids. */
+static int part_ask(struct finder *finder, const struct row_run *run, const struct store_parameter *bound)
 {
-	const struct findings_request *request = finder->request;
-	const struct store_parameter *bound = request->bind(question, request->data);
+	struct store_value values[QUESTION_COLUMNS_MAX];
 	struct store_parameter parameters[PARAMETERS_MAX] = {
 		STORE_INT("run_id", run->id),
 		STORE_INT("host_id", run->host_id),
@@ -112,11 +142,14 @@ static int part_ask(struct finder *finder, const struct question *question, cons
 	for (size_t i = 2; bound && bound->name && i < PARAMETERS_MAX - 1; bound++)
 		if (strcmp(bound->name, "run_id") != 0)
 			parameters[i++] = *bound;
-	error = question_ask(question, request->report->store, parameters, &result);
+	error = question_ask(finder->question, finder->request->report->store, parameters, &result);
 	if (error < 0)
 		return error;
-	while (error == 0 && (more = store_result_next(result)) != 0)
-		error = more < 0 ? more : row_take(finder, question, result);
+	while (error == 0 && (more = store_result_next(result)) != 0) {
+		if (more > 0)
+			question_row(finder->question, result, values);
+		error = more < 0 ? more : row_take(finder, values);
+	}
 	store_result_free(result);
 	return error;
 }
@@ -152,68 +185,165 @@ static bool is_prompt(const struct row_run *run)
 static int saving_set(const struct finder *finder, struct finding_of_run *finding, const int64_t *saved_ns)
 {
 	int error = schedule_what_if(finder->schedule, saved_ns, &finding->wall);
-	int64_t direct_ns = finding->direct_ns;
 
-	/* Each part is asked for itself: the run only waited where no host had a task. */
-	if (report_hosts_count(finder->request->report) > 1)
-		direct_ns = least_of(direct_ns, finder->schedule->owned_ns[SCHEDULE_GAP]);
-	finding->wall.high_ns = least_of(finding->wall.high_ns + direct_ns, most_saved(finder, finding));
+	finding->wall.high_ns = least_of(finding->wall.high_ns + finding->direct_ns, most_saved(finder, finding));
 	finding->wall.low_ns = finding->question->finding.saving == QUESTION_SAVING_LEAST &&
 					       is_prompt(report_run(finder->request->report))
-				       ? least_of(finding->wall.low_ns + direct_ns, finding->wall.high_ns)
+				       ? least_of(finding->wall.low_ns + finding->direct_ns, finding->wall.high_ns)
 				       : 0;
 	return error;
 }
 
-/* Whether tasks could save time, but of the run's hardly any: they are short, or others took as long. */
-static bool saves_little(const struct finder *finder, const struct finding_of_run *finding, const int64_t *saved_ns)
+/* Whether the finding is about time, and could save hardly any of the run's: its tasks are short, or others took as long. */
+static bool saves_little(const struct finder *finder, const struct finding_of_run *finding)
 {
 	const struct schedule *schedule = finder->schedule;
-	bool of_wall = finding->direct_ns > 0;
 
-	for (size_t i = 0; i < schedule->count; i++)
-		of_wall = of_wall || saved_ns[i] > 0;
-	return of_wall && finding->wall.high_ns < (schedule->end_ns - schedule->begin_ns) / FINDINGS_LEAST_PART &&
+	return finding->direct_ns + finding->tasks_ns > 0 &&
+	       finding->wall.high_ns < (schedule->end_ns - schedule->begin_ns) / FINDINGS_LEAST_PART &&
 	       finding->cpu_ns == 0 && finding->memory_byte_seconds == 0;
 }
 
-static void finding_free(struct finding_of_run *finding)
+static int compare_savings(const void *left, const void *right)
 {
-	free(finding->subject);
-	free(finding->sentence);
-	free(finding->advice);
+	const struct saving *a = left, *b = right;
+
+	return a->finding != b->finding ? (a->finding < b->finding ? -1 : 1)
+					: (a->task > b->task) - (a->task < b->task);
 }
 
-/* Sets what the findings of the question at hand save, and drops those that save little. */
+/* The larger is kept. */
+static double claim_of(const struct finding_of_run *finding)
+{
+	return (double)finding->direct_ns + (double)finding->tasks_ns + (double)finding->cpu_ns +
+	       (double)finding->memory_byte_seconds;
+}
+
+struct claim {
+	size_t finding;
+	double size;
+};
+
+static int compare_claims(const void *left, const void *right)
+{
+	const struct claim *a = left, *b = right;
+
+	if (a->size != b->size)
+		return a->size > b->size ? -1 : 1;
+	return a->finding < b->finding ? -1 : 1;
+}
+
+/* Keeps FINDINGS_OF_QUESTION_MAX findings of the question at hand: to measure one takes as long as the run has tasks. */
+static int most_keep(struct finder *finder)
+{
+	struct findings_of_run *findings = finder->findings;
+	size_t count = findings->count - finder->first, saving_count = 0;
+	struct finding_of_run *items = findings->items + finder->first;
+	struct claim *claims;
+	size_t *kept_as;
+
+	if (count <= FINDINGS_OF_QUESTION_MAX)
+		return 0;
+	claims = calloc(count, sizeof(*claims));
+	kept_as = calloc(count, sizeof(*kept_as));
+	if (!claims || !kept_as) {
+		free(claims);
+		free(kept_as);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < count; i++)
+		claims[i] = (struct claim){i, claim_of(&items[i])};
+	qsort(claims, count, sizeof(*claims), compare_claims);
+	for (size_t i = FINDINGS_OF_QUESTION_MAX; i < count; i++)
+		kept_as[claims[i].finding] = SIZE_MAX;
+	findings->count = finder->first;
+	for (size_t i = 0; i < count; i++) {
+		if (kept_as[i] == SIZE_MAX) {
+			finding_free(&items[i]);
+			continue;
+		}
+		kept_as[i] = findings->count;
+		findings->items[findings->count++] = items[i];
+	}
+	for (size_t i = 0; i < finder->saving_count; i++) {
+		struct saving saving = finder->savings[i];
+
+		saving.finding = kept_as[saving.finding - finder->first];
+		if (saving.finding != SIZE_MAX)
+			finder->savings[saving_count++] = saving;
+	}
+	finder->saving_count = saving_count;
+	free(claims);
+	free(kept_as);
+	return 0;
+}
+
+/* Sets what the findings of the question at hand save. */
 static int savings_set(struct finder *finder)
+{
+	int64_t *saved_ns = calloc(finder->schedule->count + 1, sizeof(*saved_ns));
+	size_t begin = 0, end;
+	int error = saved_ns ? 0 : -ENOMEM;
+
+	if (finder->saving_count > 0)
+		qsort(finder->savings, finder->saving_count, sizeof(*finder->savings), compare_savings);
+	for (size_t i = finder->first; i < finder->findings->count && error == 0; i++, begin = end) {
+		for (end = begin; end < finder->saving_count && finder->savings[end].finding == i; end++)
+			saved_ns[finder->savings[end].task] += finder->savings[end].wall_ns;
+		error = saving_set(finder, &finder->findings->items[i], saved_ns);
+		for (size_t k = begin; k < end; k++)
+			saved_ns[finder->savings[k].task] = 0;
+	}
+	free(saved_ns);
+	return error;
+}
+
+/* Drops the findings of the question at hand that save little. */
+static void little_drop(struct finder *finder)
 {
 	struct findings_of_run *findings = finder->findings;
 	size_t kept = finder->first;
-	int error = 0;
 
-	for (size_t i = finder->first; i < findings->count; i++) {
-		if (error == 0)
-			error = saving_set(finder, &findings->items[i], finder->saved[i]);
-		if (error == 0 && saves_little(finder, &findings->items[i], finder->saved[i]))
+	for (size_t i = finder->first; i < findings->count; i++)
+		if (saves_little(finder, &findings->items[i]))
 			finding_free(&findings->items[i]);
 		else
 			findings->items[kept++] = findings->items[i];
-		free(finder->saved[i]);
-	}
 	findings->count = kept;
-	return error;
+}
+
+static void subjects_free(struct finder *finder)
+{
+	struct subject *subject, *next;
+
+	HASH_ITER (hh, finder->subjects, subject, next) {
+		HASH_DEL(finder->subjects, subject);
+		free(subject);
+	}
 }
 
 static int question_take(struct finder *finder, const struct question *question)
 {
-	const struct rows *parts = &finder->request->report->parts;
-	struct findings_of_run *findings = finder->findings;
+	const struct findings_request *request = finder->request;
+	const struct store_parameter *bound = request->bind(question, request->data);
+	const struct shape shape = {request->report, request->account};
+	const struct rows *parts = &request->report->parts;
 	int error = 0;
 
-	finder->first = findings->count;
-	for (size_t i = 0; i < parts->count && error == 0; i++)
-		error = part_ask(finder, question, &ROWS_ITEM(parts, part, i)->run);
-	return savings_set(finder) < 0 ? -ENOMEM : error;
+	finder->question = question;
+	finder->first = finder->findings->count;
+	finder->saving_count = 0;
+	if (question->of_schedule)
+		error = shape_ask(&shape, question, bound, row_take, finder);
+	for (size_t i = 0; !question->of_schedule && i < parts->count && error == 0; i++)
+		error = part_ask(finder, &ROWS_ITEM(parts, part, i)->run, bound);
+	subjects_free(finder);
+	if (error == 0)
+		error = most_keep(finder);
+	if (error == 0)
+		error = savings_set(finder);
+	little_drop(finder);
+	return error;
 }
 
 /* ---- all ------------------------------------------------------------------------------- */
@@ -235,29 +365,13 @@ static int compare_findings(const void *left, const void *right)
 	return strcmp(a->sentence, b->sentence);
 }
 
-static int index_make(struct finder *finder)
-{
-	size_t count = finder->request->report->task_count;
-
-	finder->index_of = calloc(count + 1, sizeof(*finder->index_of));
-	if (!finder->index_of)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		finder->index_of[i] = SCHEDULE_NO_TASK;
-	for (size_t i = 0; i < finder->schedule->count; i++)
-		finder->index_of[finder->request->account->tasks[i]] = i;
-	return 0;
-}
-
 int findings_find(const struct findings_request *request, struct findings_of_run *ret_findings)
 {
-	struct finder finder = {.request = request, .findings = ret_findings};
+	struct finder finder = {.request = request, .findings = ret_findings, .schedule = &request->account->schedule};
 	const struct question *question;
-	int error;
+	int error = 0;
 
 	*ret_findings = (struct findings_of_run){0};
-	finder.schedule = &request->account->schedule;
-	error = index_make(&finder);
 	for (size_t i = 0; error == 0 && (question = catalogue_get(request->catalogue, i)); i++)
 		if (question->finding.kind && strcmp(question->finding.kind, request->kind) == 0 &&
 		    (!request->name || strcmp(question->name, request->name) == 0))
@@ -266,8 +380,7 @@ int findings_find(const struct findings_request *request, struct findings_of_run
 		ret_findings->items[i].worth = request->worth(&ret_findings->items[i], request->data);
 	if (ret_findings->count > 0)
 		qsort(ret_findings->items, ret_findings->count, sizeof(*ret_findings->items), compare_findings);
-	free(finder.saved);
-	free(finder.index_of);
+	free(finder.savings);
 	return error;
 }
 

@@ -12,14 +12,17 @@
 
 /* What saves less than this part of the run's wall time, and nothing else, is no finding; our proposal. */
 #define FINDINGS_LEAST_PART 20
+/* Findings of one question about one run: those whose rows say most. */
+#define FINDINGS_OF_QUESTION_MAX 100
 
 struct finding_of_run {
 	const struct question *question;
 	char *subject, *sentence, *advice;
 	size_t task_count;
 	struct schedule_saving wall; /* of the run; from 0 if the question says only what is possible at most */
-	int64_t direct_ns;           /* part of it: in no task */
-	int64_t cpu_ns;              /* time of a core that would be free */
+	int64_t direct_ns,
+		tasks_ns; /* what its rows say: in no task; in tasks, whether or not the run waits for them */
+	int64_t cpu_ns;   /* time of a core that would be free */
 	int64_t memory_byte_seconds;
 	int64_t worth; /* by the request */
 };

@@ -14,15 +14,14 @@ static int64_t most_of(int64_t left, int64_t right)
 	return left > right ? left : right;
 }
 
-/* Every task lasts 1 ns at least, and lies in the run's time: so whatever ended before it began, also began before. */
 static int64_t begin_of(const struct schedule *schedule, size_t task)
 {
-	return least_of(most_of(schedule->tasks[task].begin_ns, schedule->begin_ns), schedule->end_ns - 1);
+	return schedule->tasks[task].begin_ns;
 }
 
 static int64_t end_of(const struct schedule *schedule, size_t task)
 {
-	return least_of(most_of(schedule->tasks[task].end_ns, begin_of(schedule, task) + 1), schedule->end_ns);
+	return schedule->tasks[task].end_ns;
 }
 
 struct moment {
@@ -84,6 +83,14 @@ static size_t predecessor_of(const struct schedule *schedule, size_t task)
 }
 
 /* ---- preparation ------------------------------------------------------------------- */
+
+/* Every task lasts 1 ns at least, and lies in the run's time: so whatever ended before it began, also began before. */
+static struct schedule_task task_cut(const struct schedule *schedule, struct schedule_task task)
+{
+	task.begin_ns = least_of(most_of(task.begin_ns, schedule->begin_ns), schedule->end_ns - 1);
+	task.end_ns = least_of(most_of(task.end_ns, task.begin_ns + 1), schedule->end_ns);
+	return task;
+}
 
 /* Lets a task end where the next one begins, if that is during its teardown. */
 static void teardowns_cut(struct schedule *schedule)
@@ -211,8 +218,8 @@ int schedule_init(struct schedule *schedule, const struct schedule_task *tasks, 
 	};
 	if (!schedule->tasks)
 		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		schedule->tasks[i] = tasks[i];
+	for (size_t i = 0; i < schedule->count; i++)
+		schedule->tasks[i] = task_cut(schedule, tasks[i]);
 	schedule->by_begin = order_by(schedule, begin_of);
 	if (schedule->by_begin)
 		teardowns_cut(schedule);

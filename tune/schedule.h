@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct schedule_task {
-	int64_t begin_ns, end_ns; /* begin <= end */
+	int64_t begin_ns, end_ns; /* begin <= end; in a schedule: begin < end */
 };
 
 #define SCHEDULE_NO_TASK SIZE_MAX

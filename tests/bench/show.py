@@ -85,14 +85,14 @@ def show(options, directory):
     assert sanitized or largest <= MEMORY_KIB_MAX, f"{largest} KiB of memory, {MEMORY_KIB_MAX} at most"
 
 
-def main():
+def main(name="cli-memory: a large run", action=show):
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--processes", type=int, default=100_000)
     parser.add_argument("--smoke", action="store_true")
     print("1..1")
     with tempfile.TemporaryDirectory(prefix="tracer-bench-") as directory:
-        return 0 if succeeds("cli-memory: a large run", show, parser.parse_args(), directory) else 1
+        return 0 if succeeds(name, action, parser.parse_args(), directory) else 1
 
 
 if __name__ == "__main__":

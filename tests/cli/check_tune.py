@@ -22,10 +22,12 @@ class Run:
     unless it says."""
 
     def __init__(self, *tasks, cores=16, engine=None, status="succeeded", jobs=None, driver=0, allowed=None, memory=None,
-                 beside=None):
+                 beside=None, running=False, others=()):
         self.tasks, self.cores, self.engine, self.status, self.jobs = tasks, cores, engine, status, jobs
         self.driver, self.allowed, self.memory = driver, allowed, memory
         self.beside = beside  # the part on another host
+        self.running = running  # and so do the tasks that end with it
+        self.others = others  # programs outside the run, each with the cores that it uses all the time
 
     def length(self):
         return max(end for _, _, end, *_ in self.tasks)
@@ -35,10 +37,15 @@ class Run:
         if self.beside:
             length = max(length, self.beside.length())
             self.beside.write(store, "other", length)
-        host = Host(store, name, seen=length + 200, cpu_count=self.cores, cluster="cluster")
-        begin = (begin or length) + 100
-        times = host.times(begin, begin - self.length())
+        begin = (begin or length) + (0 if self.running else 100)
+        host = Host(store, name, seen=begin + 100, cpu_count=self.cores, cluster="cluster")
+
+        def times_of(first, last):
+            return host.times(begin - first, None if self.running and last == self.length() else begin - last)
+
+        times = times_of(0, self.length())
         cpu = sum((task[3] if len(task) > 3 else 1) * (task[2] - task[1]) for task in self.tasks) + self.driver
+        store.db.execute("UPDATE stream SET committed_boot_ns = ?", (host.times(0, None)["begin_boot_ns"],))
         common = {"host_id": host.id, "process_count": 1, "run_delay_ns": 0, "core_limit_milli": self.allowed,
                   "memory_limit_bytes": self.memory}
         run = store.add("runs", kind="command", name="run", run_key="key", engine=self.engine, status=self.status, cpu_ns=int(cpu * S),
@@ -52,9 +59,12 @@ class Run:
             row = common | {"status": "succeeded", "peak_rss_bytes": GIB, "concurrent_memory_bytes": GIB}
             row |= more[1] if len(more) > 1 else {}
             task = store.add("tasks", run_id=run, kind="generic", name=name, cpu_ns=int(used * (last - first) * S),
-                             **host.times(begin - first, begin - last), **row)
-            store.add("tools", run_id=run, task_id=task, name=name, role="tool", **host.times(begin - first, begin - last),
+                             **times_of(first, last), **row)
+            store.add("tools", run_id=run, task_id=task, name=name, role="tool", **times_of(first, last),
                       host_id=host.id, process_count=1)
+        for program, used in self.others:
+            _, _, tool = host.run(begin, begin - self.length(), name=program)
+            host.process(tool, begin, begin - self.length(), program=program, cpu_s=used * self.length())
 
 
 def samples(count, *steps, at=0, width=None):
@@ -119,6 +129,19 @@ RUNS = {
     "an engine that starts for a minute": (set(), Run(("align", 60, 900, 15), engine="nextflow", driver=50)),
     "a host that waits while another one works": (
         set(), Run(("trim", 0, 60, 15), ("align", 360, 420, 15), beside=Run(("call", 0, 420, 15)))),
+    "one thread on a host while another host works": (
+        set(), Run(("sort", 0, 600), ("call", 600, 700, 15), beside=Run(("align", 0, 600, 15)))),
+    "a late task on a host while another host works": (
+        set(), Run(("qc", 0, 100), ("plot", 50, 300), beside=Run(("align", 0, 320, 15)))),
+    "two hosts that take turns": (
+        set(), Run(("trim", 0, 60, 15), ("align", 120, 180, 15), beside=Run(("index", 60, 120, 15)))),
+    "one task at a time on each of two hosts": (
+        set(), Run(*((f"step{i}", i * 60, i * 60 + 60, 15) for i in range(6)), engine="nextflow",
+                   beside=Run(*((f"step{i}", i * 60, i * 60 + 60, 15) for i in range(6)), engine="nextflow"))),
+    "a task that still runs where nothing else does": (
+        set(), Run(("trim", 0, 60, 8), ("call", 0, 600, 8), ("align", 400, 430, 8), running=True)),
+    "ranks that each have cores of their own": (
+        set(), Run(("mpirun", 0, 600, 14, {"core_limit_milli": 1000}), allowed=1000)),
     # With a fault.
     "one thread for long on 16 cores": ({"serial_task"}, Run(("sort", 0, 600), ("align", 600, 700, 15))),
     "make with one job at a time": ({"engine_limit", "serial_task"}, Run(*(("cc", i * 10, i * 10 + 10) for i in range(60)), engine="make", jobs=1)),
@@ -165,6 +188,14 @@ RUNS = {
     "two hosts that wait together": (
         {"gaps_between_tasks"}, Run(("trim", 0, 60, 15), ("align", 360, 420, 15),
                                     beside=Run(("call", 0, 70, 15), ("merge", 350, 420, 15)))),
+    "one thread for long while two hosts wait": (
+        {"serial_task"}, Run(("sort", 0, 600), ("align", 600, 700, 15), beside=Run(("call", 600, 700, 15)))),
+    "two hosts, and the last task of both began late": (
+        {"idle_tail", "serial_task"}, Run(*samples(12, ("align", 100), width=4),
+                                          beside=Run(*samples(11, ("align", 100), width=4), ("align", 250, 900)))),
+    "a contended host beside another one": (
+        {"processor_contention"}, Run(*(("align", 0, 600, 1, {"run_delay_ns": 600 * S}) for _ in range(8)),
+                                      beside=Run(("call", 0, 600, 15)), others=(("stress-ng", 8), ("cron", 0.1)))),
     "half of the time waiting for a disk": (
         {"storage_wait"}, Run(("sort", 0, 600, 8, {"block_io_delay_ns": 600 * 8 * S}), ("align", 600, 700, 15))),
 }
@@ -186,6 +217,13 @@ class LabelledRuns(unittest.TestCase):
         for name, (expected, run) in RUNS.items():
             with self.subTest(name):
                 self.assertEqual({finding["finding"] for finding in ask(run)["findings"]}, expected)
+
+    def test_the_program_that_took_the_processors_is_named(self):
+        waiting = ("align", 0, 600, 1, {"run_delay_ns": 600 * S})
+        for others, named in (((("stress-ng", 8), ("cron", 0.1)), "stress-ng"), ((("cron", 0.1),), "other work")):
+            finding, = ask(Run(*[waiting] * 8, others=others))["findings"]
+            self.assertIn(f"that {named} used: the run itself used at most", finding["sentence"])
+            self.assertEqual(finding["advice"], f"Give this run processors of its own, or move {named} elsewhere.")
 
 
 if __name__ == "__main__" and "--print" in sys.argv:
