@@ -2,6 +2,9 @@
  * views.h.
  */
 #include <errno.h>
+#include <stdlib.h>
+
+#include <uthash.h>
 
 #include "cli/units.h"
 #include "cli/views.h"
@@ -10,12 +13,15 @@
 #define DEPTH_MAX 16 /* of nested tasks; deeper ones are shown beside their parent */
 #define PREFIX_SIZE (DEPTH_MAX * 16)
 #define TASK_NAME_SIZE 1024
+#define PIDS_MAX 100000   /* processes whose pid is known when their children are shown */
 #define COMMAND_SIZE 4096 /* of a process's arguments, as shown */
 
 /* `percent` of a terminal's width for names; then figures, then the last column. */
 /* clang-format off */
 #define COLUMNS(percent, ...) { \
 		{"", TABLE_LEFT, percent, 0, false}, \
+		{"parent", TABLE_RIGHT, 0, 9, true}, \
+		{"began", TABLE_RIGHT, 0, 9, true}, \
 		{"wall", TABLE_RIGHT, 0, 0, false}, \
 		{"CPU", TABLE_RIGHT, 0, 0, false}, \
 		{"cores", TABLE_RIGHT, 0, 3, false}, \
@@ -48,6 +54,11 @@ struct node {
 	bool shown;
 };
 
+struct pid {
+	int64_t id, pid;
+	UT_hash_handle hh;
+};
+
 struct tree {
 	const struct report *report;
 	const struct report_style *style;
@@ -57,6 +68,7 @@ struct tree {
 	size_t shown_count;
 	bool unicode;
 	bool commands_last; /* command lines have the last column */
+	struct pid *pids;   /* of the processes that were shown */
 
 	/* The task that is being shown. */
 	const struct row_task *task;
@@ -81,16 +93,24 @@ static void limit_add(struct tree *tree, const struct figures *figures)
 	table_add(tree->table, STYLE_PLAIN, text);
 }
 
-static void line_add(struct tree *tree, enum style style, const char *prefix, const char *name,
-		     const struct figures *figures)
+/* `parent` and `began` are of a process, else "". */
+static void line_of_process_add(struct tree *tree, enum style style, const char *prefix, const char *name,
+				const char *parent, const char *began, const struct figures *figures)
 {
 	bool raw = tree->style->raw;
 
 	table_add_name(tree->table, style, prefix, name);
+	table_add_all(tree->table, parent, began, NULL);
 	table_add_all(tree->table, units_duration(figures->wall_ns, raw), units_duration(figures->cpu_ns, raw),
 		      units_cores(figures->cpu_ns, figures->wall_ns), NULL);
 	views_add_usage(figures, tree->table, raw);
 	limit_add(tree, figures);
+}
+
+static void line_add(struct tree *tree, enum style style, const char *prefix, const char *name,
+		     const struct figures *figures)
+{
+	line_of_process_add(tree, style, prefix, name, "", "", figures);
 }
 
 /* "ok", "exit 1", "SIGKILL", "OOM", "running", "-" if it is unknown how it ended. */
@@ -148,15 +168,51 @@ static void prefix_make(const struct tree *tree, const char *above, bool is_last
 
 /* ---- processes --------------------------------------------------------------- */
 
+/* Remembers a process, if there is room, for those that it starts. */
+static void pid_keep(struct tree *tree, const struct row_process *process)
+{
+	struct pid *kept;
+
+	if (HASH_COUNT(tree->pids) >= PIDS_MAX)
+		return;
+	kept = malloc(sizeof(*kept));
+	if (!kept)
+		return;
+	*kept = (struct pid){.id = process->id, .pid = process->pid};
+	HASH_ADD(hh, tree->pids, id, sizeof(kept->id), kept);
+}
+
+/* Returns the pid of a process that was shown, or "". */
+static const char *pid_text(const struct tree *tree, int64_t id)
+{
+	struct pid *kept;
+
+	HASH_FIND(hh, tree->pids, &id, sizeof(id), kept);
+	return kept ? units_count(kept->pid, true) : "";
+}
+
+static void pids_free(struct tree *tree)
+{
+	struct pid *kept, *next;
+
+	HASH_ITER (hh, tree->pids, kept, next) {
+		HASH_DEL(tree->pids, kept);
+		free(kept);
+	}
+}
+
 static void process_add(struct tree *tree, const char *prefix, const struct row_process *process)
 {
 	struct figures figures = FIGURES_OF(tree->report, process);
+	int64_t began_ns = row_subtract(process->begin_boot_ns, report_run(tree->report)->begin_boot_ns);
 	char command[COMMAND_SIZE], name[COMMAND_SIZE + 32];
 
 	command_text(&process->arguments, process->program, tree->commands_last, command, sizeof(command));
 	snprintf(name, sizeof(name), "%lld %s", (long long)process->pid,
 		 tree->commands_last ? process->program : command);
-	line_add(tree, STYLE_DIM, prefix, name, &figures);
+	line_of_process_add(tree, STYLE_DIM, prefix, name, pid_text(tree, process->parent_id),
+			    units_duration(began_ns, tree->style->raw), &figures);
+	pid_keep(tree, process);
 	if (process->ended && strcmp(process->ended, "exec") == 0)
 		table_add(tree->table, STYLE_DIM, "exec");
 	else if (process->ended && (strcmp(process->ended, "lost") == 0 || strcmp(process->ended, "left") == 0))
@@ -520,6 +576,7 @@ int tree_fill(const struct report *report, const struct output *output, const st
 		run_add(&tree);
 		error = report_walk(report, tree.order, tree.shown_count, &writer, &tree);
 	}
+	pids_free(&tree);
 	free(tree.nodes);
 	free(tree.order);
 	return error;

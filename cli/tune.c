@@ -148,16 +148,28 @@ static const struct table_column time_columns[] = {
 	{"", TABLE_LEFT, 0, 1, true},
 };
 
+/* A notebook's kernel, or a script that computes by itself, is no engine. */
+static bool driver_computes(const struct tune *tune)
+{
+	const int64_t *owned_ns = tune->account.schedule.owned_ns;
+
+	return !report_run(&tune->report)->engine &&
+	       tune->account.driver_cpu_ns > (owned_ns[SCHEDULE_DRIVER] + owned_ns[SCHEDULE_GAP]) / 2;
+}
+
 static int print_wall(const struct tune *tune, const struct output *output)
 {
-	static const char *const titles[] = {"  tasks", "  gaps", "  queue", "  engine"};
-	static const char *const notes[] = {
-		"on the critical path",
-		"no task ran: the next one on the path had not begun",
-		"others ran: the next one on the path had not begun",
-		"before the first task and after the last",
-	};
 	const struct schedule *schedule = &tune->account.schedule;
+	bool computes = driver_computes(tune);
+	const char *const titles[] = {"  tasks", "  gaps", "  queue", computes ? "  script" : "  engine"};
+	const char *const notes[] = {
+		"on the critical path",
+		computes ? "no task ran: the script itself computed"
+			 : "no task ran: the next one on the path had not begun",
+		"others ran: the next one on the path had not begun",
+		computes ? "itself, before the first task and after the last"
+			 : "before the first task and after the last",
+	};
 	struct table *table = table_new(time_columns, 4);
 	int error;
 
@@ -508,6 +520,7 @@ static int print_json(const struct tune *tune)
 	json_set_integer(wall, "gap_ns", schedule->owned_ns[SCHEDULE_GAP]);
 	json_set_integer(wall, "queue_ns", schedule->owned_ns[SCHEDULE_QUEUE]);
 	json_set_integer(wall, "driver_ns", schedule->owned_ns[SCHEDULE_DRIVER]);
+	json_set_integer(wall, "driver_cpu_ns", account->driver_cpu_ns);
 	json_object_set_new(root, "wall", wall);
 	json_set_integer(processors, "held_ns", account->held_ns);
 	json_set_integer(processors, "used_ns", account->used_ns);

@@ -35,7 +35,7 @@ struct tree_hidden {
 	size_t failed_count; /* of these */
 };
 
-#define TREE_COLUMN_COUNT 13
+#define TREE_COLUMN_COUNT 15
 #define GROUPS_COLUMN_COUNT 12
 extern const struct table_column groups_task_columns[GROUPS_COLUMN_COUNT];
 extern const struct table_column groups_tool_columns[GROUPS_COLUMN_COUNT];

@@ -141,8 +141,10 @@ static int task_take(void *context, size_t index, const struct row_task *row, co
 	struct account_name *name;
 	size_t task_name;
 
-	if (place == SCHEDULE_NO_TASK)
+	if (place == SCHEDULE_NO_TASK) {
+		sum(&maker->account->driver_cpu_ns, row->cpu_ns);
 		return 0;
+	}
 	task_name = task_name_get(maker->account, report_task_name(maker->report, index, row));
 	name = name_get(maker->account, maker->key(maker->report, index, row));
 	if (task_name == NO_NAME || !name)

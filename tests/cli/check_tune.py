@@ -56,12 +56,16 @@ class Run:
                   requested_thread_count=self.jobs, **times, host_id=host.id, process_count=1)
         for name, first, last, *more in self.tasks:
             used = more[0] if more else 1
-            row = common | {"status": "succeeded", "peak_rss_bytes": GIB, "concurrent_memory_bytes": GIB}
+            row = common | {"status": "succeeded", "peak_rss_bytes": GIB // 4, "concurrent_memory_bytes": GIB // 4}
             row |= more[1] if len(more) > 1 else {}
+            workers = row.pop("workers", ())
             task = store.add("tasks", run_id=run, kind="generic", name=name, cpu_ns=int(used * (last - first) * S),
                              **times_of(first, last), **row)
-            store.add("tools", run_id=run, task_id=task, name=name, role="tool", **times_of(first, last),
-                      host_id=host.id, process_count=1)
+            tool = store.add("tools", run_id=run, task_id=task, name=name, role="tool", **times_of(first, last),
+                             host_id=host.id, process_count=1)
+            for cpu in workers:  # they begin together, and only compute
+                process = host.process(tool, begin - first, begin - first - cpu, program="python3", cpu_s=cpu)
+                store.db.execute("UPDATE process_rows SET began = 'fork', parent_id = 1 WHERE id = ?", (process,))
         for program, used in self.others:
             _, _, tool = host.run(begin, begin - self.length(), name=program)
             host.process(tool, begin, begin - self.length(), program=program, cpu_s=used * self.length())
@@ -98,7 +102,7 @@ RUNS = {
     "a driver that computes between two steps": (set(), Run(("trim", 0, 60, 15), ("align", 62, 120, 15), driver=2)),
     "gaps of a polling engine": (set(), Run(*((f"step{i}", i * 605, i * 605 + 600, 15) for i in range(8)), engine="nextflow")),
     "a task within its own memory limit": (
-        set(), Run(("align", 0, 600, 15, {"memory_limit_bytes": int(1.2 * GIB)}), ("sort", 600, 700, 15))),
+        set(), Run(("align", 0, 600, 15, {"memory_limit_bytes": int(0.3 * GIB)}), ("sort", 600, 700, 15))),
     "tasks that share the limit of their job": (
         set(), Run(*(("align", 0, 900, 1) for _ in range(16)), memory=64 * GIB)),
     "one slow sample of eight": (set(), Run(*(("align", 0, 300) for _ in range(7)), ("align", 0, 500))),
@@ -142,6 +146,15 @@ RUNS = {
         set(), Run(("trim", 0, 60, 8), ("call", 0, 600, 8), ("align", 400, 430, 8), running=True)),
     "ranks that each have cores of their own": (
         set(), Run(("mpirun", 0, 600, 14, {"core_limit_milli": 1000}), allowed=1000)),
+    "a pool of equal workers": (set(), Run(("train.py", 0, 600, 4, {"workers": [590, 595, 600, 600]}))),
+    "one worker beside its parent": (set(), Run(("serve.py", 0, 600, 0.6, {"workers": [300]}))),
+    "a task that holds memory and computes": (set(), Run(("assemble", 0, 600, 15, {"peak_rss_bytes": 40 * GIB}))),
+    "a short nap with memory": (
+        set(), Run(("load", 0, 40, 0.01, {"peak_rss_bytes": 4 * GIB}), ("align", 40, 900, 15))),
+    "a disk that is slow for a task with memory": (
+        set(), Run(("sort", 0, 30, 0.1, {"peak_rss_bytes": 4 * GIB, "block_io_delay_ns": 25 * S}), ("align", 30, 900, 15))),
+    "a short task that fails now and then": (
+        set(), Run(*(("ping", 60 * i, 60 * i + 1, 1, {"status": "failed"}) for i in range(5)), ("align", 0, 900, 15))),
     # With a fault.
     "one thread for long on 16 cores": ({"serial_task"}, Run(("sort", 0, 600), ("align", 600, 700, 15))),
     "make with one job at a time": ({"engine_limit", "serial_task"}, Run(*(("cc", i * 10, i * 10 + 10) for i in range(60)), engine="make", jobs=1)),
@@ -196,20 +209,30 @@ RUNS = {
     "a contended host beside another one": (
         {"processor_contention"}, Run(*(("align", 0, 600, 1, {"run_delay_ns": 600 * S}) for _ in range(8)),
                                       beside=Run(("call", 0, 600, 15)), others=(("stress-ng", 8), ("cron", 0.1)))),
+    "a task that sleeps on its memory": (
+        {"memory_held"}, Run(("kernel", 0, 3600, 0.03, {"peak_rss_bytes": 4 * GIB}))),
+    "one slow loader of three": (
+        {"uneven_workers"}, Run(("train.py", 0, 600, 1.4, {"workers": [550, 40, 40]}))),
+    "a job that fails five times": (
+        {"failed_attempts"}, Run(*(("job.py", 2 * i, 2 * i + 1.5, 1, {"status": "failed", "retried_by_id": 1}) for i in range(5)),
+                                 cores=1)),
     "half of the time waiting for a disk": (
         {"storage_wait"}, Run(("sort", 0, 600, 8, {"block_io_delay_ns": 600 * 8 * S}), ("align", 600, 700, 15))),
 }
 
 
-def ask(run):
+def print_of(run, *options):
     with tempfile.TemporaryDirectory() as directory:
         store = Store(f"{directory}/tracer.db")
         run.write(store)
         store.db.commit()
-        result = subprocess.run([TRACER, "tune", "--json", "--store", store.path], capture_output=True, text=True,
-                                check=True)
+        result = subprocess.run([TRACER, "tune", *options, "--store", store.path], capture_output=True, text=True, check=True)
         store.db.close()
-        return json.loads(result.stdout)
+        return result.stdout
+
+
+def ask(run):
+    return json.loads(print_of(run, "--json"))
 
 
 class LabelledRuns(unittest.TestCase):
@@ -224,6 +247,11 @@ class LabelledRuns(unittest.TestCase):
             finding, = ask(Run(*[waiting] * 8, others=others))["findings"]
             self.assertIn(f"that {named} used: the run itself used at most", finding["sentence"])
             self.assertEqual(finding["advice"], f"Give this run processors of its own, or move {named} elsewhere.")
+
+    def test_a_script_that_computes_is_no_engine(self):
+        for driver, name in ((50, "script"), (5, "engine")):
+            text = print_of(Run(("ls", 50, 51), ("plot", 61, 62), driver=driver))
+            self.assertRegex(text, rf"\n  {name} +50.0 s")
 
 
 if __name__ == "__main__" and "--print" in sys.argv:
