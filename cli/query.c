@@ -137,7 +137,7 @@ static void description_write(FILE *file, const struct question *question)
 			question->columns[i].meaning);
 	if (question->relation)
 		fprintf(file, "\nJSON and CSV also have all columns of %s (docs/model.md).", question->relation);
-	if (question->of_schedule)
+	if (question->of_account)
 		fprintf(file, "\n\nOnly tracer tune asks this; its --set sets a threshold.");
 	if (question->file)
 		fprintf(file, "\n\nThis question is from %s.", question->file);
@@ -303,7 +303,7 @@ static json_t *question_to_json(const struct question *question)
 {
 	return json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:b, s:o, s:o, s:s?}", "name", question->name, "title",
 			 question->title, "explanation", question->explanation, "file", question->file, "finding_of",
-			 question->finding.kind, "is_query", !question->of_schedule, "parameters",
+			 question->finding.kind, "is_query", !question->of_account, "parameters",
 			 fields_to_json(question->parameters, question->parameter_count, true), "columns",
 			 fields_to_json(question->columns, question->column_count, false), "all_columns_of",
 			 question->relation);
@@ -336,7 +336,7 @@ static int list_table(const struct catalogue *catalogue, const struct output *ou
 	if (!table)
 		return -ENOMEM;
 	for (size_t i = 0; (question = catalogue_get(catalogue, i)); i++) {
-		if (question->of_schedule)
+		if (question->of_account)
 			continue;
 		table_add(table, STYLE_TITLE, question->name);
 		table_add_name(table, STYLE_PLAIN, "", question->title);
@@ -378,7 +378,7 @@ static void names_offer(void)
 	const struct question *question;
 
 	for (size_t i = 0; (question = catalogue_get(ask.catalogue, i)); i++)
-		if (!question->of_schedule)
+		if (!question->of_account)
 			printf("%s\t%s\n", question->name, question->title);
 }
 
@@ -390,7 +390,7 @@ static int answer(const struct options *options)
 		return options_misuse(options, "unknown question '%s': see tracer query --list", options->operands[0]);
 	if (!ask.question)
 		return options_misuse(options, "missing question: see tracer query --list");
-	if (ask.question->of_schedule)
+	if (ask.question->of_account)
 		return options_misuse(options, "%s is not a query: ask tracer tune", ask.question->name);
 	if (options_check_most(options, 1) || parameters_bind(options))
 		return VERB_USAGE;

@@ -269,8 +269,8 @@ static int entry_take(struct reader *reader, const char *key, char *value)
 			       ? once(reader, &question->finding.kind, value)
 			       : refuse(reader, "finding: expected tune or sweep");
 	if (strcmp(key, "rows") == 0) {
-		question->of_schedule = strcmp(value, "schedule") == 0 && !question->file;
-		return question->of_schedule ? 0 : refuse(reader, "rows: only for findings that Tracer ships");
+		question->of_account = strcmp(value, "account") == 0 && !question->file;
+		return question->of_account ? 0 : refuse(reader, "rows: only for findings that Tracer ships");
 	}
 	if (strcmp(key, "sentence") == 0)
 		return once(reader, &question->finding.sentence, value);
@@ -399,7 +399,7 @@ static int parameters_check(struct reader *reader)
 	}
 	reader->line = 1;
 	for (size_t i = 0; i < question->parameter_count; i++)
-		if (!question->of_schedule && !parameter_is_used(question, question->parameters[i].name))
+		if (!question->of_account && !parameter_is_used(question, question->parameters[i].name))
 			return refuse(reader, "the parameter %s is declared but never used",
 				      question->parameters[i].name);
 	return 0;

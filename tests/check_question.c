@@ -266,7 +266,7 @@ TEST(shipped_questions_are_as_they_say)
 	for (size_t i = 0; (question = catalogue_get(catalogue, i)); i++, count++) {
 		struct store_result *result = NULL;
 
-		if (question->of_schedule)
+		if (question->of_account)
 			continue;
 		ck_assert_msg(question_ask(question, store, NULL, &result) == 0, "%s", store_error_text(store));
 		for (size_t k = 0; k < question->column_count; k++)

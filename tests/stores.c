@@ -159,7 +159,7 @@ size_t run_query(struct store *reader, const char *query)
 	char names[16][64];
 	size_t used = 0, size;
 
-	if (strstr(query_text(query), "\n-- rows: schedule\n")) /* no query */
+	if (strstr(query_text(query), "\n-- rows: account\n")) /* no query */
 		return 0;
 	for (const char *name = query_text(query); (name = store_next_parameter(name, &size));) {
 		snprintf(names[used], sizeof(names[used]), "%.*s", (int)size, name);

@@ -16,30 +16,53 @@
 
 /* ---- what bounds a task ------------------------------------------------------------ */
 
-static double known(int64_t ns)
+double account_known(int64_t ns)
 {
 	return ns == ROW_NULL || ns < 0 ? 0 : (double)ns;
 }
 
+/* The kernel frees memory on a task's own CPU time. Where such waits are at least half of its system time, all of that
+ * counts. Waits for memory that is read back from swap are waits for block devices, too. */
+struct account_states account_states_of(const struct account_times *times)
+{
+	double memory_ns = account_known(times->memory_ns), system_ns = account_known(times->system_ns);
+	double block_io_ns = account_known(times->block_io_ns),
+	       uninterruptible_ns = account_known(times->uninterruptible_ns);
+	bool mostly_reclaims = system_ns <= 2 * memory_ns;
+	struct account_states states = {
+		.queue_ns = account_known(times->run_delay_ns),
+		.storage_ns = block_io_ns > memory_ns ? block_io_ns - memory_ns : 0,
+		.memory_ns = mostly_reclaims && system_ns > memory_ns ? system_ns : memory_ns,
+		.reclaim_ns = mostly_reclaims ? system_ns : memory_ns,
+	};
+
+	states.cpu_ns = account_known(times->cpu_ns) - states.reclaim_ns;
+	if (states.cpu_ns < 0)
+		states.cpu_ns = 0;
+	if (times->block_io_ns == ROW_NULL) /* no delay accounting: as scans found it */
+		states.storage_ns = uninterruptible_ns;
+	else if (times->memory_ns != ROW_NULL && uninterruptible_ns > block_io_ns + memory_ns)
+		states.network_ns = uninterruptible_ns - block_io_ns - memory_ns;
+	states.active_ns = states.cpu_ns + states.queue_ns + states.storage_ns + states.memory_ns + states.network_ns;
+	return states;
+}
+
 enum account_bound account_bound_of(const struct account_times *times)
 {
-	double cpu = known(times->cpu_ns), queue = known(times->run_delay_ns), memory = known(times->memory_ns);
-	double storage = times->block_io_ns != ROW_NULL ? known(times->block_io_ns) : known(times->uninterruptible_ns);
-	bool can_tell = times->block_io_ns != ROW_NULL && times->memory_ns != ROW_NULL;
-	double network = can_tell ? known(times->uninterruptible_ns) - storage - memory : 0;
-	double active = cpu + queue + storage + memory + (network > 0 ? network : 0);
+	struct account_states states = account_states_of(times);
 
-	if (active < COMPUTE_SHARE / 2 * known(times->wall_ns) || active <= 0)
+	if (states.active_ns < COMPUTE_SHARE / 2 * account_known(times->wall_ns) || states.active_ns <= 0)
 		return ACCOUNT_BOUND_UNKNOWN;
-	if (memory >= MEMORY_SHARE * active)
+	if (states.memory_ns >= MEMORY_SHARE * states.active_ns)
 		return ACCOUNT_BOUND_MEMORY;
-	if (storage >= STORAGE_SHARE * active && storage >= queue && storage >= network)
+	if (states.storage_ns >= STORAGE_SHARE * states.active_ns && states.storage_ns >= states.queue_ns &&
+	    states.storage_ns >= states.network_ns)
 		return ACCOUNT_BOUND_STORAGE;
-	if (network >= STORAGE_SHARE * active && network >= queue)
+	if (states.network_ns >= STORAGE_SHARE * states.active_ns && states.network_ns >= states.queue_ns)
 		return ACCOUNT_BOUND_NETWORK_FILESYSTEM;
-	if (queue >= PROCESSOR_SHARE * active)
+	if (states.queue_ns >= PROCESSOR_SHARE * states.active_ns)
 		return ACCOUNT_BOUND_PROCESSORS;
-	return cpu >= COMPUTE_SHARE * active ? ACCOUNT_BOUND_COMPUTE : ACCOUNT_BOUND_UNKNOWN;
+	return states.cpu_ns >= COMPUTE_SHARE * states.active_ns ? ACCOUNT_BOUND_COMPUTE : ACCOUNT_BOUND_UNKNOWN;
 }
 
 /* ---- by name ----------------------------------------------------------------------- */
@@ -124,7 +147,7 @@ static void sum(int64_t *to, int64_t figure)
 static int64_t task_cores_milli(const struct maker *maker, const struct account_task *task, int64_t limit_milli)
 {
 	int64_t run = report_part_cores_milli(maker->report, maker->report->tasks[task->index].part);
-	double used_milli = 1000 * known(task->times.cpu_ns), wall_ns = known(task->times.wall_ns);
+	double used_milli = 1000 * account_known(task->times.cpu_ns), wall_ns = account_known(task->times.wall_ns);
 
 	if (limit_milli <= 0 || (run != ROW_NULL && run < limit_milli) ||
 	    used_milli > 1.01 * wall_ns * (double)limit_milli)
@@ -162,8 +185,11 @@ static int task_take(void *context, size_t index, const struct row_task *row, co
 				.block_io_ns = row->block_io_delay_ns,
 				.memory_ns = row->memory_delay_ns,
 				.uninterruptible_ns = row->uninterruptible_ns,
+				.system_ns = row->system_ns,
 			},
 		.throttled_ns = row->throttled_ns,
+		.read_bytes = row->read_bytes,
+		.write_bytes = row->write_bytes,
 	};
 	task->cores_milli = task_cores_milli(maker, task, row->core_limit_milli);
 	name->task_count++;
@@ -174,6 +200,7 @@ static int task_take(void *context, size_t index, const struct row_task *row, co
 	sum(&name->times.block_io_ns, task->times.block_io_ns);
 	sum(&name->times.memory_ns, task->times.memory_ns);
 	sum(&name->times.uninterruptible_ns, task->times.uninterruptible_ns);
+	sum(&name->times.system_ns, task->times.system_ns);
 	return 0;
 }
 

@@ -26,16 +26,28 @@ enum account_bound {
 /* What threads did, summed. */
 struct account_times {
 	int64_t wall_ns, cpu_ns, run_delay_ns;
-	int64_t block_io_ns, memory_ns, uninterruptible_ns; /* ROW_NULL: unknown */
+	int64_t block_io_ns, memory_ns, uninterruptible_ns, system_ns; /* ROW_NULL: unknown */
 };
+
+/* The same as states that exclude each other; what is unknown is 0. */
+struct account_states {
+	double cpu_ns;   /* without reclaim */
+	double queue_ns; /* runnable, but waiting for a processor */
+	double storage_ns, memory_ns, network_ns;
+	double active_ns;  /* their sum */
+	double reclaim_ns; /* CPU time in which the kernel freed memory for them: part of memory_ns */
+};
+struct account_states account_states_of(const struct account_times *times);
+/* 0 if unknown or negative. */
+double account_known(int64_t ns);
 
 /* What a task did, and how many processors it was allowed: on these figures stand all answers about tasks. */
 struct account_task {
 	size_t index; /* in the report */
 	size_t name;  /* in the account's task_names, whatever its names are */
 	struct account_times times;
-	int64_t throttled_ns; /* ROW_NULL: unknown */
-	int64_t cores_milli;  /* allowed, in thousandths of a processor; ROW_NULL: unknown */
+	int64_t throttled_ns, read_bytes, write_bytes; /* ROW_NULL: unknown */
+	int64_t cores_milli;                           /* allowed, in thousandths of a processor; ROW_NULL: unknown */
 };
 
 struct account_task_name {

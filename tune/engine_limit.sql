@@ -4,7 +4,7 @@
 --   (-j, --cores, maxForks, executor.cpus). Where its command line says the limit, that must be reached; else a run of one
 --   task at a time may be a chain, and is not found. Only runs with an engine. Tasks that wait for each other save less.
 -- finding: tune
--- rows: schedule
+-- rows: account
 -- parameter: least_share share = 60%; minimum share of the run's wall time at its highest number of tasks; source: our proposal
 -- parameter: least_tasks count = 4; minimum number of tasks for each that runs at a time; source: our proposal
 -- parameter: least_ns duration = 5s; minimum wall time of the run

@@ -7,7 +7,7 @@
 #include <uthash.h>
 
 #include "common/grow.h"
-#include "tune/shape.h"
+#include "tune/asking.h"
 
 #define PARAMETERS_MAX (QUESTION_PARAMETERS_MAX + 3)
 
@@ -326,16 +326,16 @@ static int question_take(struct finder *finder, const struct question *question)
 {
 	const struct findings_request *request = finder->request;
 	const struct store_parameter *bound = request->bind(question, request->data);
-	const struct shape shape = {request->report, request->account};
+	struct asking asking = {request->report, request->account, question, bound, row_take, finder};
 	const struct rows *parts = &request->report->parts;
 	int error = 0;
 
 	finder->question = question;
 	finder->first = finder->findings->count;
 	finder->saving_count = 0;
-	if (question->of_schedule)
-		error = shape_ask(&shape, question, bound, row_take, finder);
-	for (size_t i = 0; !question->of_schedule && i < parts->count && error == 0; i++)
+	if (question->of_account)
+		error = asking_ask(&asking);
+	for (size_t i = 0; !question->of_account && i < parts->count && error == 0; i++)
 		error = part_ask(finder, &ROWS_ITEM(parts, part, i)->run, bound);
 	subjects_free(finder);
 	if (error == 0)

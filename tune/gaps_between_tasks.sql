@@ -3,7 +3,7 @@
 --   the script had not begun the next one. Times in which it computed itself do not count. Many short gaps are another finding (short_tasks). The first and the last
 --   part of a run, before and after its tasks, do not count.
 -- finding: tune
--- rows: schedule
+-- rows: account
 -- parameter: least_ns duration = 1s; minimum gap
 -- parameter: least_share share = 2%; minimum gap in shares of the run's wall time; source: our proposal
 -- parameter: most_cpu_share share = 50%; maximum CPU time of the engine or script meanwhile, in shares of the gap; source: our proposal

@@ -3,7 +3,7 @@
 --   before it began, or tasks of the same name had begun before. (A task that may have waited for another one is not
 --   found.) Had it begun first, it would have run beside the others.
 -- finding: tune
--- rows: schedule
+-- rows: account
 -- parameter: least_share share = 10%; minimum time alone in shares of the run's wall time; source: our proposal
 -- parameter: least_ns duration = 1s; minimum saving
 -- column: task_id id; the last task

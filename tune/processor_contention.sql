@@ -3,7 +3,7 @@
 --   work on the host, or a priority, was in the way. Tasks that wanted more processors than they may use by themselves
 --   (too many threads, a CPU quota) are other findings.
 -- finding: tune
--- rows: schedule
+-- rows: account
 -- parameter: least_share share = 10%; minimum share of the wait in CPU time and that wait; source: our proposal; ClusterCockpit warns of a load above 1.2 × processors
 -- parameter: most_used_share share = 80%; only if the run's tasks used at most this share of the processors meanwhile; source: above that its own tasks wait for each other
 -- parameter: least_ns duration = 1s; minimum wait of all tasks of a name

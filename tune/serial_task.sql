@@ -2,7 +2,7 @@
 -- explanation: Tasks that used one processor all the time, and may use several, while no other task of the run was
 --   running. They could save at most what they would if their work were spread over all processors.
 -- finding: tune
--- rows: schedule
+-- rows: account
 -- parameter: least_share share = 85%; minimum share of one processor that it used; source: jobstats (0.85 to 1.01)
 -- parameter: overlap_share share = 10%; the other tasks may overlap with this share of it
 -- parameter: least_ns duration = 5s; minimum wall time of a task

@@ -2,7 +2,7 @@
 -- explanation: Tasks of a name that are short, and the times before them in which no task of the run was running. If
 --   that is a large part of the run, what it costs to start a task dominates.
 -- finding: tune
--- rows: schedule
+-- rows: account
 -- parameter: most_wall_ns duration = 30s; maximum mean wall time of tasks of a name; source: XDMoD (short jobs)
 -- parameter: least_count count = 50; minimum number of tasks of a name
 -- parameter: least_share share = 10%; minimum share of all gaps before them in the run's wall time; source: our proposal

@@ -248,6 +248,13 @@ class LabelledRuns(unittest.TestCase):
             self.assertIn(f"that {named} used: the run itself used at most", finding["sentence"])
             self.assertEqual(finding["advice"], f"Give this run processors of its own, or move {named} elsewhere.")
 
+    def test_the_throttled_time_of_a_shared_cgroup_is_counted_once(self):
+        """Eight tasks with two processors, each with a quarter of one, want one each: six are missing for ten minutes."""
+        task = ("align", 0, 600, 0.25, {"throttled_ns": 3600 * S, "run_delay_ns": 450 * S, "core_limit_milli": 2000})
+        finding, = ask(Run(*[task] * 8, allowed=2000))["findings"]
+        self.assertEqual(finding["finding"], "throttled")
+        self.assertIn("8 × align were stopped for 1h00m by the CPU quota", finding["sentence"])
+
     def test_a_script_that_computes_is_no_engine(self):
         for driver, name in ((50, "script"), (5, "engine")):
             text = print_of(Run(("ls", 50, 51), ("plot", 61, 62), driver=driver))
