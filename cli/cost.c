@@ -1,4 +1,4 @@
-/* tracer cost [RUN]: what work cost, by run, task, tool, sample, user, host or day. */
+/* tracer cost [RUN]: what work cost, by run, task, tool, sample, user, cost centre, host or day. */
 #include <errno.h>
 #include <string.h>
 
@@ -16,22 +16,25 @@
 #define MS 1000000
 #define DECIMALS_LEAST 2
 #define DECIMALS_MOST 9
+#define CENTRES_DEFAULT TRACER_CONFIG_DIR "/centres.csv"
 #define BILL_UNITS_LEAST 1000 /* a bill is shown to four digits, at least to the cent */
 
 static int by = -1; /* enum bill_key; -1: by task for one run, else by run */
-static const char *since, *until, *prices_path;
+static const char *since, *until, *prices_path, *centres_path;
 static int64_t limit = 20;
 static bool focus;
 
 static const struct option_spec option_specs[] = {
-	{"by", 'b', "KEY", "run task tool sample user host day",
-	 "add up by run, task, tool, sample, user, host or day (task for one run, else run)", .choice = &by},
+	{"by", 'b', "KEY", "run task tool sample user centre host day",
+	 "add up by run, task, tool, sample, user, centre, host or day (task for one run, else run)", .choice = &by},
 	{"since", 0, "TIME", NULL, "without RUN: from this time on, such as 3d (ago) or 2026-11-22 (7d)",
 	 .text = &since},
 	{"until", 0, "TIME", NULL, "without RUN: until this time (now)", .text = &until},
 	{"limit", 'n', "N", NULL, "print at most N rows, and the sum of the others (20); 0: no limit", .number = &limit,
 	 .most = INT64_MAX},
 	OPTION_SPEC_PRICES(&prices_path),
+	{"centres", 0, "FILE", "file", "with --by centre: list of cost centres (" CENTRES_DEFAULT ")",
+	 .text = &centres_path},
 	{"focus", 0, NULL, NULL, "print FOCUS 1.2 as CSV: what each host cost, used, unused and idle", .flag = &focus},
 	OPTION_SPECS_OF_VIEW,
 };
@@ -46,6 +49,7 @@ struct cost {
 	struct bill_request request;
 	struct bill bill;
 	struct prices *prices;
+	struct centres *centres;
 	struct rows run;
 	unsigned decimals;
 };
@@ -299,6 +303,19 @@ static int time_read(const struct options *options, const char *name, const char
 	return 0;
 }
 
+static int centres_read(struct cost *cost)
+{
+	struct tree_error reason;
+	int error = centres_load(centres_path ? centres_path : CENTRES_DEFAULT, &cost->centres, &reason);
+
+	if (error == 0) {
+		cost->request.centres = cost->centres;
+		return 0;
+	}
+	price_list_say(error, &reason);
+	return VERB_FAILED;
+}
+
 static int request_make(struct view *view, struct cost *cost)
 {
 	const struct options *options = view->options;
@@ -317,11 +334,15 @@ static int request_make(struct view *view, struct cost *cost)
 						: "--json");
 	if (focus)
 		request->by = BILL_BY_HOST;
+	if (centres_path && request->by != BILL_BY_CENTRE)
+		return options_misuse(options, "--centres is used with --by centre");
 	if (has_run && (since || until))
 		return options_misuse(options, "a run has its own time: leave out --%s", since ? "since" : "until");
 	error = time_read(options, "since", since, &request->since_unix_ns);
 	if (error == 0)
 		error = time_read(options, "until", until, &request->until_unix_ns);
+	if (error == 0 && request->by == BILL_BY_CENTRE)
+		error = centres_read(cost);
 	if (error == 0 && has_run)
 		error = source_find_run(view->store, options->operands[0], &cost->run);
 	if (error == 0 && has_run)
@@ -357,6 +378,7 @@ static int cost_show(struct view *view)
 		error = view->options->json ? print_json(&cost) : print_text(&cost, &view->output);
 	bill_free(&cost.bill);
 	rows_free(&cost.run);
+	centres_free(cost.centres);
 	prices_free(cost.prices);
 	return error;
 }
@@ -365,7 +387,7 @@ const struct verb verb_cost = {
 	.name = "cost",
 	.operands = "[RUN]",
 	.operands_most = 1,
-	.summary = "show what runs, tasks, tools, samples, users or hosts cost",
+	.summary = "show what runs, tasks, tools, samples, users, cost centres or hosts cost",
 	.description = "Divides what hosts cost among the work on them: each task is charged for the\n"
 		       "larger of what it requested and what it used, concurrent tasks never for the\n"
 		       "same core or byte twice. What was neither used nor requested is idle. The\n"

@@ -6,6 +6,16 @@
 #include "cli/units.h"
 #include "query/rows.h"
 
+void price_list_say(int result, const struct tree_error *error)
+{
+	if (result == -ENOMEM)
+		say("tracer: out of memory");
+	else if (error->line)
+		say("tracer: %s:%u: %s", error->file, error->line, error->reason);
+	else
+		say("tracer: %s: %s", error->file, error->reason);
+}
+
 struct prices *price_list_load(const char *path)
 {
 	struct tree_error error;
@@ -14,12 +24,7 @@ struct prices *price_list_load(const char *path)
 
 	if (result == 0)
 		return prices;
-	if (result == -ENOMEM)
-		say("tracer: out of memory");
-	else if (error.line)
-		say("tracer: %s:%u: %s", error.file, error.line, error.reason);
-	else
-		say("tracer: %s: %s", error.file, error.reason);
+	price_list_say(result, &error);
 	return NULL;
 }
 

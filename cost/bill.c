@@ -397,6 +397,13 @@ static void sampled_runs_free(struct maker *maker)
 	}
 }
 
+static const char *centre_of(const struct maker *maker, const struct row_cost_task *of)
+{
+	const char *centre = centres_find(maker->request->centres, of->user_id, of->run_cgroup_path, of->run);
+
+	return centre ? centre : "(no centre)";
+}
+
 /* Adds what a task, or the request of its run, was charged for to the row that it belongs to. */
 static int item_add(struct maker *maker, const struct host_work *work, const struct row_cost_task *of,
 		    const struct charge_parts *parts, bool is_task)
@@ -417,6 +424,7 @@ static int item_add(struct maker *maker, const struct host_work *work, const str
 	case BILL_BY_TOOL: return tools_add(maker, work, of->task_id, parts);
 	case BILL_BY_SAMPLE: return sample_add(maker, of, host->id, part, parts, is_task);
 	case BILL_BY_USER: return part_add(maker, of->user_id, "", parts, is_task);
+	case BILL_BY_CENTRE: return part_add(maker, 0, centre_of(maker, of), parts, is_task);
 	case BILL_BY_HOST: return part_add(maker, host->id, host->hostname, parts, is_task);
 	case BILL_BY_DAY: return part_add(maker, 0, maker->day, parts, is_task);
 	}

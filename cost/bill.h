@@ -1,5 +1,5 @@
 /* What work cost: divides what hosts cost in a time among the work that ran on them, and adds it up by run, task,
- * tool, sample, user, host or day.
+ * tool, sample, user, cost centre, host or day.
  *
  * The parts always add up to the bill, in whole nanos: rows + other runs + the system + idle = bill.
  */
@@ -7,6 +7,7 @@
 
 #include <uthash.h>
 
+#include "cost/centres.h"
 #include "cost/prices.h"
 #include "query/run_samples.h"
 
@@ -17,6 +18,7 @@
 	B(TOOL, "tool") \
 	B(SAMPLE, "sample") \
 	B(USER, "user") \
+	B(CENTRE, "centre") \
 	B(HOST, "host") \
 	B(DAY, "day")
 
@@ -31,6 +33,7 @@ struct bill_request {
 	int64_t since_unix_ns, until_unix_ns;
 	const struct row_run *run; /* only this run, with its parts on other hosts, while it ran; NULL: everything */
 	const struct prices *prices;
+	const struct centres *centres; /* if by centre */
 };
 
 struct bill_row {

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "common/grow.h"
 #include "common/yaml/arena.h"
 #include "cost/csv_file.h"
+#include "cost/pattern.h"
 
 #define NANOS INT64_C(1000000000)
 #define HOUR_NS (INT64_C(3600) * NANOS)
@@ -43,12 +43,6 @@ static const struct {
 	enum id_field field;
 } id_fields[] = {{"", ID_INSTANCE},         {"spec.providerID", ID_INSTANCE}, {"instance_id", ID_INSTANCE},
 		 {"hostname", ID_HOSTNAME}, {"metadata.name", ID_HOSTNAME},   {"cluster", ID_CLUSTER}};
-
-/* Most rows name one machine: comparing texts is much faster than fnmatch(). */
-struct pattern {
-	const char *text; /* NULL: any */
-	bool has_wildcard;
-};
 
 struct price_row {
 	enum asset asset;
@@ -123,17 +117,6 @@ static int refuse(struct tree_error *error, const char *column, const char *text
 	return tree_error_set(error, "", 0, "%s: expected %s, not '%.64s'", column, expected, text);
 }
 
-/* An empty text and * match everything. */
-static int pattern_take(struct prices *prices, const char *text, struct pattern *ret_pattern)
-{
-	*ret_pattern = (struct pattern){0};
-	if (!*text || strcmp(text, "*") == 0)
-		return 0;
-	ret_pattern->text = arena_copy(&prices->texts, text, strlen(text));
-	ret_pattern->has_wildcard = strpbrk(text, "*?[\\");
-	return ret_pattern->text ? 0 : -ENOMEM;
-}
-
 /* The id of spec.providerID is the last part of a path: aws:///us-east-1a/i-0abc. */
 static const char *id_of(const struct price_row *row, const char *text)
 {
@@ -189,10 +172,10 @@ static int row_take(void *context, const struct csv_row *csv, struct tree_error 
 	if (!grown)
 		return -ENOMEM;
 	prices->rows = grown;
-	if (pattern_take(prices, id_of(&row, csv->fields[ID]), &row.id) < 0 ||
-	    pattern_take(prices, csv->fields[TYPE], &row.type) < 0 ||
-	    pattern_take(prices, csv->fields[REGION], &row.region) < 0 ||
-	    pattern_take(prices, csv->fields[LIFECYCLE], &row.lifecycle) < 0)
+	if (pattern_make(&prices->texts, id_of(&row, csv->fields[ID]), &row.id) < 0 ||
+	    pattern_make(&prices->texts, csv->fields[TYPE], &row.type) < 0 ||
+	    pattern_make(&prices->texts, csv->fields[REGION], &row.region) < 0 ||
+	    pattern_make(&prices->texts, csv->fields[LIFECYCLE], &row.lifecycle) < 0)
 		return -ENOMEM;
 	prices->rows[prices->count++] = row;
 	return 0;
@@ -236,13 +219,6 @@ size_t prices_count(const struct prices *prices)
 
 /* ---- the price of a host --------------------------------------------------------- */
 
-static bool matches(const struct pattern *pattern, const char *text)
-{
-	if (!pattern->text || !text)
-		return !pattern->text;
-	return pattern->has_wildcard ? fnmatch(pattern->text, text, 0) == 0 : strcmp(pattern->text, text) == 0;
-}
-
 /* How much the row says about the host: 0 nothing more than that it is one, -1 that it is another. */
 static int rank_of(const struct price_row *row, const struct prices_host *host)
 {
@@ -250,8 +226,8 @@ static int rank_of(const struct price_row *row, const struct prices_host *host)
 			 : row->id_field == ID_CLUSTER ? host->cluster
 						       : host->instance_id;
 
-	if (!matches(&row->id, id) || !matches(&row->type, host->instance_type) ||
-	    !matches(&row->region, host->region) || !matches(&row->lifecycle, host->lifecycle))
+	if (!pattern_matches(&row->id, id) || !pattern_matches(&row->type, host->instance_type) ||
+	    !pattern_matches(&row->region, host->region) || !pattern_matches(&row->lifecycle, host->lifecycle))
 		return -1;
 	return (row->id.text ? 8 : 0) + (row->type.text ? 4 : 0) + (row->region.text ? 2 : 0) +
 	       (row->lifecycle.text ? 1 : 0);

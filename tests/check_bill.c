@@ -24,6 +24,7 @@
 
 static uint64_t state;
 static struct prices *prices;
+static struct centres *centres;
 static char prices_path[180];
 static int64_t next_id;
 static bool with_run_limits;
@@ -55,6 +56,21 @@ static void load_prices(const char *rows)
 	fprintf(file, "AssetClass,MarketPriceHourly,EndTimestamp,InstanceID,InstanceIDField\n%s", rows);
 	fclose(file);
 	ck_assert_msg(prices_load(prices_path, false, &prices, &error) == 0, "%s", error.reason);
+}
+
+/* Users and runs of the random schedules; what is left has no centre. */
+static void load_centres(const char *rows)
+{
+	char centres_path[180];
+	FILE *file;
+	struct tree_error error;
+
+	snprintf(centres_path, sizeof(centres_path), "%s/centres.csv", directory);
+	file = fopen(centres_path, "w");
+	ck_assert_ptr_nonnull(file);
+	fprintf(file, "Centre,User,Cgroup,Run\n%s", rows);
+	fclose(file);
+	ck_assert_msg(centres_load(centres_path, &centres, &error) == 0, "%s", error.reason);
 }
 
 /* ---- a store ---------------------------------------------------------------------- */
@@ -231,7 +247,8 @@ static struct bill make_bill(enum bill_key by, const struct row_run *run)
 				       .since_unix_ns = BEGIN_NS - SECOND,
 				       .until_unix_ns = END_NS + SECOND,
 				       .run = run,
-				       .prices = prices};
+				       .prices = prices,
+				       .centres = centres};
 	struct bill bill;
 	int error = bill_make(reader, &request, &bill);
 
@@ -411,6 +428,45 @@ TEST(a_day_has_what_ran_on_it)
 	bill_free(&bill);
 }
 
+/* By user, container and name of the run; what no row names is a row, and the system's own is not divided. */
+TEST(centres_and_none_are_the_bill)
+{
+	struct row_container container = fill_container(0, "text");
+	struct row_run run;
+	struct row_task task;
+	struct bill bill;
+
+	next_id = 100;
+	add_host(1, "host1", 16, GIB);
+	add_boot(1, 0, ROW_NULL);
+	add_task(1, "by name", 0, 2 * HOUR_S, HOUR_S);
+	for (int64_t user = 1000; user < 1003; user++) {
+		run = make_run(1, user == 1002 ? "container" : "batch", 0, 10 * HOUR_S);
+		run.user_id = user;
+		run.container_id = user == 1002 ? next_id++ : ROW_NULL;
+		put_run(&run);
+		task = make_task(&run, "task", 0, HOUR_S);
+		task.cpu_ns = (user - 999) * HOUR_S * SECOND;
+		put_task(&task);
+	}
+	container.id = run.container_id;
+	container.host_id = 1;
+	container.cgroup_path = "/kubepods.slice/pod7";
+	put_container(&container);
+	load_prices(ONE_CORE_AN_HOUR);
+	centres_free(centres);
+	load_centres("north,,,command\nsouth,,/kubepods.slice/*\nnorth,1000\n");
+	commit(1);
+	bill = make_bill(BILL_BY_CENTRE, NULL);
+	check_adds_up(&bill, BILL_BY_CENTRE);
+	ck_assert_uint_eq(HASH_COUNT(bill.rows), 3);
+	check_row(&bill, "north", 2 * UNIT, 2);
+	check_row(&bill, "south", 3 * UNIT, 1);
+	check_row(&bill, "(no centre)", 2 * UNIT, 1);
+	ck_assert_int_gt(bill.system_nanos, 0);
+	bill_free(&bill);
+}
+
 /* What a run requests as a whole is charged once, whatever its tasks take of it. */
 TEST(a_run_requests_once)
 {
@@ -511,8 +567,11 @@ TEST_TIMES(hostile_figures_add_up, SCHEDULES * 4)
 	commit(1);
 	for (enum bill_key by = BILL_BY_RUN; by < KEY_COUNT; by++) {
 		struct store *reader = open_reader();
-		struct bill_request request = {
-			.by = by, .since_unix_ns = BEGIN_NS, .until_unix_ns = END_NS, .prices = prices};
+		struct bill_request request = {.by = by,
+					       .since_unix_ns = BEGIN_NS,
+					       .until_unix_ns = END_NS,
+					       .prices = prices,
+					       .centres = centres};
 		struct bill bill;
 		int error = bill_make(reader, &request, &bill);
 
@@ -546,6 +605,8 @@ static void begin(void)
 	make_directory();
 	open_store();
 	prices = NULL;
+	centres = NULL;
+	load_centres("north,1000\nsouth,1001,,comm*\n");
 }
 
 /* ---- samples -------------------------------------------------------------------------- */
@@ -638,6 +699,7 @@ TEST(samples_shared_and_none_are_the_bill)
 static void end(void)
 {
 	prices_free(prices);
+	centres_free(centres);
 	remove_directory();
 }
 

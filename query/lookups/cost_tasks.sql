@@ -7,6 +7,8 @@ WITH run AS (
          container_id AS run_container_id, memory_limit_bytes AS run_memory_limit_bytes
     FROM standing_runs
    WHERE started_unix_ns < :until_unix_ns AND host_id = :host_id
+), container AS (
+  SELECT id AS cgroup_container_id, cgroup_path FROM containers WHERE host_id = :host_id
 ), task AS (
   SELECT host_id AS task_host_id, id AS task_id, run_id AS task_run_id, name AS task, container_id AS task_container_id,
          started_unix_ns AS begin_unix_ns, started_unix_ns + wall_ns AS end_unix_ns, cpu_ns,
@@ -17,6 +19,7 @@ WITH run AS (
      AND (wall_ns IS NULL OR started_unix_ns + wall_ns > :since_unix_ns)
 )
 SELECT task.task_run_id AS run_id, run.run AS run, run.run_kind AS run_kind,
+       container.cgroup_path AS run_cgroup_path,
        run.user_id AS user_id, task.task_id AS task_id, task.task AS task, task.begin_unix_ns AS begin_unix_ns,
        task.end_unix_ns AS end_unix_ns, task.cpu_ns AS cpu_ns, task.memory_bytes AS memory_bytes,
        CASE WHEN coalesce(task.task_container_id, 0) <> coalesce(run.run_container_id, 0)
@@ -25,4 +28,5 @@ SELECT task.task_run_id AS run_id, run.run AS run, run.run_kind AS run_kind,
        CASE WHEN run.run_container_id IS NOT NULL OR run.run_kind IN ('batch', 'container', 'service', 'host-service')
             THEN run.run_memory_limit_bytes END AS run_memory_limit_bytes
   FROM task JOIN run ON run.run_host_id = task.task_host_id AND run.run_id = task.task_run_id
+  LEFT JOIN container ON container.cgroup_container_id = run.run_container_id
  ORDER BY run.run_unix_ns, task.task_run_id, task.begin_unix_ns, task.task_id;

@@ -107,7 +107,7 @@ class Usage(Case):
                           ["top", "--period", "0"], ["explain"], ["rules"], ["rules", "x"], ["prices"], ["prices", "x"], ["prices", "check"], ["prices", "show", "x"], ["prices", "import"],
                           ["prices", "import", "x", "y"],
                           ["cost", "--by", "x"], ["cost", "--since", "x"], ["cost", "make", "--since", "1d"],
-                          ["cost", "--focus", "make"], ["cost", "--focus", "--json"],
+                          ["cost", "--focus", "make"], ["cost", "--focus", "--json"], ["cost", "--centres", "x"],
                           ["rules", "check"], ["rules", "test"], ["completion", "csh"], ["run"],
                           ["record"], ["record", "f", "--duration", "x"], ["record", "f", "--as", "root"], ["replay"],
                           ["run", "--as", "no-such-user", "true"], ["help", "nope"], ["nope"],
@@ -725,7 +725,8 @@ class Json(Case):
         "config show": [["config", "show"]],
         "lake check": [["lake", "check", "--lake", "http://127.0.0.1:1"]],
         "cost": [["cost"], ["cost", "make"], ["cost", "--by", "task"], ["cost", "--by", "tool"], ["cost", "--by", "user"],
-                 ["cost", "--by", "host"], ["cost", "--by", "day"], ["cost", "--by", "sample"]],
+                 ["cost", "--by", "host"], ["cost", "--by", "day"], ["cost", "--by", "sample"],
+                 ["cost", "--by", "centre", "--centres", "CENTRES"]],
         "prices check": [["prices", "check", "PRICES"]],
         "prices show": [["prices", "show", "--prices", "PRICES"]],
         "rules check": [["rules", "check", "RULES"]],
@@ -796,6 +797,7 @@ class Json(Case):
             json.dump({key: "x" if key in texts else 1 for key in self.section("status")["shipper"][0]}, file)
         runs = json.loads(self.run_tracer("runs", "--json").stdout)["runs"]
         words = {"SHIPPER": shipper, "RULES": self.make_file("rules.yaml", b"rules: []\n"),
+                 "CENTRES": self.make_file("centres.csv", b"Centre,User\nnorth,1000\n"),
                  "PRICES": self.make_file("prices.csv", b"AssetClass,MarketPriceHourly\nnode,0.5\n"),
                  "LOSSY": [run["id"] for run in runs if run["lost_count"]][0]}
         sections = re.findall(r"^## (.*)$", self.read("json.md"), re.M)
@@ -806,6 +808,34 @@ class Json(Case):
                 result = self.run_tracer(command[0], "--json", *(words.get(word, word) for word in command[1:]))
                 self.compare(json.loads(result.stdout.decode("ascii")), "", documented, seen)
             self.assertEqual(documented.keys() - seen - self.ONLY_IN_LAKES, set(), section)
+
+
+class Centres(Case):
+    """Cost centres by a list of the site."""
+
+    def test_centres_add_up_to_the_bill(self):
+        centres = self.make_file("sums.csv", b'Centre,Run\n"\x1b[2Jred",make*\nblue,snakemake*\nnone,x\n')
+        options = ["--since", "2020-01-01"]
+        bill = json.loads(self.run_tracer("cost", "--json", "--by", "centre", "--centres", centres, *options).stdout)
+        runs = json.loads(self.run_tracer("cost", "--json", "--by", "run", *options).stdout)
+        rows = {row["centre"]: row["cost_micros"] for row in bill["rows"]}
+        self.assertEqual(rows.keys(), {"\x1b[2Jred", "blue", "(no centre)"})
+        self.assertEqual(sum(rows.values()) + bill["system_micros"] + bill["idle_micros"], bill["bill_micros"])
+        self.assertEqual(bill["work_micros"], runs["work_micros"])
+        blue = sum(row["cost_micros"] for row in runs["rows"] if row["run"].startswith("snakemake"))
+        self.assertLessEqual(abs(rows["blue"] - blue), 1)
+        text = self.run_tracer("cost", "--by", "centre", "--centres", centres, *options).stdout
+        self.assertNotIn(b"\x1b[2J", text)
+        self.assertIn(b"(no centre)", text)
+
+    def test_a_broken_list_is_refused_with_file_line_and_reason(self):
+        for text, reason in ((b"Run\nx\n", ":1: the header line has no column Centre"),
+                             (b"Centre,User\na,1\nb,no-such-user\n", ":3: User: this host knows no user 'no-such-user'"),
+                             (b"Centre\n\"a\n", ":2: the file ends inside a quoted field")):
+            centres = self.make_file("broken.csv", text)
+            result = self.fails(1, "cost", "--by", "centre", "--centres", centres)
+            self.assertIn((centres + reason).encode(), result.stderr)
+        self.assertIn(b"missing.csv", self.fails(1, "cost", "--by", "centre", "--centres", "missing.csv").stderr)
 
 
 class Focus(Case):
