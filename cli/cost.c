@@ -35,14 +35,9 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPEC_PRICES(&prices_path),
 	{"centres", 0, "FILE", "file", "with --by centre: list of cost centres (" CENTRES_DEFAULT ")",
 	 .text = &centres_path},
-	{"focus", 0, NULL, NULL, "print FOCUS 1.2 as CSV: what each host cost, used, unused and idle", .flag = &focus},
+	{"focus", 0, NULL, NULL, "print charges in FOCUS 1.2 as CSV: by host and day, and KEY of --by as a tag",
+	 .flag = &focus},
 	OPTION_SPECS_OF_VIEW,
-};
-
-static const char *const key_names[] = {
-#define B(NAME, name) name,
-	BILL_KEYS(B)
-#undef B
 };
 
 struct cost {
@@ -231,7 +226,7 @@ static json_t *row_to_object(const struct cost *cost, const struct bill_row *row
 	if (key == BILL_BY_USER)
 		json_object_set_new(object, "user_id", json_integer(row->id));
 	else
-		json_set_string(object, key_names[key], row->name);
+		json_set_string(object, bill_key_name(key), row->name);
 	if (key == BILL_BY_RUN)
 		json_set_integer(object, "run_id", row->id);
 	if (key == BILL_BY_HOST)
@@ -256,7 +251,7 @@ static int print_json(struct cost *cost)
 	int error = bill_round(bill, MICRO_NANOS);
 
 	if (error == 0) {
-		json_set_string(root, "by", key_names[cost->request.by]);
+		json_set_string(root, "by", bill_key_name(cost->request.by));
 		json_set_string(root, "currency", prices_currency(cost->prices));
 		if (cost->request.run) {
 			json_set_integer(root, "run_id", cost->request.run->id);
@@ -327,21 +322,20 @@ static int request_make(struct view *view, struct cost *cost)
 	request->since_unix_ns = request->until_unix_ns - INT64_C(7) * 86400 * NANOS;
 	request->by = by >= 0 ? (enum bill_key)by : has_run ? BILL_BY_TASK : BILL_BY_RUN;
 	request->prices = cost->prices;
-	if (focus && (has_run || by >= 0 || options->json))
-		return options_misuse(options, "--focus prints hosts as CSV: leave out %s",
-				      has_run   ? "RUN"
-				      : by >= 0 ? "--by"
-						: "--json");
-	if (focus)
+	if (focus && (has_run || options->json))
+		return options_misuse(options, "--focus prints charges as CSV: leave out %s",
+				      has_run ? "RUN" : "--json");
+	if (focus && (by < 0 || request->by == BILL_BY_DAY))
 		request->by = BILL_BY_HOST;
-	if (centres_path && request->by != BILL_BY_CENTRE)
-		return options_misuse(options, "--centres is used with --by centre");
+	request->as_charges = focus;
+	if (centres_path && request->by != BILL_BY_CENTRE && !(focus && request->by == BILL_BY_RUN))
+		return options_misuse(options, "--centres is used with --by centre, or --by run --focus");
 	if (has_run && (since || until))
 		return options_misuse(options, "a run has its own time: leave out --%s", since ? "since" : "until");
 	error = time_read(options, "since", since, &request->since_unix_ns);
 	if (error == 0)
 		error = time_read(options, "until", until, &request->until_unix_ns);
-	if (error == 0 && request->by == BILL_BY_CENTRE)
+	if (error == 0 && (centres_path || request->by == BILL_BY_CENTRE))
 		error = centres_read(cost);
 	if (error == 0 && has_run)
 		error = source_find_run(view->store, options->operands[0], &cost->run);

@@ -11,6 +11,7 @@
 #include "query/joined.h"
 
 #define SECOND_NS INT64_C(1000000000)
+#define DAY_NS (86400 * SECOND_NS)
 #define MS INT64_C(1000000)
 #define CORE INT64_C(1000000000) /* billionths */
 #define CORES_MAX 1e6
@@ -41,11 +42,22 @@ struct maker {
 	struct store *store;
 	const struct bill_request *request;
 	struct bill *bill;
-	struct rows hosts;
 	struct rows parts;           /* of the run that is asked for; else of all shared runs */
 	struct sampled_run *sampled; /* if by sample */
 	const char *day;             /* name of the row for what is divided now, if by day */
+	struct bill_place place;     /* of what is divided now, if as charges */
 };
+
+const char *bill_key_name(enum bill_key key)
+{
+	static const char *const names[] = {
+#define B(NAME, name) name,
+		BILL_KEYS(B)
+#undef B
+	};
+
+	return names[key];
+}
 
 bool bill_is_system(const char *run_kind)
 {
@@ -83,25 +95,39 @@ static int64_t most_of(int64_t left, int64_t right)
 	return left > right ? left : right;
 }
 
+/* What the host costs from the time on in which it is of interest, if that were its price. The difference between two
+ * times does not depend on how the time between them is divided: days add up exactly. */
+static void cost_until(const struct host_work *work, const struct price *price, int64_t unix_ns,
+		       int64_t ret_nanos[CHARGE_RESOURCE_COUNT])
+{
+	price_bill(price, work->host->host.cpu_count, work->host->host.memory_bytes, unix_ns - work->since_unix_ns,
+		   &ret_nanos[CHARGE_CPU], &ret_nanos[CHARGE_MEMORY]);
+}
+
 static int period_add(struct host_work *work, int64_t begin, int64_t end, const struct price *price)
 {
 	struct charge_period *grown =
 		grow(work->periods, &work->period_capacity, work->period_count + 1, sizeof(*work->periods));
 	const struct row_host *host = &work->host->host;
-	int64_t cpu_count = price_limit(host->cpu_count, PRICE_CPUS_MAX);
-	int64_t memory_bytes = price_limit(host->memory_bytes, PRICE_MEMORY_BYTES_MAX);
+	int64_t before[CHARGE_RESOURCE_COUNT], after[CHARGE_RESOURCE_COUNT], sum;
+	struct charge_period *period;
 
 	if (!grown)
 		return -ENOMEM;
 	work->periods = grown;
-	grown[work->period_count] = (struct charge_period){
+	period = &grown[work->period_count++];
+	*period = (struct charge_period){
 		.begin_unix_ns = begin,
 		.end_unix_ns = end,
-		.capacity = {cpu_count * CORE, memory_bytes},
+		.capacity = {price_limit(host->cpu_count, PRICE_CPUS_MAX) * CORE,
+			     price_limit(host->memory_bytes, PRICE_MEMORY_BYTES_MAX)},
 	};
-	price_bill(price, cpu_count, memory_bytes, end - begin, &grown[work->period_count].bill_nanos[CHARGE_CPU],
-		   &grown[work->period_count].bill_nanos[CHARGE_MEMORY]);
-	work->period_count++;
+	cost_until(work, price, begin, before);
+	cost_until(work, price, end, after);
+	if (__builtin_add_overflow(after[CHARGE_CPU], after[CHARGE_MEMORY], &sum) || sum == INT64_MAX)
+		return -EOVERFLOW;
+	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT; i++)
+		period->bill_nanos[i] = after[i] - before[i];
 	return 0;
 }
 
@@ -228,23 +254,46 @@ static int items_make(struct host_work *work)
 
 /* ---- rows ------------------------------------------------------------------------- */
 
-static struct bill_row *row_of(struct bill *bill, int64_t id, const char *name)
+/* What makes a row, beside its name. */
+struct row_key {
+	int64_t host_id, begin_unix_ns; /* as charges */
+	int64_t id;
+	int64_t is_rest; /* no work */
+};
+
+static struct bill_row *row_find(struct maker *maker, const struct row_key *key, const char *name)
 {
-	size_t name_size = strlen(name) + 1, key_size = sizeof(id) + name_size;
+	struct bill *bill = maker->bill;
+	size_t name_size = strlen(name) + 1, key_size = sizeof(*key) + name_size;
 	struct bill_row *made = calloc(1, sizeof(*made) + key_size), *found;
 
 	if (!made)
 		return NULL;
-	memcpy(made->key, &id, sizeof(id));
-	memcpy(made->key + sizeof(id), name, name_size);
-	made->id = id;
-	made->name = made->key + sizeof(id);
+	memcpy(made->key, key, sizeof(*key));
+	memcpy(made->key + sizeof(*key), name, name_size);
+	made->id = key->id;
+	made->name = made->key + sizeof(*key);
+	made->place = maker->place;
 	HASH_FIND(hh, bill->rows, made->key, key_size, found);
 	if (found)
 		free(made);
 	else
 		HASH_ADD_KEYPTR(hh, bill->rows, made->key, key_size, made);
 	return found ? found : made;
+}
+
+static struct row_key row_key(const struct maker *maker, int64_t id)
+{
+	const struct bill_place *place = &maker->place;
+
+	return (struct row_key){place->host ? place->host->id : 0, place->begin_unix_ns, id, false};
+}
+
+static struct bill_row *row_of(struct maker *maker, int64_t id, const char *name)
+{
+	const struct row_key key = row_key(maker, id);
+
+	return row_find(maker, &key, name);
 }
 
 static void bill_row_add(struct bill_row *row, const struct charge_parts *parts)
@@ -271,7 +320,7 @@ static int64_t parts_sum(const struct charge_parts *parts)
 
 static int part_add(struct maker *maker, int64_t id, const char *name, const struct charge_parts *parts, size_t count)
 {
-	struct bill_row *row = row_of(maker->bill, id, name);
+	struct bill_row *row = row_of(maker, id, name);
 
 	if (!row)
 		return -ENOMEM;
@@ -404,6 +453,18 @@ static const char *centre_of(const struct maker *maker, const struct row_cost_ta
 	return centre ? centre : "(no centre)";
 }
 
+static int run_add(struct maker *maker, int64_t id, const struct row_cost_task *of, const struct charge_parts *parts,
+		   bool is_task)
+{
+	struct bill_row *row = row_of(maker, id, of->run);
+
+	if (!row)
+		return -ENOMEM;
+	row->user_id = of->user_id;
+	row->centre = maker->request->centres ? centre_of(maker, of) : NULL;
+	return part_add(maker, id, of->run, parts, is_task);
+}
+
 /* Adds what a task, or the request of its run, was charged for to the row that it belongs to. */
 static int item_add(struct maker *maker, const struct host_work *work, const struct row_cost_task *of,
 		    const struct charge_parts *parts, bool is_task)
@@ -419,7 +480,7 @@ static int item_add(struct maker *maker, const struct host_work *work, const str
 	}
 	maker->bill->total_nanos += parts_sum(parts);
 	switch (maker->request->by) {
-	case BILL_BY_RUN: return part_add(maker, part ? part->joined_id : of->run_id, of->run, parts, is_task);
+	case BILL_BY_RUN: return run_add(maker, part ? part->joined_id : of->run_id, of, parts, is_task);
 	case BILL_BY_TASK: return part_add(maker, 0, is_task ? of->task : NOT_USED, parts, is_task);
 	case BILL_BY_TOOL: return tools_add(maker, work, of->task_id, parts);
 	case BILL_BY_SAMPLE: return sample_add(maker, of, host->id, part, parts, is_task);
@@ -448,17 +509,32 @@ static int items_add(struct maker *maker, const struct host_work *work, int64_t 
 	return error;
 }
 
-/* The rows of a host and of a day also say what nobody is charged for. */
+/* What is no work: part of the row of a host and of a day, a row of its own beside other charges. */
+static struct bill_row *rest_row(struct maker *maker, const struct row_host *host)
+{
+	struct row_key key = row_key(maker, 0);
+
+	if (maker->request->by == BILL_BY_DAY)
+		return row_of(maker, 0, maker->day);
+	if (maker->request->by == BILL_BY_HOST)
+		return row_of(maker, host->id, host->hostname);
+	key.is_rest = true;
+	return row_find(maker, &key, "");
+}
+
+static bool has_rest_rows(const struct bill_request *request)
+{
+	return request->by == BILL_BY_HOST || request->by == BILL_BY_DAY || request->as_charges;
+}
+
 static int rest_add(struct maker *maker, const struct host_work *work, int64_t system_nanos, int64_t idle_nanos,
 		    int64_t observed_ms)
 {
-	const struct row_host *host = &work->host->host;
 	struct bill_row *row;
 
-	if (maker->request->by != BILL_BY_HOST && maker->request->by != BILL_BY_DAY)
+	if (!has_rest_rows(maker->request))
 		return 0;
-	row = maker->request->by == BILL_BY_DAY ? row_of(maker->bill, 0, maker->day)
-						: row_of(maker->bill, host->id, host->hostname);
+	row = rest_row(maker, &work->host->host);
 	if (!row)
 		return -ENOMEM;
 	row->system_nanos += system_nanos;
@@ -469,15 +545,14 @@ static int rest_add(struct maker *maker, const struct host_work *work, int64_t s
 
 /* ---- hosts ------------------------------------------------------------------------ */
 
-/* All other amounts are parts of this one: if it is in range, they are. INT64_MAX: the price was out of range. */
+/* All other amounts are parts of this one: if it is in range, they are. */
 static int bill_add(struct bill *bill, const struct host_work *work)
 {
 	for (size_t i = 0; i < work->period_count; i++) {
 		const int64_t *nanos = work->periods[i].bill_nanos;
 
 		if (__builtin_add_overflow(bill->bill_nanos, nanos[CHARGE_CPU], &bill->bill_nanos) ||
-		    __builtin_add_overflow(bill->bill_nanos, nanos[CHARGE_MEMORY], &bill->bill_nanos) ||
-		    bill->bill_nanos == INT64_MAX)
+		    __builtin_add_overflow(bill->bill_nanos, nanos[CHARGE_MEMORY], &bill->bill_nanos))
 			return -EOVERFLOW;
 	}
 	return 0;
@@ -563,12 +638,32 @@ static bool work_begin(const struct maker *maker, const struct row_cloud_host *h
 	return work.since_unix_ns < work.until_unix_ns;
 }
 
+/* Day by day in UTC, as FOCUS wants it: the same for every host. */
+static int charges_divide(struct maker *maker, struct host_work *work)
+{
+	const struct bill_request *request = maker->request;
+	int64_t begin = work->since_unix_ns;
+	int error = 0;
+
+	while (error == 0 && begin < work->until_unix_ns) {
+		int64_t day = begin - begin % DAY_NS, end = least_of(day + DAY_NS, work->until_unix_ns);
+
+		maker->place = (struct bill_place){&work->host->host, most_of(day, request->since_unix_ns),
+						   least_of(day + DAY_NS, request->until_unix_ns)};
+		error = span_divide(maker, work, begin, end);
+		begin = end;
+	}
+	return error;
+}
+
 static int work_divide(struct maker *maker, struct host_work *work)
 {
 	int64_t begin = work->since_unix_ns;
 	int error = 0;
 	char day[16];
 
+	if (maker->request->as_charges)
+		return charges_divide(maker, work);
 	if (maker->request->by != BILL_BY_DAY)
 		return span_divide(maker, work, begin, work->until_unix_ns);
 	maker->day = day;
@@ -628,7 +723,8 @@ static void ask_ahead(struct maker *maker, size_t index)
 	struct store_parameter parameters[4], watched[3];
 	struct host_work work;
 
-	if (index >= maker->hosts.count || !work_begin(maker, ROWS_ITEM(&maker->hosts, cloud_host, index), &work))
+	if (index >= maker->bill->hosts.count ||
+	    !work_begin(maker, ROWS_ITEM(&maker->bill->hosts, cloud_host, index), &work))
 		return;
 	parameters_set(&work, parameters);
 	watched_parameters_set(&work, watched);
@@ -645,9 +741,9 @@ static int hosts_add(struct maker *maker)
 
 	for (size_t i = 0; i < AHEAD_HOSTS; i++)
 		ask_ahead(maker, i);
-	for (size_t i = 0; i < maker->hosts.count && error == 0; i++) {
+	for (size_t i = 0; i < maker->bill->hosts.count && error == 0; i++) {
 		ask_ahead(maker, i + AHEAD_HOSTS);
-		if (work_begin(maker, ROWS_ITEM(&maker->hosts, cloud_host, i), &work))
+		if (work_begin(maker, ROWS_ITEM(&maker->bill->hosts, cloud_host, i), &work))
 			error = host_add(maker, &work);
 	}
 	return error;
@@ -669,23 +765,35 @@ static int compare_days(struct bill_row *left, struct bill_row *right)
 	return strcmp(left->name, right->name);
 }
 
+static int compare_charges(struct bill_row *left, struct bill_row *right)
+{
+	const struct bill_place *a = &left->place, *b = &right->place;
+
+	if (a->begin_unix_ns != b->begin_unix_ns)
+		return a->begin_unix_ns < b->begin_unix_ns ? -1 : 1;
+	if (a->host->id != b->host->id)
+		return a->host->id < b->host->id ? -1 : 1;
+	return compare_rows(left, right);
+}
+
 int bill_make(struct store *store, const struct bill_request *request, struct bill *ret_bill)
 {
 	struct maker maker = {.store = store, .request = request, .bill = ret_bill};
 	int error;
 
 	*ret_bill = (struct bill){0};
-	error = rows_load(&maker.hosts, &row_type_cloud_host, store, "hosts", NULL);
+	error = rows_load(&ret_bill->hosts, &row_type_cloud_host, store, "hosts", NULL);
 	if (error == 0)
 		error = joined_load(store, request->run, request->run ? 0 : request->since_unix_ns, &maker.parts);
 	if (error == 0)
 		error = hosts_add(&maker);
-	if (request->by == BILL_BY_DAY)
+	if (request->as_charges)
+		HASH_SORT(ret_bill->rows, compare_charges);
+	else if (request->by == BILL_BY_DAY)
 		HASH_SORT(ret_bill->rows, compare_days);
 	else
 		HASH_SORT(ret_bill->rows, compare_rows);
 	sampled_runs_free(&maker);
-	rows_free(&maker.hosts);
 	rows_free(&maker.parts);
 	return error;
 }
@@ -698,6 +806,7 @@ void bill_free(struct bill *bill)
 		HASH_DEL(bill->rows, row);
 		free(row);
 	}
+	rows_free(&bill->hosts);
 	*bill = (struct bill){0};
 }
 

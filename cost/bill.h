@@ -28,12 +28,21 @@ enum bill_key {
 #undef B
 };
 
+const char *bill_key_name(enum bill_key key);
+
 struct bill_request {
 	enum bill_key by;
+	bool as_charges; /* a row for each host and day (UTC) too, and one for what is no work there */
 	int64_t since_unix_ns, until_unix_ns;
 	const struct row_run *run; /* only this run, with its parts on other hosts, while it ran; NULL: everything */
 	const struct prices *prices;
-	const struct centres *centres; /* if by centre */
+	const struct centres *centres; /* if by centre; as charges by run they may be named, too */
+};
+
+/* Where and when the work of a row ran. */
+struct bill_place {
+	const struct row_host *host;
+	int64_t begin_unix_ns, end_unix_ns; /* a day, as far as it was asked for */
 };
 
 struct bill_row {
@@ -44,12 +53,16 @@ struct bill_row {
 	int64_t cpu_nanos, memory_nanos;  /* parts of the sum of both */
 	int64_t system_nanos, idle_nanos; /* beside that; of a host or day */
 	int64_t observed_ms;              /* of a host or day */
+	int64_t user_id;                  /* of a run */
+	const char *centre;               /* of a run, if there is a list */
+	struct bill_place place;          /* as charges */
 	const char *name;
-	char key[]; /* id and name */
+	char key[]; /* place, id and name */
 };
 
 struct bill {
-	struct bill_row *rows;                 /* the most expensive first */
+	struct bill_row *rows;                 /* the most expensive first; charges by day and host */
+	struct rows hosts;                     /* row_cloud_host */
 	int64_t total_nanos;                   /* of all rows */
 	int64_t others_nanos;                  /* of other runs, if one run is asked for */
 	int64_t system_nanos;                  /* of the system's own runs and login sessions */

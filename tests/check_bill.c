@@ -9,6 +9,7 @@
 
 #define SECOND INT64_C(1000000000)
 #define HOUR_S 3600
+#define DAY_NS (24 * HOUR_S * SECOND)
 #define DAYS_S (3 * 24 * HOUR_S)
 #define GIB (INT64_C(1) << 30)
 #define BEGIN_NS (INT64_C(1767225600) * SECOND) /* 2026-01-01T00:00:00Z */
@@ -240,10 +241,11 @@ static void add_everything(uint64_t seed)
 
 /* ---- properties ------------------------------------------------------------------- */
 
-static struct bill make_bill(enum bill_key by, const struct row_run *run)
+static struct bill make_bill_as(enum bill_key by, bool as_charges, const struct row_run *run)
 {
 	struct store *reader = open_reader();
 	struct bill_request request = {.by = by,
+				       .as_charges = as_charges,
 				       .since_unix_ns = BEGIN_NS - SECOND,
 				       .until_unix_ns = END_NS + SECOND,
 				       .run = run,
@@ -255,6 +257,11 @@ static struct bill make_bill(enum bill_key by, const struct row_run *run)
 	ck_assert_msg(error == 0, "%d: %s", error, store_error_text(reader));
 	store_close(reader);
 	return bill;
+}
+
+static struct bill make_bill(enum bill_key by, const struct row_run *run)
+{
+	return make_bill_as(by, false, run);
 }
 
 /* All that is in rows and beside them is the bill, and each row is the sum of its parts. */
@@ -274,7 +281,7 @@ static void check_adds_up(const struct bill *bill, enum bill_key by)
 	}
 	ck_assert_int_eq(rows, bill->total_nanos);
 	ck_assert_int_eq(rows + bill->others_nanos + bill->system_nanos + bill->idle_nanos, bill->bill_nanos);
-	if (by == BILL_BY_HOST || by == BILL_BY_DAY) {
+	if (by == BILL_BY_HOST || by == BILL_BY_DAY || (bill->rows && bill->rows->place.host)) {
 		ck_assert_int_eq(system, bill->system_nanos);
 		ck_assert_int_eq(idle, bill->idle_nanos);
 	}
@@ -304,10 +311,46 @@ TEST_TIMES(parts_add_up, SCHEDULES)
 		check_adds_up(&bill, by);
 		if (by == BILL_BY_RUN)
 			first = bill.bill_nanos;
-		/* each day is rounded down */
-		ck_assert_int_le(llabs(bill.bill_nanos - first), by == BILL_BY_DAY ? 100 : 0);
+		ck_assert_int_eq(bill.bill_nanos, first);
 		check_rounds(&bill, by, _i % 2 ? 10000000 : 1000);
 		bill_free(&bill);
+	}
+}
+
+/* Sum of the work of all rows with this id and name. */
+static int64_t work_of(const struct bill *bill, const struct bill_row *like)
+{
+	int64_t sum = 0;
+
+	for (const struct bill_row *row = bill->rows; row; row = row->hh.next)
+		if (row->id == like->id && strcmp(row->name, like->name) == 0)
+			sum += row->used_nanos + row->unused_nanos;
+	return sum;
+}
+
+/* As charges, by host and day, the same is in more rows; a day is one in UTC, whatever the local time. */
+TEST_TIMES(charges_add_up, SCHEDULES)
+{
+	setenv("TZ", "Asia/Kolkata", 1);
+	tzset();
+	with_run_limits = true;
+	add_everything((uint64_t)_i);
+	for (enum bill_key by = BILL_BY_RUN; by < BILL_BY_DAY; by++) {
+		struct bill whole = make_bill(by, NULL), charges = make_bill_as(by, true, NULL);
+
+		check_adds_up(&charges, by);
+		ck_assert_int_eq(charges.bill_nanos, whole.bill_nanos);
+		for (const struct bill_row *row = whole.rows; row; row = row->hh.next)
+			ck_assert_int_le(llabs(work_of(&charges, row) - work_of(&whole, row)), SHARE_TOLERANCE_NANOS);
+		for (const struct bill_row *row = charges.rows; row; row = row->hh.next) {
+			ck_assert_int_le(row->place.end_unix_ns - row->place.begin_unix_ns, DAY_NS);
+			ck_assert(row->place.begin_unix_ns % DAY_NS == 0 ||
+				  row->place.begin_unix_ns == BEGIN_NS - SECOND);
+			ck_assert_int_le(row->observed_ms, DAY_NS / 1000000);
+		}
+		check_rounds(&charges, by, _i % 2 ? 10000000 : 1000);
+		bill_free(&whole);
+		bill_free(&charges);
 	}
 }
 

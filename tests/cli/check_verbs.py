@@ -4,6 +4,7 @@ terminals, hostile names, and the documents: man pages against --help, docs/json
 
     check_verbs.py TRACER MAKE_STORE CORRELATOR PROBE SHIPPER DOCS [TEST...]
 """
+import collections
 import contextlib
 import csv
 import datetime
@@ -810,7 +811,17 @@ class Json(Case):
             self.assertEqual(documented.keys() - seen - self.ONLY_IN_LAKES, set(), section)
 
 
-class Centres(Case):
+class Watched(Case):
+    """A host that is watched all the time: its runs are in the bill."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        with contextlib.closing(sqlite3.connect(cls.store)) as database, database:
+            database.execute("UPDATE runs SET end_boot_ns = NULL WHERE kind = 'system'")
+
+
+class Centres(Watched):
     """Cost centres by a list of the site."""
 
     def test_centres_add_up_to_the_bill(self):
@@ -824,6 +835,7 @@ class Centres(Case):
         self.assertEqual(bill["work_micros"], runs["work_micros"])
         blue = sum(row["cost_micros"] for row in runs["rows"] if row["run"].startswith("snakemake"))
         self.assertLessEqual(abs(rows["blue"] - blue), 1)
+        self.assertGreater(blue, 0)
         text = self.run_tracer("cost", "--by", "centre", "--centres", centres, *options).stdout
         self.assertNotIn(b"\x1b[2J", text)
         self.assertIn(b"(no centre)", text)
@@ -838,7 +850,7 @@ class Centres(Case):
         self.assertIn(b"missing.csv", self.fails(1, "cost", "--by", "centre", "--centres", "missing.csv").stderr)
 
 
-class Focus(Case):
+class Focus(Watched):
     """The bill as FOCUS 1.2."""
 
     # The columns whose feature level is Mandatory in version 1.2 of the specification, and which may be NULL.
@@ -848,12 +860,15 @@ class Focus(Case):
         PublisherName ServiceCategory ServiceName""".split())
     MAY_BE_NULL = {"BillingAccountName", "ChargeClass"}
 
-    def test_focus_adds_up_to_the_bill(self):
+    SINCE = "2020-01-01"
+
+    def focus(self, *options):
+        """The rows of a file, and the bill for the same time."""
         until = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=2)).strftime("%Y-%m-%d")
         prices = self.make_file("focus.csv", b"AssetClass,MarketPriceHourly,Currency\nnode,40,EUR\n")
-        options = ["--since", "2020-01-01", "--until", until, "--prices", prices]
-        bill = json.loads(self.run_tracer("cost", "--json", *options).stdout)
-        rows = list(csv.DictReader(self.run_tracer("cost", "--focus", *options).stdout.decode().splitlines()))
+        time = ["--since", self.SINCE, "--until", until, "--prices", prices]
+        bill = json.loads(self.run_tracer("cost", "--json", *time).stdout)
+        rows = list(csv.DictReader(self.run_tracer("cost", "--focus", *time, *options).stdout.decode().splitlines()))
         self.assertEqual(self.MANDATORY - rows[0].keys(), set())
         self.assertGreater(len(rows), 1)
         self.assertEqual(sum(decimal.Decimal(row["BilledCost"]) for row in rows) * 10**6, bill["bill_micros"])
@@ -864,9 +879,46 @@ class Focus(Case):
             self.assertEqual([name for name in self.MANDATORY - self.MAY_BE_NULL if not row[name]], [])
             self.assertEqual({row["ContractedCost"], row["EffectiveCost"], row["ListCost"]}, {row["BilledCost"]})
             self.assertEqual((row["BillingCurrency"], row["ChargeCategory"], row["PricingUnit"]), ("EUR", "Usage", "Hours"))
-            self.assertEqual((row["ChargePeriodStart"], row["ChargePeriodEnd"]), ("2020-01-01T00:00:00Z", f"{until}T00:00:00Z"))
-        idle = [row["BilledCost"] for row in rows if row["ChargeDescription"] == "idle"]
-        self.assertEqual(decimal.Decimal(idle[0]) * 10**6, bill["idle_micros"])
+            self.assertEqual((row["BillingPeriodStart"], row["BillingPeriodEnd"]),
+                             (f"{self.SINCE}T00:00:00Z", f"{until}T00:00:00Z"))
+            begin, end = (datetime.datetime.fromisoformat(row[f"ChargePeriod{side}"]) for side in ("Start", "End"))
+            self.assertEqual((begin.hour, begin.minute, end - begin), (0, 0, datetime.timedelta(days=1)))
+        idle = sum(decimal.Decimal(row["BilledCost"]) for row in rows if row["ChargeDescription"] == "idle")
+        self.assertLessEqual(abs(idle * 10**6 - bill["idle_micros"]), len(rows))
+        return rows, bill
+
+    @staticmethod
+    def tagged(rows):
+        """What each tag costs, {name: {value: micros}}."""
+        sums = collections.defaultdict(collections.Counter)
+        for row in rows:
+            for name, value in json.loads(row["Tags"] or "{}").items():
+                sums[name][value] += int(decimal.Decimal(row["BilledCost"]) * 10**6)
+        return sums
+
+    def test_focus_adds_up_to_the_bill(self):
+        rows, bill = self.focus()
+        self.assertEqual({row["Tags"] for row in rows}, {""})
+        self.assertEqual(self.focus("--by", "host"), (rows, bill))
+        self.assertEqual(self.focus("--by", "day"), (rows, bill))
+
+    def test_charges_have_tags(self):
+        centres = self.make_file("centres.csv", b'Centre,Run\n"\x1b[2Jred",make*\nblue,snakemake*\n')
+        rows, bill = self.focus("--by", "run", "--centres", centres)
+        sums = self.tagged(rows)
+        self.assertGreater(bill["work_micros"], 0)
+        self.assertEqual(sums.keys(), {"tracer/run", "tracer/run_id", "tracer/user", "tracer/centre"})
+        self.assertEqual(sum(sums["tracer/run_id"].values()), sum(sums["tracer/centre"].values()))
+        self.assertLessEqual(abs(sum(sums["tracer/run_id"].values()) - bill["work_micros"]), len(rows))
+        self.assertEqual(sums["tracer/centre"].keys(), {r"\e[2Jred", "blue", "(no centre)"})
+        for row in bill["rows"]:
+            self.assertLessEqual(abs(sums["tracer/run_id"][row["run_id"]] - row["cost_micros"]), len(rows))
+        for key in ("user", "tool", "sample"):
+            tags = self.tagged(self.focus("--by", key)[0])
+            self.assertEqual(tags.keys(), {f"tracer/{key}"})
+            self.assertEqual(sum(tags[f"tracer/{key}"].values()), sum(sums["tracer/run_id"].values()))
+        by_centre = self.tagged(self.focus("--by", "centre", "--centres", centres)[0])["tracer/centre"]
+        self.assertEqual(by_centre.keys(), sums["tracer/centre"].keys())
 
 
 class Query(Case):
