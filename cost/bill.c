@@ -189,6 +189,12 @@ static int64_t known(int64_t figure)
 	return figure == ROW_NULL || figure < 0 ? 0 : figure;
 }
 
+/* A limit as large as the host requests nothing: it is not known to be one. */
+static int64_t requested(int64_t limit, int64_t host)
+{
+	return known(limit) < host ? known(limit) : 0;
+}
+
 /* Returns the index after the last task of the run that begins at `first`. */
 static size_t run_end(const struct rows *tasks, size_t first)
 {
@@ -203,30 +209,40 @@ static size_t run_end(const struct rows *tasks, size_t first)
 static struct charge_item task_item(const struct host_work *work, const struct row_cost_task *task)
 {
 	int64_t end = task->end_unix_ns != ROW_NULL ? task->end_unix_ns : work->host->host.last_seen_unix_ns;
-	int64_t limit = known(task->memory_limit_bytes);
 
 	if (task->begin_unix_ns < 0) /* unknown: it held nothing at any time */
 		end = task->begin_unix_ns;
 	return (struct charge_item){
 		.begin_unix_ns = task->begin_unix_ns,
 		.end_unix_ns = end,
-		.requested = {0, limit < work->host->host.memory_bytes ? limit : 0},
+		.requested = {0, requested(task->memory_limit_bytes, work->host->host.memory_bytes)},
 		.used = {cores_used(task->cpu_ns, row_subtract(end, task->begin_unix_ns)), known(task->memory_bytes)},
 		.holder = CHARGE_NO_HOLDER,
 	};
 }
 
-/* Appends an item for a run that requested memory as a whole, and lets its tasks take from that. */
+/* Thousandths of a core; a host that is a container itself has a limit of its own. */
+static int64_t host_cores_milli(const struct row_host *host)
+{
+	int64_t milli = price_limit(host->cpu_count, PRICE_CPUS_MAX) * 1000;
+
+	return host->core_limit_milli == ROW_NULL ? milli : least_of(milli, host->core_limit_milli);
+}
+
+/* Appends an item for a run that requested cores or memory as a whole, and lets its tasks take from that. */
 static void holder_add(struct host_work *work, size_t first, size_t end)
 {
-	int64_t limit = known(ROWS_ITEM(&work->tasks, cost_task, first)->run_memory_limit_bytes);
+	const struct row_cost_task *task = ROWS_ITEM(&work->tasks, cost_task, first);
+	const struct row_host *host = &work->host->host;
+	int64_t milli = requested(task->run_core_limit_milli, host_cores_milli(host));
+	int64_t bytes = requested(task->run_memory_limit_bytes, host->memory_bytes);
 	struct charge_item *holder = &work->items[work->item_count];
 
-	if (limit == 0 || limit >= work->host->host.memory_bytes)
+	if (milli == 0 && bytes == 0)
 		return;
 	*holder = (struct charge_item){
 		.begin_unix_ns = INT64_MAX,
-		.requested = {0, limit},
+		.requested = {milli * (CORE / 1000), bytes},
 		.holder = CHARGE_NO_HOLDER,
 	};
 	for (size_t i = first; i < end; i++) {

@@ -81,7 +81,8 @@ extern const struct row_type row_type_top;
 /* clang-format off */
 #define ROW_COST_TASK_COLUMNS(I, T, B) \
 	I(run_id) T(run) T(run_kind) T(run_cgroup_path) I(user_id) I(task_id) T(task) \
-	I(begin_unix_ns) I(end_unix_ns) I(cpu_ns) I(memory_bytes) I(memory_limit_bytes) I(run_memory_limit_bytes)
+	I(begin_unix_ns) I(end_unix_ns) I(cpu_ns) I(memory_bytes) I(memory_limit_bytes) I(run_memory_limit_bytes) \
+	I(run_core_limit_milli)
 
 /* Result columns of query/lookups/cost_tools.sql. */
 #define ROW_COST_TOOL_COLUMNS(I, T, B) I(task_id) T(name) I(cpu_ns) I(memory_bytes) I(wall_ns)

@@ -186,6 +186,8 @@ static void add_random_run(int64_t host_id)
 		run.end_boot_ns = ROW_NULL;
 	if (with_run_limits && random_below(2))
 		run.memory_limit_bytes = random_below(32 * GIB);
+	if (with_run_limits && random_below(2))
+		run.core_limit_milli = random_below(70000);
 	put_run(&run);
 	runs[run_count++] = run;
 	for (int64_t i = random_below(TASKS_MAX + 1); i > 0; i--)
@@ -537,6 +539,59 @@ TEST(a_run_requests_once)
 	bill_free(&bill);
 }
 
+/* Ten hours of a run with two tasks of one core each, on a host of eight. */
+static void add_limited_run(int64_t host_id, const char *kind, int64_t core_limit_milli)
+{
+	struct row_run run = make_run(host_id, kind, 0, 10 * HOUR_S);
+
+	run.core_limit_milli = core_limit_milli;
+	put_run(&run);
+	for (int i = 0; i < 2; i++) {
+		struct row_task task = make_task(&run, kind, 0, 10 * HOUR_S);
+
+		task.cpu_ns = 10 * HOUR_S * SECOND;
+		put_task(&task);
+	}
+}
+
+/* What a batch system confines a job to is reserved for it. What others are confined to, or a job that may use all
+ * that the host may, is not known to be. */
+TEST(a_batch_job_requests_its_cores)
+{
+	static const struct {
+		const char *kind;
+		int64_t core_limit_milli, unused;
+	} cases[] = {{"batch", 4000, 20},    {"batch", 2500, 5},     {"batch", 1000, 0},
+		     {"batch", 6000, 0},     {"batch", 8000, 0},     {"batch", 0, 0},
+		     {"batch", ROW_NULL, 0}, {"container", 4000, 0}, {"command", 4000, 0}};
+
+	next_id = 100;
+	load_prices(ONE_CORE_AN_HOUR);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct row_host host = fill_host(0, "text");
+		struct bill bill;
+
+		host.id = (int64_t)i + 1;
+		host.cpu_count = 8;
+		host.core_limit_milli = i == 3 ? 6000 : ROW_NULL; /* itself a container */
+		host.memory_bytes = GIB;
+		host.first_seen_unix_ns = BEGIN_NS;
+		host.last_seen_unix_ns = END_NS;
+		put_host(&host);
+		add_limited_run(host.id, cases[i].kind, cases[i].core_limit_milli);
+		commit(i + 1);
+		bill = make_bill(BILL_BY_HOST, NULL);
+		check_adds_up(&bill, BILL_BY_HOST);
+		for (const struct bill_row *row = bill.rows; row; row = row->hh.next) {
+			if (row->id != host.id)
+				continue;
+			ck_assert_int_le(llabs(row->used_nanos - 20 * UNIT), 4);
+			ck_assert_int_le(llabs(row->unused_nanos - cases[i].unused * UNIT), 4);
+		}
+		bill_free(&bill);
+	}
+}
+
 /* ---- figures that no host has --------------------------------------------------------- */
 
 static const int64_t hostile[] = {
@@ -565,6 +620,7 @@ static void add_hostile_run(int64_t host_id)
 
 	HOSTILE_ROW(run);
 	run.memory_limit_bytes = hostile_figure();
+	run.core_limit_milli = hostile_figure();
 	run.user_id = hostile_known();
 	run.run_key = random_below(2) ? "shared" : NULL;
 	run.name = HOSTILE;

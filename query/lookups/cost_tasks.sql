@@ -2,9 +2,11 @@
 -- :since_unix_ns, :until_unix_ns the time; :host_id the host.
 -- A memory limit that a task shares with the others of its run is the run's, not its own; and that of a run outside
 -- batch systems, containers and services is its slice's, which was not requested for this run.
+-- The processors of a job of a batch system are reserved for it; a container's quota or a process's affinity reserves none.
 WITH run AS (
   SELECT host_id AS run_host_id, id AS run_id, started_unix_ns AS run_unix_ns, name AS run, kind AS run_kind, user_id,
-         container_id AS run_container_id, memory_limit_bytes AS run_memory_limit_bytes
+         container_id AS run_container_id, memory_limit_bytes AS run_memory_limit_bytes,
+         core_limit_milli AS run_core_limit_milli
     FROM standing_runs
    WHERE started_unix_ns < :until_unix_ns AND host_id = :host_id
 ), container AS (
@@ -26,7 +28,8 @@ SELECT task.task_run_id AS run_id, run.run AS run, run.run_kind AS run_kind,
                  OR coalesce(task.task_memory_limit_bytes, 0) <> coalesce(run.run_memory_limit_bytes, 0)
             THEN task.task_memory_limit_bytes END AS memory_limit_bytes,
        CASE WHEN run.run_container_id IS NOT NULL OR run.run_kind IN ('batch', 'container', 'service', 'host-service')
-            THEN run.run_memory_limit_bytes END AS run_memory_limit_bytes
+            THEN run.run_memory_limit_bytes END AS run_memory_limit_bytes,
+       CASE WHEN run.run_kind = 'batch' THEN run.run_core_limit_milli END AS run_core_limit_milli
   FROM task JOIN run ON run.run_host_id = task.task_host_id AND run.run_id = task.task_run_id
   LEFT JOIN container ON container.cgroup_container_id = run.run_container_id
  ORDER BY run.run_unix_ns, task.task_run_id, task.begin_unix_ns, task.task_id;
