@@ -1,4 +1,4 @@
-/* tracer cost [RUN]: what work cost, by run, task, tool, sample, user, cost centre, host or day. */
+/* tracer cost [RUN]: what work cost, or the energy it took, by run, task, tool, sample, user, cost centre, host or day. */
 #include <errno.h>
 #include <string.h>
 
@@ -17,12 +17,14 @@
 #define DECIMALS_LEAST 2
 #define DECIMALS_MOST 9
 #define CENTRES_DEFAULT TRACER_CONFIG_DIR "/centres.csv"
+#define CARBON_INTENSITY_WORLD 475 /* g/kWh, 2018: IEA, Global Energy & CO2 Status Report 2019 */
+#define CARBON_INTENSITY_MOST 10000
 #define BILL_UNITS_LEAST 1000 /* a bill is shown to four digits, at least to the cent */
 
 static int by = -1; /* enum bill_key; -1: by task for one run, else by run */
 static const char *since, *until, *prices_path, *centres_path;
-static int64_t limit = 20;
-static bool focus;
+static int64_t limit = 20, carbon_intensity = -1;
+static bool focus, co2;
 
 static const struct option_spec option_specs[] = {
 	{"by", 'b', "KEY", "run task tool sample user centre host day",
@@ -37,6 +39,9 @@ static const struct option_spec option_specs[] = {
 	 .text = &centres_path},
 	{"focus", 0, NULL, NULL, "print charges in FOCUS 1.2 as CSV: by host and day, and KEY of --by as a tag",
 	 .flag = &focus},
+	{"co2", 0, NULL, NULL, "print energy in kWh and CO2 in kg instead of money, modelled from use", .flag = &co2},
+	{"carbon-intensity", 0, "GRAMS", NULL, "with --co2: CO2 of a kWh (475: the world's average in 2018)",
+	 .number = &carbon_intensity, .most = CARBON_INTENSITY_MOST},
 	OPTION_SPECS_OF_VIEW,
 };
 
@@ -46,7 +51,7 @@ struct cost {
 	struct prices *prices;
 	struct centres *centres;
 	struct rows run;
-	unsigned decimals;
+	unsigned decimals, co2_decimals;
 };
 
 /* ---- text -------------------------------------------------------------------------- */
@@ -63,22 +68,22 @@ static unsigned decimals_for(int64_t bill_nanos, int64_t *ret_unit_nanos)
 	return decimals;
 }
 
-static const char *amount_text(const struct cost *cost, int64_t units, char text[UNITS_SIZE])
+static void decimal_add(struct table *table, enum style style, int64_t units, unsigned decimals)
 {
+	char text[UNITS_SIZE] = "";
 	int64_t one = 1;
 
-	for (unsigned i = 0; i < cost->decimals; i++)
+	for (unsigned i = 0; i < decimals; i++)
 		one *= 10;
-	snprintf(text, UNITS_SIZE, "%s.%0*lld", units_count(units / one, false), (int)cost->decimals,
-		 (long long)(units % one));
-	return text;
+	if (units != 0)
+		snprintf(text, UNITS_SIZE, "%s.%0*lld", units_count(units / one, false), (int)decimals,
+			 (long long)(units % one));
+	table_add(table, style, text);
 }
 
 static void amount_add(const struct cost *cost, struct table *table, enum style style, int64_t units)
 {
-	char text[UNITS_SIZE];
-
-	table_add(table, style, units == 0 ? "" : amount_text(cost, units, text));
+	decimal_add(table, style, units, cost->decimals);
 }
 
 static const char *row_name(const struct cost *cost, const struct bill_row *row)
@@ -87,7 +92,7 @@ static const char *row_name(const struct cost *cost, const struct bill_row *row)
 }
 
 static void line_add(const struct cost *cost, struct table *table, enum style style, const char *name,
-		     const struct bill_row *row, int64_t total)
+		     const struct bill_row *row, int64_t total, int64_t co2_units)
 {
 	table_add_name(table, style, "", name);
 	table_add(table, STYLE_PLAIN, row && row->item_count ? units_count((int64_t)row->item_count, false) : "");
@@ -97,6 +102,7 @@ static void line_add(const struct cost *cost, struct table *table, enum style st
 	amount_add(cost, table, STYLE_DIM, row ? row->system_nanos : 0);
 	amount_add(cost, table, STYLE_DIM, row ? row->idle_nanos : 0);
 	amount_add(cost, table, style, total);
+	decimal_add(table, style, co2_units, cost->co2_decimals);
 }
 
 static int64_t row_total(const struct bill_row *row)
@@ -112,7 +118,7 @@ static void rows_fill(const struct cost *cost, struct table *table)
 
 	for (const struct bill_row *row = cost->bill.rows; row; row = row->hh.next) {
 		if (limit == 0 || count++ < limit) {
-			line_add(cost, table, STYLE_TITLE, row_name(cost, row), row, row_total(row));
+			line_add(cost, table, STYLE_TITLE, row_name(cost, row), row, row_total(row), row->co2);
 			continue;
 		}
 		others.item_count += row->item_count;
@@ -122,10 +128,11 @@ static void rows_fill(const struct cost *cost, struct table *table)
 		others.unused_nanos += row->unused_nanos;
 		others.system_nanos += row->system_nanos;
 		others.idle_nanos += row->idle_nanos;
+		others.co2 += row->co2;
 	}
 	if (limit > 0 && count > limit) {
 		snprintf(name, sizeof(name), "%s more", units_count(count - limit, false));
-		line_add(cost, table, STYLE_DIM, name, &others, row_total(&others));
+		line_add(cost, table, STYLE_DIM, name, &others, row_total(&others), others.co2);
 	}
 }
 
@@ -140,12 +147,12 @@ static void sums_fill(const struct cost *cost, struct table *table)
 	const struct bill *bill = &cost->bill;
 
 	if (bill->others_nanos)
-		line_add(cost, table, STYLE_DIM, "(other runs)", NULL, bill->others_nanos);
+		line_add(cost, table, STYLE_DIM, "(other runs)", NULL, bill->others_nanos, bill->others_co2);
 	if (bill->system_nanos && !rows_are_whole(cost))
-		line_add(cost, table, STYLE_DIM, "(the system's own)", NULL, bill->system_nanos);
+		line_add(cost, table, STYLE_DIM, "(the system's own)", NULL, bill->system_nanos, bill->system_co2);
 	if (bill->idle_nanos && !rows_are_whole(cost))
-		line_add(cost, table, STYLE_DIM, "(idle)", NULL, bill->idle_nanos);
-	line_add(cost, table, STYLE_TITLE, "bill", NULL, bill->bill_nanos);
+		line_add(cost, table, STYLE_DIM, "(idle)", NULL, bill->idle_nanos, bill->idle_co2);
+	line_add(cost, table, STYLE_TITLE, co2 ? "total" : "bill", NULL, bill->bill_nanos, bill->co2);
 }
 
 /* A fleet's time can be more than units_duration() takes. */
@@ -166,13 +173,36 @@ static void print_head(const struct cost *cost, const struct output *output)
 	output_print(output, STYLE_PLAIN, "  %s %s, %s of host time, in %s\n",
 		     units_count((int64_t)bill->host_count, false),
 		     units_plural((int64_t)bill->host_count, "host", "hosts"), duration_text(bill->observed_ms),
-		     prices_currency(cost->prices));
+		     co2 ? "kWh" : prices_currency(cost->prices));
+}
+
+/* What is not known of the energy, or of its CO2. */
+static void print_energy_notes(const struct cost *cost, const struct output *whole)
+{
+	size_t count = cost->bill.average_count;
+	struct output_flow flow;
+	const struct output *output = &flow.inner;
+
+	output_flow_begin(&flow, whole);
+	output_print(output, STYLE_WARNING,
+		     "Modelled from CPU time and memory, not measured; without GPUs and cooling\n");
+	if (count > 0)
+		output_print(output, STYLE_WARNING,
+			     "The power of the processors of %s %s is not known: that of an average one was used\n",
+			     units_count((int64_t)count, false), units_plural((int64_t)count, "host", "hosts"));
+	if (carbon_intensity < 0)
+		output_print(output, STYLE_WARNING,
+			     "CO2 at %d g/kWh, the world's average in 2018: --carbon-intensity sets another\n",
+			     CARBON_INTENSITY_WORLD);
+	output_flow_end(&flow, 0);
 }
 
 static void print_notes(const struct cost *cost, const struct output *output)
 {
 	const struct bill *bill = &cost->bill;
 
+	if (co2)
+		print_energy_notes(cost, output);
 	price_doubts_print(&bill->doubts, cost->prices, output);
 	if (bill->unsampled_count == 1 && bill->sampled_count == 0)
 		samples_print_misfit(bill->misfit, output);
@@ -185,9 +215,20 @@ static void print_notes(const struct cost *cost, const struct output *output)
 			     duration_text(bill->unobserved_ms));
 }
 
+/* Returns nanos of a kg for nanos of a kWh; nothing if they are money. */
+static int64_t co2_of(int64_t nanos)
+{
+	double grams = (double)(carbon_intensity >= 0 ? carbon_intensity : CARBON_INTENSITY_WORLD);
+	double exact = (double)nanos * grams / 1000;
+
+	if (!co2)
+		return 0;
+	return exact < (double)INT64_MAX / 2 ? (int64_t)exact : INT64_MAX / 2;
+}
+
 static int print_text(struct cost *cost, const struct output *output)
 {
-	static const struct table_column columns[] = {
+	const struct table_column columns[] = {
 		{"", TABLE_LEFT, 30, 0},
 		{"tasks", TABLE_RIGHT, 0, 4},
 		{"CPU", TABLE_RIGHT, 0, 3},
@@ -195,16 +236,20 @@ static int print_text(struct cost *cost, const struct output *output)
 		{"not used", TABLE_RIGHT, 0, 1, true},
 		{"system", TABLE_RIGHT, 0, 5, true},
 		{"idle", TABLE_RIGHT, 0, 1, true},
-		{"cost", TABLE_RIGHT, 0, 0},
+		{co2 ? "kWh" : "cost", TABLE_RIGHT, 0, 0},
+		{"kg CO2", TABLE_RIGHT, 0, 0, true},
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
-	int64_t unit_nanos;
+	int64_t unit_nanos, co2_nanos = co2_of(cost->bill.bill_nanos), co2_unit_nanos;
 	int error;
 
 	if (!table)
 		return -ENOMEM;
 	cost->decimals = decimals_for(cost->bill.bill_nanos, &unit_nanos);
+	cost->co2_decimals = decimals_for(co2_nanos, &co2_unit_nanos);
 	error = bill_round(&cost->bill, unit_nanos);
+	if (error == 0)
+		error = bill_add_co2(&cost->bill, (co2_nanos + co2_unit_nanos / 2) / co2_unit_nanos);
 	if (error == 0) {
 		print_head(cost, output);
 		rows_fill(cost, table);
@@ -217,6 +262,15 @@ static int print_text(struct cost *cost, const struct output *output)
 }
 
 /* ---- JSON -------------------------------------------------------------------------- */
+
+/* Millionths of the currency or of a kWh. */
+static void amount_set(json_t *object, const char *what, int64_t micros)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s_%s", what, co2 ? "milliwatt_hours" : "micros");
+	json_set_integer(object, name, micros);
+}
 
 static json_t *row_to_object(const struct cost *cost, const struct bill_row *row)
 {
@@ -232,27 +286,58 @@ static json_t *row_to_object(const struct cost *cost, const struct bill_row *row
 	if (key == BILL_BY_HOST)
 		json_set_integer(object, "host_id", row->id);
 	json_set_integer(object, "task_count", (int64_t)row->item_count);
-	json_set_integer(object, "cost_micros", row_total(row));
-	json_set_integer(object, "cpu_micros", row->cpu_nanos);
-	json_set_integer(object, "memory_micros", row->memory_nanos);
-	json_set_integer(object, "used_micros", row->used_nanos);
-	json_set_integer(object, "unused_micros", row->unused_nanos);
+	amount_set(object, co2 ? "total" : "cost", row_total(row));
+	amount_set(object, "cpu", row->cpu_nanos);
+	amount_set(object, "memory", row->memory_nanos);
+	if (co2) {
+		json_set_integer(object, "co2_milligrams", row->co2);
+	} else {
+		amount_set(object, "used", row->used_nanos);
+		amount_set(object, "unused", row->unused_nanos);
+	}
 	if (rows_are_whole(cost)) {
-		json_set_integer(object, "system_micros", row->system_nanos);
-		json_set_integer(object, "idle_micros", row->idle_nanos);
+		amount_set(object, "system", row->system_nanos);
+		amount_set(object, "idle", row->idle_nanos);
 	}
 	return object;
+}
+
+static void money_to_json(const struct cost *cost, json_t *root)
+{
+	json_set_string(root, "currency", prices_currency(cost->prices));
+	price_doubts_to_json(&cost->bill.doubts, root);
+}
+
+static void energy_to_json(const struct cost *cost, json_t *root)
+{
+	const struct bill *bill = &cost->bill;
+
+	json_set_string(root, "basis", "modelled");
+	json_set_integer(root, "average_power_count", (int64_t)bill->average_count);
+	json_set_integer(root, "carbon_intensity_grams",
+			 carbon_intensity >= 0 ? carbon_intensity : CARBON_INTENSITY_WORLD);
+	json_set_integer(root, "carbon_intensity_is_default", carbon_intensity < 0);
+	json_set_integer(root, "other_runs_co2_milligrams", bill->others_co2);
+	json_set_integer(root, "system_co2_milligrams", bill->system_co2);
+	json_set_integer(root, "idle_co2_milligrams", bill->idle_co2);
+	json_set_integer(root, "co2_milligrams", bill->co2);
 }
 
 static int print_json(struct cost *cost)
 {
 	json_t *root = json_object(), *rows = json_array();
 	struct bill *bill = &cost->bill;
+	int64_t milligrams = (co2_of(bill->bill_nanos) + MICRO_NANOS / 2) / MICRO_NANOS;
 	int error = bill_round(bill, MICRO_NANOS);
 
+	if (error == 0)
+		error = bill_add_co2(bill, milligrams);
 	if (error == 0) {
 		json_set_string(root, "by", bill_key_name(cost->request.by));
-		json_set_string(root, "currency", prices_currency(cost->prices));
+		if (co2)
+			energy_to_json(cost, root);
+		else
+			money_to_json(cost, root);
 		if (cost->request.run) {
 			json_set_integer(root, "run_id", cost->request.run->id);
 		} else {
@@ -260,18 +345,17 @@ static int print_json(struct cost *cost)
 			json_set_integer(root, "until_unix_ns", cost->request.until_unix_ns);
 		}
 		json_set_integer(root, "host_count", (int64_t)bill->host_count);
-		price_doubts_to_json(&bill->doubts, root);
 		json_set_integer(root, "observed_ms", bill->observed_ms);
 		json_set_integer(root, "unobserved_ms", bill->unobserved_ms);
 		if (cost->request.by == BILL_BY_SAMPLE) {
 			json_set_integer(root, "sampled_run_count", (int64_t)bill->sampled_count);
 			json_set_integer(root, "unsampled_run_count", (int64_t)bill->unsampled_count);
 		}
-		json_set_integer(root, "work_micros", bill->total_nanos);
-		json_set_integer(root, "other_runs_micros", bill->others_nanos);
-		json_set_integer(root, "system_micros", bill->system_nanos);
-		json_set_integer(root, "idle_micros", bill->idle_nanos);
-		json_set_integer(root, "bill_micros", bill->bill_nanos);
+		amount_set(root, "work", bill->total_nanos);
+		amount_set(root, "other_runs", bill->others_nanos);
+		amount_set(root, "system", bill->system_nanos);
+		amount_set(root, "idle", bill->idle_nanos);
+		amount_set(root, co2 ? "total" : "bill", bill->bill_nanos);
 		for (const struct bill_row *row = bill->rows; row; row = row->hh.next)
 			json_array_append_new(rows, row_to_object(cost, row));
 		json_object_set(root, "rows", rows);
@@ -298,6 +382,13 @@ static int time_read(const struct options *options, const char *name, const char
 	return 0;
 }
 
+static int prices_read(struct cost *cost)
+{
+	cost->prices = price_list_load(prices_path);
+	cost->request.prices = cost->prices;
+	return cost->prices ? 0 : VERB_FAILED;
+}
+
 static int centres_read(struct cost *cost)
 {
 	struct tree_error reason;
@@ -321,7 +412,11 @@ static int request_make(struct view *view, struct cost *cost)
 	request->until_unix_ns = (int64_t)clock_unix_ns();
 	request->since_unix_ns = request->until_unix_ns - INT64_C(7) * 86400 * NANOS;
 	request->by = by >= 0 ? (enum bill_key)by : has_run ? BILL_BY_TASK : BILL_BY_RUN;
-	request->prices = cost->prices;
+	if (co2 && (focus || prices_path))
+		return options_misuse(options, "--co2 prints energy: leave out --%s", focus ? "focus" : "prices");
+	if (carbon_intensity >= 0 && !co2)
+		return options_misuse(options, "--carbon-intensity is used with --co2");
+	request->is_energy = co2;
 	if (focus && (has_run || options->json))
 		return options_misuse(options, "--focus prints charges as CSV: leave out %s",
 				      has_run ? "RUN" : "--json");
@@ -335,6 +430,8 @@ static int request_make(struct view *view, struct cost *cost)
 	error = time_read(options, "since", since, &request->since_unix_ns);
 	if (error == 0)
 		error = time_read(options, "until", until, &request->until_unix_ns);
+	if (error == 0 && !co2)
+		error = prices_read(cost);
 	if (error == 0 && (centres_path || request->by == BILL_BY_CENTRE))
 		error = centres_read(cost);
 	if (error == 0 && has_run)
@@ -356,12 +453,9 @@ static int focus_print(const struct view *view, struct cost *cost)
 
 static int cost_show(struct view *view)
 {
-	struct cost cost = {.prices = price_list_load(prices_path)};
-	int error;
+	struct cost cost = {0};
+	int error = request_make(view, &cost);
 
-	if (!cost.prices)
-		return VERB_FAILED;
-	error = request_make(view, &cost);
 	if (error == 0)
 		error = bill_make(view->store, &cost.request, &cost.bill);
 	if (error == -EOVERFLOW)
@@ -392,11 +486,15 @@ const struct verb verb_cost = {
 		       "memory    memory, by the largest sum of anonymous and shared memory\n"
 		       "not used  requested, but not used\n"
 		       "\n"
+		       "--co2     energy instead: of processors by CPU time, of memory by its size, and\n"
+		       "          what hosts take without work as idle. A model, no measurement\n"
+		       "\n"
 		       "Prices come from " PRICE_LIST_DEFAULT " (docs/cost.md). A host without a price\n"
 		       "has OpenCost's defaults, in US dollars; it is left out if the list is in another\n"
 		       "currency. A line says so.",
 	.options = option_specs,
 	.examples = "  tracer cost --since 1d --by user\n"
+		    "  tracer cost latest --co2 --carbon-intensity 56\n"
 		    "  tracer cost latest --by tool\n"
 		    "  tracer cost --lake https://lake.example:8443 --by host --json",
 	.completion = "run",

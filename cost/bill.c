@@ -7,6 +7,7 @@
 
 #include "common/grow.h"
 #include "cost/charge.h"
+#include "cost/power.h"
 #include "query/ask.h"
 #include "query/joined.h"
 
@@ -22,6 +23,8 @@ struct host_work {
 	const struct row_cloud_host *host;
 	int64_t since_unix_ns, until_unix_ns;
 	struct price_times prices;
+	int64_t priced_memory_bytes;
+	struct price idle_price;   /* of energy: what the host takes without any work */
 	struct rows watched;       /* row_cost_watched */
 	struct rows tasks;         /* row_cost_task, by run */
 	struct charge_item *items; /* as many, and one for each run with a request */
@@ -100,7 +103,7 @@ static int64_t most_of(int64_t left, int64_t right)
 static void cost_until(const struct host_work *work, const struct price *price, int64_t unix_ns,
 		       int64_t ret_nanos[CHARGE_RESOURCE_COUNT])
 {
-	price_bill(price, work->host->host.cpu_count, work->host->host.memory_bytes, unix_ns - work->since_unix_ns,
+	price_bill(price, work->host->host.cpu_count, work->priced_memory_bytes, unix_ns - work->since_unix_ns,
 		   &ret_nanos[CHARGE_CPU], &ret_nanos[CHARGE_MEMORY]);
 }
 
@@ -253,7 +256,14 @@ static void holder_add(struct host_work *work, size_t first, size_t end)
 	work->item_count++;
 }
 
-static int items_make(struct host_work *work)
+/* Energy is that of what was used. */
+static void requests_drop(struct host_work *work)
+{
+	for (size_t i = 0; i < work->item_count; i++)
+		memset(work->items[i].requested, 0, sizeof(work->items[i].requested));
+}
+
+static int items_make(struct host_work *work, bool is_energy)
 {
 	const struct rows *tasks = &work->tasks;
 
@@ -263,7 +273,9 @@ static int items_make(struct host_work *work)
 	work->item_count = tasks->count;
 	for (size_t i = 0; i < tasks->count; i++)
 		work->items[i] = task_item(work, ROWS_ITEM(tasks, cost_task, i));
-	for (size_t i = 0; i < tasks->count; i = run_end(tasks, i))
+	if (is_energy)
+		requests_drop(work);
+	for (size_t i = 0; i < tasks->count && !is_energy; i = run_end(tasks, i))
 		holder_add(work, i, run_end(tasks, i));
 	return 0;
 }
@@ -574,6 +586,26 @@ static int bill_add(struct bill *bill, const struct host_work *work)
 	return 0;
 }
 
+/* Of energy: processors that did not work took only what they always take. Puts that in the place of what they would
+ * have taken at work. */
+static int idle_energy_set(struct bill *bill, const struct host_work *work, int64_t idle[CHARGE_RESOURCE_COUNT])
+{
+	int64_t taken = 0;
+
+	for (size_t i = 0; i < work->period_count; i++) {
+		int64_t before[CHARGE_RESOURCE_COUNT], after[CHARGE_RESOURCE_COUNT];
+
+		cost_until(work, &work->idle_price, work->periods[i].begin_unix_ns, before);
+		cost_until(work, &work->idle_price, work->periods[i].end_unix_ns, after);
+		if (after[CHARGE_CPU] == INT64_MAX)
+			return -EOVERFLOW;
+		taken += after[CHARGE_CPU] - before[CHARGE_CPU];
+	}
+	bill->bill_nanos -= idle[CHARGE_CPU];
+	idle[CHARGE_CPU] = taken;
+	return __builtin_add_overflow(bill->bill_nanos, taken, &bill->bill_nanos) ? -EOVERFLOW : 0;
+}
+
 /* Divides what the host cost from `begin` to `end`. */
 static int span_divide(struct maker *maker, struct host_work *work, int64_t begin, int64_t end)
 {
@@ -586,6 +618,8 @@ static int span_divide(struct maker *maker, struct host_work *work, int64_t begi
 		error = bill_add(bill, work);
 	if (error == 0)
 		error = charge_divide(work->periods, work->period_count, work->items, work->item_count, idle);
+	if (error == 0 && maker->request->is_energy)
+		error = idle_energy_set(bill, work, idle);
 	if (error == 0)
 		error = items_add(maker, work, begin, end);
 	if (error < 0)
@@ -700,9 +734,32 @@ static int prices_apply(struct maker *maker, struct host_work *work)
 
 	if (error < 0)
 		return error;
+	work->priced_memory_bytes = work->host->host.memory_bytes;
 	price_doubts_add(&maker->bill->doubts, price_at(&work->prices, work->until_unix_ns - 1));
 	work->until_unix_ns = least_of(work->until_unix_ns, price_times_end(&work->prices));
 	maker->bill->host_count += work->since_unix_ns < work->until_unix_ns;
+	return 0;
+}
+
+/* The energy of a processor at work, and of memory, instead of prices. */
+static int power_apply(struct maker *maker, struct host_work *work)
+{
+	const struct row_host *host = &work->host->host;
+	struct power power = power_of(host->cpu_model);
+	int64_t included_bytes = price_limit(host->cpu_count, PRICE_CPUS_MAX) * POWER_INCLUDED_MEMORY_BYTES;
+
+	work->prices.items = calloc(1, sizeof(*work->prices.items));
+	if (!work->prices.items)
+		return -ENOMEM;
+	work->prices.count = 1;
+	work->prices.items[0] = (struct price){.basis = PRICES_RATES,
+					       .cpu_nanos = power.busy_microwatts,
+					       .memory_nanos = POWER_MEMORY_MICROWATTS,
+					       .until_unix_ns = INT64_MAX};
+	work->idle_price = (struct price){.basis = PRICES_RATES, .cpu_nanos = power.idle_microwatts};
+	work->priced_memory_bytes = known(row_subtract(host->memory_bytes, included_bytes));
+	maker->bill->average_count += power.is_average;
+	maker->bill->host_count++;
 	return 0;
 }
 
@@ -719,9 +776,9 @@ static int host_add(struct maker *maker, struct host_work *work)
 	if (error == 0 && maker->request->by == BILL_BY_TOOL)
 		error = rows_load(&work->tools, &row_type_cost_tool, maker->store, "cost_tools", parameters);
 	if (error == 0)
-		error = prices_apply(maker, work);
+		error = maker->request->is_energy ? power_apply(maker, work) : prices_apply(maker, work);
 	if (error == 0)
-		error = items_make(work);
+		error = items_make(work, maker->request->is_energy);
 	if (error == 0 && work->since_unix_ns < work->until_unix_ns)
 		error = work_divide(maker, work);
 	price_times_free(&work->prices);
@@ -884,6 +941,38 @@ int bill_round(struct bill *bill, int64_t unit_nanos)
 		bill->system_nanos += row->system_nanos;
 		bill->idle_nanos += row->idle_nanos;
 	}
+	free(weights);
+	return error;
+}
+
+/* ---- CO2 --------------------------------------------------------------------------- */
+
+int bill_add_co2(struct bill *bill, int64_t co2)
+{
+	size_t count = HASH_COUNT(bill->rows) + REST_PART_COUNT, at = 0;
+	int64_t *weights = calloc(2 * count, sizeof(*weights)), *parts = weights + count,
+		*rest = parts - REST_PART_COUNT;
+	struct bill_row *row;
+	int error = -ENOMEM;
+
+	if (!weights)
+		return error;
+	rest[REST_OTHERS] = bill->others_nanos;
+	rest[REST_SYSTEM] = bill->system_nanos;
+	rest[REST_IDLE] = bill->idle_nanos;
+	for (row = bill->rows; row; row = row->hh.next) {
+		weights[at++] = row->used_nanos + row->unused_nanos + row->system_nanos + row->idle_nanos;
+		rest[REST_SYSTEM] -= row->system_nanos;
+		rest[REST_IDLE] -= row->idle_nanos;
+	}
+	error = charge_share(co2, weights, count, parts);
+	at = 0;
+	for (row = bill->rows; row; row = row->hh.next)
+		row->co2 = parts[at++];
+	bill->others_co2 = parts[at + REST_OTHERS];
+	bill->system_co2 = parts[at + REST_SYSTEM];
+	bill->idle_co2 = parts[at + REST_IDLE];
+	bill->co2 = co2;
 	free(weights);
 	return error;
 }

@@ -2,6 +2,9 @@
  * tool, sample, user, cost centre, host or day.
  *
  * The parts always add up to the bill, in whole nanos: rows + other runs + the system + idle = bill.
+ *
+ * Instead of money it can be energy, modelled (cost/power.h), in nanos of a kWh. Then work has the energy of the
+ * processors and the memory that it used; what the host takes without any work is idle.
  */
 #pragma once
 
@@ -32,6 +35,7 @@ const char *bill_key_name(enum bill_key key);
 
 struct bill_request {
 	enum bill_key by;
+	bool is_energy;  /* not money: `prices` are not used */
 	bool as_charges; /* a row for each host and day (UTC) too, and one for what is no work there */
 	int64_t since_unix_ns, until_unix_ns;
 	const struct row_run *run; /* only this run, with its parts on other hosts, while it ran; NULL: everything */
@@ -53,6 +57,7 @@ struct bill_row {
 	int64_t cpu_nanos, memory_nanos;  /* parts of the sum of both */
 	int64_t system_nanos, idle_nanos; /* beside that; of a host or day */
 	int64_t observed_ms;              /* of a host or day */
+	int64_t co2;                      /* see bill_add_co2() */
 	int64_t user_id;                  /* of a run */
 	const char *centre;               /* of a run, if there is a list */
 	struct bill_place place;          /* as charges */
@@ -74,6 +79,8 @@ struct bill {
 	size_t sampled_count, unsampled_count; /* by sample: runs in which samples were found, and others */
 	char misfit[SAMPLES_MISFIT_SIZE];      /* of one of these runs: why no samples were found, or "" */
 	struct price_doubts doubts;            /* of the hosts' latest prices; time without a price is left out */
+	size_t average_count;                  /* hosts whose processor's power is not known: an average is used */
+	int64_t others_co2, system_co2, idle_co2, co2; /* what is in no row, and the sum */
 };
 
 /* Returns 0, -ENOMEM, -EOVERFLOW if the bill exceeds INT64_MAX nanos, or the store's error. Free the bill either
@@ -84,6 +91,9 @@ void bill_free(struct bill *bill);
 /* Replaces all amounts, which were nanos, by whole numbers of `unit_nanos` that still add up to the bill. Returns 0 or
  * -ENOMEM. */
 int bill_round(struct bill *bill, int64_t unit_nanos);
+
+/* Divides the CO2 of all energy, in whole numbers that add up to it. Returns 0 or -ENOMEM. */
+int bill_add_co2(struct bill *bill, int64_t co2);
 
 /* Whether a kind of run is the host's own, not work. */
 bool bill_is_system(const char *run_kind);

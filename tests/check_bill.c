@@ -592,6 +592,86 @@ TEST(a_batch_job_requests_its_cores)
 	}
 }
 
+/* ---- energy -------------------------------------------------------------------------- */
+
+static struct bill make_energy(enum bill_key by)
+{
+	struct store *reader = open_reader();
+	struct bill_request request = {.by = by,
+				       .is_energy = true,
+				       .since_unix_ns = BEGIN_NS - SECOND,
+				       .until_unix_ns = END_NS + SECOND,
+				       .centres = centres};
+	struct bill bill;
+
+	ck_assert_int_eq(bill_make(reader, &request, &bill), 0);
+	store_close(reader);
+	return bill;
+}
+
+static void check_co2_adds_up(struct bill *bill, int64_t co2)
+{
+	int64_t sum = 0;
+
+	ck_assert_int_eq(bill_add_co2(bill, co2), 0);
+	for (const struct bill_row *row = bill->rows; row; row = row->hh.next) {
+		ck_assert_int_ge(row->co2, 0);
+		sum += row->co2;
+	}
+	ck_assert_int_eq(sum + bill->others_co2 + bill->system_co2 + bill->idle_co2, co2);
+	ck_assert_int_eq(bill->co2, co2);
+}
+
+TEST_TIMES(energy_adds_up, SCHEDULES)
+{
+	int64_t first = 0;
+
+	with_run_limits = true;
+	add_everything((uint64_t)_i);
+	for (enum bill_key by = BILL_BY_RUN; by < KEY_COUNT; by++) {
+		struct bill bill = make_energy(by);
+
+		check_adds_up(&bill, by);
+		for (const struct bill_row *row = bill.rows; row; row = row->hh.next)
+			ck_assert_int_eq(row->unused_nanos, 0);
+		if (by == BILL_BY_RUN)
+			first = bill.bill_nanos;
+		ck_assert_int_le(llabs(bill.bill_nanos - first), by == BILL_BY_DAY ? SHARE_TOLERANCE_NANOS : 0);
+		check_rounds(&bill, by, _i % 2 ? 10000000 : 1000);
+		check_co2_adds_up(&bill, 475 * bill.bill_nanos / 1000);
+		bill_free(&bill);
+	}
+}
+
+/* Ten hours of one core and 1 GiB, on a host of an unknown processor with 2 threads and 4 GiB, for three days. Two GiB
+ * are in the figure of the processors. */
+TEST(energy_is_modelled_from_use)
+{
+	const int64_t idle = 2 * 740000 * INT64_C(72), memory = 2 * INT64_C(420907), used = 2760000 * INT64_C(10);
+	struct row_run run;
+	struct row_task task;
+	struct bill bill;
+
+	next_id = 100;
+	add_host(1, "host1", 2, 4 * GIB);
+	run = make_run(1, "batch", 0, 10 * HOUR_S);
+	run.memory_limit_bytes = 3 * GIB; /* requested memory takes no more power than other memory */
+	run.core_limit_milli = 1500;
+	put_run(&run);
+	task = make_task(&run, "task", 0, 10 * HOUR_S);
+	task.cpu_ns = 10 * HOUR_S * SECOND;
+	task.concurrent_memory_bytes = GIB;
+	put_task(&task);
+	commit(1);
+	bill = make_energy(BILL_BY_TASK);
+	check_adds_up(&bill, BILL_BY_TASK);
+	ck_assert_uint_eq(bill.average_count, 1);
+	ck_assert_int_le(llabs(bill.rows->cpu_nanos - used), 2);
+	ck_assert_int_le(llabs(bill.rows->memory_nanos - memory * 10 / 4), 2);
+	ck_assert_int_le(llabs(bill.bill_nanos - (idle + memory * 72 + used)), 2);
+	bill_free(&bill);
+}
+
 /* ---- figures that no host has --------------------------------------------------------- */
 
 static const int64_t hostile[] = {
@@ -664,9 +744,11 @@ TEST_TIMES(hostile_figures_add_up, SCHEDULES * 4)
 	}
 	load_prices(_i % 2 ? "node,100000\n" : "cpu,0.01,1971-01-01\ncpu,0.02\nmemory,0.001\n");
 	commit(1);
-	for (enum bill_key by = BILL_BY_RUN; by < KEY_COUNT; by++) {
+	for (int i = 0; i < 2 * KEY_COUNT; i++) {
+		enum bill_key by = (enum bill_key)(i / 2);
 		struct store *reader = open_reader();
 		struct bill_request request = {.by = by,
+					       .is_energy = i % 2,
 					       .since_unix_ns = BEGIN_NS,
 					       .until_unix_ns = END_NS,
 					       .prices = prices,

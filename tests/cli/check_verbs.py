@@ -109,6 +109,8 @@ class Usage(Case):
                           ["prices", "import", "x", "y"],
                           ["cost", "--by", "x"], ["cost", "--since", "x"], ["cost", "make", "--since", "1d"],
                           ["cost", "--focus", "make"], ["cost", "--focus", "--json"], ["cost", "--centres", "x"],
+                          ["cost", "--co2", "--focus"], ["cost", "--co2", "--prices", "x"], ["cost", "--carbon-intensity", "5"],
+                          ["cost", "--co2", "--carbon-intensity", "x"], ["cost", "--co2", "--carbon-intensity", "10001"],
                           ["rules", "check"], ["rules", "test"], ["completion", "csh"], ["run"],
                           ["record"], ["record", "f", "--duration", "x"], ["record", "f", "--as", "root"], ["replay"],
                           ["run", "--as", "no-such-user", "true"], ["help", "nope"], ["nope"],
@@ -728,6 +730,8 @@ class Json(Case):
         "cost": [["cost"], ["cost", "make"], ["cost", "--by", "task"], ["cost", "--by", "tool"], ["cost", "--by", "user"],
                  ["cost", "--by", "host"], ["cost", "--by", "day"], ["cost", "--by", "sample"],
                  ["cost", "--by", "centre", "--centres", "CENTRES"]],
+        "cost --co2": [["cost", "--co2"], ["cost", "--co2", "make"], ["cost", "--co2", "--by", "host"],
+                       ["cost", "--co2", "--by", "sample"]],
         "prices check": [["prices", "check", "PRICES"]],
         "prices show": [["prices", "show", "--prices", "PRICES"]],
         "rules check": [["rules", "check", "RULES"]],
@@ -848,6 +852,46 @@ class Centres(Watched):
             result = self.fails(1, "cost", "--by", "centre", "--centres", centres)
             self.assertIn((centres + reason).encode(), result.stderr)
         self.assertIn(b"missing.csv", self.fails(1, "cost", "--by", "centre", "--centres", "missing.csv").stderr)
+
+
+class Energy(Watched):
+    """Energy and CO2: all parts are the host's."""
+
+    OF = "_milliwatt_hours"
+
+    def energy(self, *options):
+        return json.loads(self.run_tracer("cost", "--co2", "--json", "--since", "2020-01-01", *options).stdout)
+
+    def test_rows_and_idle_are_the_host(self):
+        whole = self.energy()
+        self.assertEqual((whole["basis"], whole["carbon_intensity_grams"], whole["carbon_intensity_is_default"]),
+                         ("modelled", 475, 1))
+        for key in ("run", "task", "tool", "sample", "user", "host", "day"):
+            found = self.energy("--by", key)
+            parts = sum(found[part + self.OF] for part in ("work", "other_runs", "system", "idle"))
+            self.assertEqual(parts, found["total" + self.OF])
+            self.assertAlmostEqual(found["total" + self.OF], whole["total" + self.OF], delta=1)
+            self.assertAlmostEqual(found["co2_milligrams"], found["total" + self.OF] * 475 / 1000, delta=1)
+            rows = sum(row["total" + self.OF] for row in found["rows"])
+            outside = 0 if key in ("host", "day") else found["system" + self.OF] + found["idle" + self.OF]
+            self.assertEqual(rows + outside, found["total" + self.OF])
+            carbon = sum(row["co2_milligrams"] for row in found["rows"])
+            self.assertEqual(carbon + sum(found[f"{part}_co2_milligrams"] for part in ("other_runs", "system", "idle")),
+                             found["co2_milligrams"])
+
+    def test_what_is_not_known_is_said(self):
+        text = self.run_tracer("cost", "--co2", "--since", "2020-01-01").stdout.decode()
+        for note in ("Modelled from CPU time and memory, not measured", "processors of 1 host is not known", "475 g/kWh"):
+            self.assertIn(note, text)
+        known = self.make_store("known.db")
+        with contextlib.closing(sqlite3.connect(known)) as database, database:
+            database.execute("UPDATE hosts SET cpu_model = 'AMD EPYC 7742 64-Core Processor'")
+        text = self.run_tracer("cost", "--co2", "--carbon-intensity", "56", "--store", known).stdout.decode()
+        self.assertNotIn("is not known", text)
+        self.assertNotIn("g/kWh", text)
+        found = self.energy("--carbon-intensity", "56", "--store", known)
+        self.assertEqual((found["average_power_count"], found["carbon_intensity_grams"],
+                          found["carbon_intensity_is_default"]), (0, 56, 0))
 
 
 class Focus(Watched):
