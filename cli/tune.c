@@ -58,58 +58,77 @@ struct tune {
 	struct catalogue *catalogue;
 	struct findings_of_run findings;
 	struct prices *prices;
-	struct price price; /* of the run's first host */
 	struct price_doubts doubts;
-	int64_t host_nanos; /* of all its hosts, an hour */
+	double hosts_nanos, core_nanos, gib_nanos; /* an hour: of all its hosts, of a core and a GiB of them */
 	bool raw;
 };
 
 /* ---- money ------------------------------------------------------------------------- */
 
-static int price_find(struct tune *tune)
+static bool ran_on(const struct tune *tune, int64_t host_id)
 {
-	const struct row_run *run = report_run(&tune->report);
+	const struct rows *parts = &tune->report.parts;
+
+	for (size_t i = 0; i < parts->count; i++)
+		if (ROWS_ITEM(parts, part, i)->run.host_id == host_id)
+			return true;
+	return false;
+}
+
+/* What the host cost an hour when the run began. */
+static int host_price(struct tune *tune, const struct row_cloud_host *host, int64_t *ret_cpu_nanos,
+		      int64_t *ret_memory_nanos)
+{
+	struct prices_host priced = bill_priced_host(host);
+	struct price_times times;
+	int error = price_times_make(tune->prices, &priced, &times);
+
+	if (error < 0)
+		return error;
+	price_doubts_add(&tune->doubts, price_at(&times, report_run(&tune->report)->started_unix_ns));
+	price_bill(price_at(&times, report_run(&tune->report)->started_unix_ns), host->host.cpu_count,
+		   host->host.memory_bytes, HOUR_NS, ret_cpu_nanos, ret_memory_nanos);
+	price_times_free(&times);
+	return 0;
+}
+
+/* Each host has its price; a core and a GiB cost what they do on average on all of them. */
+static int prices_find(struct tune *tune)
+{
 	struct rows hosts = {0};
+	double cpu_nanos = 0, memory_nanos = 0, core_count = 0, gib = 0;
 	int error = rows_load(&hosts, &row_type_cloud_host, tune->report.store, "hosts", NULL);
 
 	for (size_t i = 0; error == 0 && i < hosts.count; i++) {
 		const struct row_cloud_host *host = ROWS_ITEM(&hosts, cloud_host, i);
-		struct prices_host priced = bill_priced_host(host);
-		struct price_times times;
-		int64_t cpu_nanos, memory_nanos;
+		int64_t cpu = 0, memory = 0;
 
-		if (host->host.id != run->host_id)
+		if (!ran_on(tune, host->host.id))
 			continue;
-		error = price_times_make(tune->prices, &priced, &times);
-		if (error < 0)
-			break;
-		tune->price = *price_at(&times, run->started_unix_ns);
-		price_times_free(&times);
-		price_doubts_add(&tune->doubts, &tune->price);
-		price_bill(&tune->price, host->host.cpu_count, host->host.memory_bytes, HOUR_NS, &cpu_nanos,
-			   &memory_nanos);
-		tune->host_nanos = (cpu_nanos + memory_nanos) * (int64_t)report_hosts_count(&tune->report);
-		if (tune->price.basis == PRICES_NODE && host->host.cpu_count > 0 && host->host.memory_bytes > 0) {
-			tune->price.cpu_nanos = cpu_nanos / host->host.cpu_count;
-			tune->price.memory_nanos =
-				(int64_t)((double)memory_nanos * GIB / (double)host->host.memory_bytes);
-		}
+		error = host_price(tune, host, &cpu, &memory);
+		cpu_nanos += (double)cpu;
+		memory_nanos += (double)memory;
+		core_count += (double)price_limit(host->host.cpu_count, PRICE_CPUS_MAX);
+		gib += (double)price_limit(host->host.memory_bytes, PRICE_MEMORY_BYTES_MAX) / GIB;
 	}
+	tune->hosts_nanos = cpu_nanos + memory_nanos;
+	tune->core_nanos = core_count > 0 ? cpu_nanos / core_count : 0;
+	tune->gib_nanos = gib > 0 ? memory_nanos / gib : 0;
 	rows_free(&hosts);
 	return error;
 }
 
 /* What it is worth that the hosts are free so much earlier, or that others can use processors and memory.
- * ROW_NULL: no price is known. */
+ * ROW_NULL: no price is known, at least of one host. */
 static int64_t saved_micros(const struct tune *tune, const struct finding_of_run *finding, int64_t wall_ns)
 {
-	double host = (double)tune->host_nanos * (double)wall_ns;
-	double parts = (double)tune->price.cpu_nanos * (double)finding->cpu_ns +
-		       (double)tune->price.memory_nanos * (double)finding->memory_byte_seconds * 1e9 / GIB;
+	double hosts = tune->hosts_nanos * (double)wall_ns;
+	double parts = tune->core_nanos * (double)finding->cpu_ns +
+		       tune->gib_nanos * (double)finding->memory_byte_seconds * 1e9 / GIB;
 
-	if (tune->price.basis == PRICES_NONE)
+	if (tune->doubts.none_count > 0)
 		return ROW_NULL;
-	return (int64_t)((host > parts ? host : parts) / (double)HOUR_NS / 1000);
+	return (int64_t)((hosts > parts ? hosts : parts) / (double)HOUR_NS / 1000);
 }
 
 /* The same for what is certain. */
@@ -572,7 +591,7 @@ static int run_tune(struct view *view, struct tune *tune)
 				 &tune->account);
 
 	if (error == 0)
-		error = price_find(tune);
+		error = prices_find(tune);
 	if (error == 0)
 		error = findings_find(&request, &tune->findings);
 	if (error == 0)

@@ -8,6 +8,7 @@ Each run is written as a store would have it, with figures that a person chose. 
 is found in each.
 """
 import json
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -221,18 +222,21 @@ RUNS = {
 }
 
 
-def print_of(run, *options):
+def print_of(run, *options, prices=None):
     with tempfile.TemporaryDirectory() as directory:
         store = Store(f"{directory}/tracer.db")
         run.write(store)
         store.db.commit()
+        if prices:
+            pathlib.Path(directory, "prices.csv").write_text(prices, encoding="ascii")
+            options = [*options, "--prices", f"{directory}/prices.csv"]
         result = subprocess.run([TRACER, "tune", *options, "--store", store.path], capture_output=True, text=True, check=True)
         store.db.close()
         return result.stdout
 
 
-def ask(run):
-    return json.loads(print_of(run, "--json"))
+def ask(run, prices=None):
+    return json.loads(print_of(run, "--json", prices=prices))
 
 
 class LabelledRuns(unittest.TestCase):
@@ -259,6 +263,32 @@ class LabelledRuns(unittest.TestCase):
         for driver, name in ((50, "script"), (5, "engine")):
             text = print_of(Run(("ls", 50, 51), ("plot", 61, 62), driver=driver))
             self.assertRegex(text, rf"\n  {name} +50.0 s")
+
+
+class Prices(unittest.TestCase):
+    """What is saved on a run of two hosts, of which each has its price."""
+
+    HEAD = "AssetClass,MarketPriceHourly,InstanceID,InstanceIDField,Currency\n"
+
+    def saved(self, rows):
+        """Micros that the wall time of the first finding costs an hour, and the whole answer."""
+        answer = ask(RUNS["two hosts that wait together"][1], self.HEAD + rows)
+        finding = answer["findings"][0]
+        micros = finding["saved_micros_high"]
+        return micros and round(micros * 3600 * S / finding["saved_wall_high_ns"]), answer
+
+    def test_each_host_has_its_price(self):
+        hour, answer = self.saved("node,1,host,hostname,USD\nnode,5,other,hostname,USD\n")
+        self.assertAlmostEqual(hour, 6000000, delta=100)
+        self.assertEqual(answer["default_price_count"], 0)
+
+    def test_a_host_without_a_price_is_said(self):
+        hour, answer = self.saved("node,1,host,hostname,USD\n")
+        self.assertEqual(answer["default_price_count"], 1)
+        self.assertGreater(hour, 1000000)
+        for name in ("host", "other"):
+            hour, answer = self.saved(f"node,1,{name},hostname,EUR\n")
+            self.assertEqual((hour, answer["no_price_count"]), (None, 1), name)
 
 
 if __name__ == "__main__" and "--print" in sys.argv:
