@@ -35,13 +35,11 @@ static const struct option_spec option_specs[] = {
 	{"limit", 'n', "N", NULL, "print at most N rows, and the sum of the others (20); 0: no limit", .number = &limit,
 	 .most = INT64_MAX},
 	OPTION_SPEC_PRICES(&prices_path),
-	{"centres", 0, "FILE", "file", "with --by centre: list of cost centres (" CENTRES_DEFAULT ")",
-	 .text = &centres_path},
-	{"focus", 0, NULL, NULL, "print charges in FOCUS 1.2 as CSV: by host and day, and KEY of --by as a tag",
-	 .flag = &focus},
-	{"co2", 0, NULL, NULL, "print energy in kWh and CO2 in kg instead of money, modelled from use", .flag = &co2},
-	{"carbon-intensity", 0, "GRAMS", NULL, "with --co2: CO2 of a kWh (475: the world's average in 2018)",
-	 .number = &carbon_intensity, .most = CARBON_INTENSITY_MOST},
+	{"centres", 0, "FILE", "file", "list of cost centres (" CENTRES_DEFAULT ")", .text = &centres_path},
+	{"focus", 0, NULL, NULL, "print FOCUS 1.2 as CSV: charges by host and day", .flag = &focus},
+	{"co2", 0, NULL, NULL, "print energy in kWh and CO2 in kg, modelled", .flag = &co2},
+	{"carbon-intensity", 0, "GRAMS", NULL, "CO2 of a kWh (475, the world's in 2018)", .number = &carbon_intensity,
+	 .most = CARBON_INTENSITY_MOST},
 	OPTION_SPECS_OF_VIEW,
 };
 
@@ -211,8 +209,8 @@ static void print_notes(const struct cost *cost, const struct output *output)
 			     units_count((int64_t)bill->unsampled_count, false),
 			     units_count((int64_t)(bill->unsampled_count + bill->sampled_count), false));
 	if (bill->unobserved_ms)
-		output_print(output, STYLE_DIM, "Not in the bill: %s in which hosts were off or not watched\n",
-			     duration_text(bill->unobserved_ms));
+		output_print(output, STYLE_DIM, "Not in the %s: %s in which hosts were off or not watched\n",
+			     co2 ? "total" : "bill", duration_text(bill->unobserved_ms));
 }
 
 /* Returns nanos of a kg for nanos of a kWh; nothing if they are money. */

@@ -112,11 +112,24 @@ const char *units_core_limit(int64_t milli)
 	return text_make("%.15g", (double)milli / 1e3);
 }
 
+/* Looking a user up reads files or asks a server: the last ones are kept. */
 const char *units_user(int64_t user_id)
 {
-	const struct passwd *user = user_id == ROW_NULL ? NULL : getpwuid((uid_t)user_id);
+	static struct {
+		int64_t id;
+		char name[64]; /* "": none yet */
+	} kept[128], *user;
+	const struct passwd *entry;
 
-	return user ? user->pw_name : units_count(user_id, true);
+	if (user_id == ROW_NULL)
+		return units_count(user_id, true);
+	user = &kept[(uint64_t)user_id % 128];
+	if (user->id == user_id && *user->name)
+		return user->name;
+	entry = getpwuid((uid_t)user_id);
+	user->id = user_id;
+	snprintf(user->name, sizeof(user->name), "%s", entry ? entry->pw_name : units_count(user_id, true));
+	return user->name;
 }
 
 /* A share from 0 to 1 as "12.3 %"; other values as plain numbers. */

@@ -49,6 +49,8 @@ struct maker {
 	struct sampled_run *sampled; /* if by sample */
 	const char *day;             /* name of the row for what is divided now, if by day */
 	struct bill_place place;     /* of what is divided now, if as charges */
+	int64_t centre_run_id;
+	const char *centre; /* of that run; NULL: none was looked up yet */
 };
 
 const char *bill_key_name(enum bill_key key)
@@ -474,11 +476,17 @@ static void sampled_runs_free(struct maker *maker)
 	}
 }
 
-static const char *centre_of(const struct maker *maker, const struct row_cost_task *of)
+/* Tasks come run by run: the list is searched once for each. */
+static const char *centre_of(struct maker *maker, const struct row_cost_task *of)
 {
-	const char *centre = centres_find(maker->request->centres, of->user_id, of->run_cgroup_path, of->run);
+	const char *found;
 
-	return centre ? centre : "(no centre)";
+	if (maker->centre && maker->centre_run_id == of->run_id)
+		return maker->centre;
+	found = centres_find(maker->request->centres, of->user_id, of->run_cgroup_path, of->run);
+	maker->centre = found ? found : "(no centre)";
+	maker->centre_run_id = of->run_id;
+	return maker->centre;
 }
 
 static int run_add(struct maker *maker, int64_t id, const struct row_cost_task *of, const struct charge_parts *parts,
