@@ -326,8 +326,9 @@ static struct bill_row *row_of(struct maker *maker, int64_t id, const char *name
 	return row_find(maker, &key, name);
 }
 
-static void bill_row_add(struct bill_row *row, const struct charge_parts *parts)
+static void bill_row_add(struct bill_row *row, const struct charge_parts *parts, size_t count)
 {
+	row->item_count += count;
 	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT; i++) {
 		row->used_nanos += parts->used_nanos[i];
 		row->unused_nanos += parts->unused_nanos[i];
@@ -354,8 +355,7 @@ static int part_add(struct maker *maker, int64_t id, const char *name, const str
 
 	if (!row)
 		return -ENOMEM;
-	bill_row_add(row, parts);
-	row->item_count += count;
+	bill_row_add(row, parts, count);
 	return 0;
 }
 
@@ -498,7 +498,8 @@ static int run_add(struct maker *maker, int64_t id, const struct row_cost_task *
 		return -ENOMEM;
 	row->user_id = of->user_id;
 	row->centre = maker->request->centres ? centre_of(maker, of) : NULL;
-	return part_add(maker, id, of->run, parts, is_task);
+	bill_row_add(row, parts, is_task);
+	return 0;
 }
 
 /* Adds what a task, or the request of its run, was charged for to the row that it belongs to. */
@@ -958,13 +959,14 @@ int bill_round(struct bill *bill, int64_t unit_nanos)
 int bill_add_co2(struct bill *bill, int64_t co2)
 {
 	size_t count = HASH_COUNT(bill->rows) + REST_PART_COUNT, at = 0;
-	int64_t *weights = calloc(2 * count, sizeof(*weights)), *parts = weights + count,
-		*rest = parts - REST_PART_COUNT;
+	int64_t *weights = calloc(2 * count, sizeof(*weights)), *parts, *rest;
 	struct bill_row *row;
 	int error = -ENOMEM;
 
 	if (!weights)
 		return error;
+	parts = weights + count;
+	rest = parts - REST_PART_COUNT;
 	rest[REST_OTHERS] = bill->others_nanos;
 	rest[REST_SYSTEM] = bill->system_nanos;
 	rest[REST_IDLE] = bill->idle_nanos;
