@@ -879,6 +879,16 @@ class Energy(Watched):
             self.assertEqual(carbon + sum(found[f"{part}_co2_milligrams"] for part in ("other_runs", "system", "idle")),
                              found["co2_milligrams"])
 
+    def test_printed_figures_add_up(self):
+        for limit in ("1", "0"):
+            text = self.run_tracer("cost", "--co2", "--since", "2020-01-01", "--by", "run", "--limit", limit).stdout.decode()
+            _, head, *lines = text.split("Modelled")[0].splitlines()
+            for column in ("kWh", "kg CO2"):
+                end = head.index(column) + len(column)
+                *parts, total = [decimal.Decimal(line[end - 8:end].strip() or 0) for line in lines]
+                self.assertEqual(sum(parts), total, text)
+                self.assertGreater(total, 0)
+
     def test_what_is_not_known_is_said(self):
         text = self.run_tracer("cost", "--co2", "--since", "2020-01-01").stdout.decode()
         for note in ("Modelled from CPU time and memory, not measured", "processors of 1 host is not known", "475 g/kWh"):
