@@ -435,6 +435,11 @@ def test_verbs_on_several_hosts(lake):
         runs = json.loads(command(TRACER, "runs", "--json", "--store", store))["runs"]
         same("hosts of each run", [len(run.get("parts", [0])) for run in runs], [1, 1, 2, 3])
         compare_verb(lake, store, "runs", "--json")
+        centres = pathlib.Path(temporary, "centres.csv")
+        centres.write_text("Centre,User,Cgroup,Run\nnorth,,*docker*,\nsouth,,,*a*\n", encoding="ascii")
+        for arguments in (("--json",), ("--json", "--co2"), ("--json", "--by", "centre", "--centres", centres),
+                          ("--focus", "--by", "run", "--centres", centres)):
+            compare_verb(lake, store, "cost", "--since", "2020-01-01", "--until", "2030-01-01", *arguments)
         for each in runs:
             for arguments in (("--json",), ("--table",), ("--tools",)):
                 compare_verb(lake, store, "show", each["id"], *arguments, running=True)
