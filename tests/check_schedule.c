@@ -75,6 +75,36 @@ TEST_EACH(spans_are, cases)
 	schedule_deinit(&schedule);
 }
 
+/* Tasks on the path, and those before which several ended within 20. */
+static const struct {
+	const char *tasks;
+	size_t count, unsure_count;
+} paths[] = {
+	{"", 0, 0},
+	{"0-100", 1, 0},
+	{"0-50 50-100", 2, 0},
+	{"0-40 0-50 50-100", 2, 1},
+	{"0-29 0-50 50-100", 2, 0},
+	{"0-30 0-50 50-100", 2, 1}, /* within 20 */
+	{"0-40 0-50 50-100 60-90", 2, 1},
+	{"0-20 0-20 20-60 20-60 60-100", 3, 2},
+};
+
+TEST_EACH(path_is_counted, paths)
+{
+	struct schedule_task tasks[TASKS_MAX];
+	struct schedule schedule;
+	size_t count, unsure_count;
+
+	ck_assert_int_eq(schedule_init(&schedule, tasks, tasks_read(paths[_i].tasks, tasks), 0, 100), 0);
+	schedule_count_path(&schedule, 20, &count, &unsure_count);
+	ck_assert_uint_eq(count, paths[_i].count);
+	ck_assert_uint_eq(unsure_count, paths[_i].unsure_count);
+	schedule_count_path(&schedule, -1, &count, &unsure_count); /* much longer */
+	ck_assert_uint_ge(unsure_count, paths[_i].unsure_count);
+	schedule_deinit(&schedule);
+}
+
 /* In seconds: a run from 0 to 100, what is saved of each task, and then of the run. */
 static const struct {
 	const char *tasks;

@@ -238,6 +238,16 @@ static int names_make(struct account *account, const struct report *report, repo
 	return error;
 }
 
+bool account_is_prompt(const struct row_run *run)
+{
+	static const char *const engines[] = {"make", "ninja", "parallel", "xargs"};
+
+	for (size_t i = 0; run->engine && i < sizeof(engines) / sizeof(engines[0]); i++)
+		if (strcmp(run->engine, engines[i]) == 0)
+			return true;
+	return !run->engine;
+}
+
 /* ---- imbalance --------------------------------------------------------------------- */
 
 static int compare_walls(const void *left, const void *right)

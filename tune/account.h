@@ -86,6 +86,10 @@ struct account {
 int account_make(const struct report *report, report_key *key, struct account *ret_account);
 void account_free(struct account *account);
 
+/* Whether each task of the run begins as soon as it can: its engine, if it has one, waits for processes. Others look now and
+ * then, and what is certain for these is not for them. */
+bool account_is_prompt(const struct row_run *run);
+
 /* By sample: returns the one whose tasks ran longest, with the median of all samples, or NULL if fewer than two samples
  * have a known time. Of an even number of samples, the median is the lower of the middle ones. */
 const struct account_name *account_longest(const struct account *account, int64_t *ret_median_ns);

@@ -169,18 +169,6 @@ static int64_t most_saved(const struct finder *finder, const struct finding_of_r
 	return cpu_ns < wall_ns ? wall_ns - cpu_ns : 0;
 }
 
-/* Whether each task of the run begins as soon as it can: its engine, if it has one, waits for processes. Others look
- * now and then, and what is certain for these is not for them. */
-static bool is_prompt(const struct row_run *run)
-{
-	static const char *const engines[] = {"make", "ninja", "parallel", "xargs"};
-
-	for (size_t i = 0; run->engine && i < sizeof(engines) / sizeof(engines[0]); i++)
-		if (strcmp(run->engine, engines[i]) == 0)
-			return true;
-	return !run->engine;
-}
-
 /* What the run saves if its tasks save that. */
 static int saving_set(const struct finder *finder, struct finding_of_run *finding, const int64_t *saved_ns)
 {
@@ -188,7 +176,7 @@ static int saving_set(const struct finder *finder, struct finding_of_run *findin
 
 	finding->wall.high_ns = least_of(finding->wall.high_ns + finding->direct_ns, most_saved(finder, finding));
 	finding->wall.low_ns = finding->question->finding.saving == QUESTION_SAVING_LEAST &&
-					       is_prompt(report_run(finder->request->report))
+					       account_is_prompt(report_run(finder->request->report))
 				       ? least_of(finding->wall.low_ns + finding->direct_ns, finding->wall.high_ns)
 				       : 0;
 	return error;

@@ -261,6 +261,26 @@ static int64_t launch_of(const struct schedule *schedule)
 	return longest;
 }
 
+void schedule_count_path(const struct schedule *schedule, int64_t window_ns, size_t *ret_count,
+			 size_t *ret_unsure_count)
+{
+	size_t count = 0, unsure_count = 0;
+
+	if (window_ns < 0)
+		window_ns = launch_of(schedule);
+	for (size_t i = 0; i < schedule->span_count; i++) {
+		const struct schedule_span *span = &schedule->spans[i];
+
+		if (span->owner != SCHEDULE_TASK)
+			continue;
+		count++;
+		unsure_count +=
+			ended_by(schedule, span->begin_ns) - ended_by(schedule, span->begin_ns - window_ns - 1) > 1;
+	}
+	*ret_count = count;
+	*ret_unsure_count = unsure_count;
+}
+
 /* The most tasks that ran at the same time. */
 static size_t slots_of(const struct schedule *schedule)
 {

@@ -60,6 +60,12 @@ void schedule_deinit(struct schedule *schedule);
 /* A task is taken to begin at most so long after it can, or as long as the run's longest time between tasks. */
 #define SCHEDULE_LAUNCH_NS INT64_C(1000000000)
 
+/* Counts the tasks on the path, and those of them before which several others had ended at most `window_ns` ago: times cannot
+ * tell which of these they waited for. Negative: as long as the run's longest time between tasks, at least SCHEDULE_LAUNCH_NS
+ * (an engine that looks now and then starts many tasks at one moment). */
+void schedule_count_path(const struct schedule *schedule, int64_t window_ns, size_t *ret_count,
+			 size_t *ret_unsure_count);
+
 /* How much shorter the run would be if each task were shorter by `saved_ns` (at most its duration). Whatever the true
  * order of its tasks is, it is between the two, if each begins as long after the last one that it waits for as it
  * did, or when one of a fixed number of slots is free and no task waits for another. */
