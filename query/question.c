@@ -484,13 +484,61 @@ static int finding_check(struct reader *reader)
 	return error < 0 ? error : impact_read(reader, reader->impact);
 }
 
+/* What every finding of sweep says. These columns come first; a header declares one only to give it another meaning. */
+static const struct question_field sweep_columns[] = {
+	{"host_id", QUESTION_ID, .meaning = "the host"},
+	{"hostname", QUESTION_TEXT, .meaning = "host name"},
+	{"since_unix_ns", QUESTION_TIME, .meaning = "when it began"},
+	{"until_unix_ns", QUESTION_TIME, .meaning = "when it ended, or was last seen"},
+	{"is_now", QUESTION_FLAG, .meaning = "whether it went on when the host was last heard of"},
+	{"certainty", QUESTION_TEXT, .meaning = "certain, or likely if something in that time was not seen"},
+	{"run_id", QUESTION_ID, .meaning = "the run it is tied to; unknown if none"},
+	{"run", QUESTION_TEXT, .meaning = "name of that run"},
+};
+
+#define SWEEP_COLUMN_COUNT (sizeof(sweep_columns) / sizeof(sweep_columns[0]))
+
+static bool is_sweep_column(const char *name)
+{
+	for (size_t i = 0; i < SWEEP_COLUMN_COUNT; i++)
+		if (strcmp(sweep_columns[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static int sweep_columns_add(struct reader *reader)
+{
+	struct question *question = reader->question;
+	struct question_field columns[QUESTION_COLUMNS_MAX];
+	size_t count = 0;
+
+	for (; count < SWEEP_COLUMN_COUNT; count++) {
+		const struct question_field *declared = question_column(question, sweep_columns[count].name);
+
+		columns[count] = declared ? *declared : sweep_columns[count];
+	}
+	for (size_t i = 0; i < question->column_count; i++) {
+		if (is_sweep_column(question->columns[i].name))
+			continue;
+		if (count == QUESTION_COLUMNS_MAX)
+			return refuse(reader, "more than %d columns with those of sweep", QUESTION_COLUMNS_MAX);
+		columns[count++] = question->columns[i];
+	}
+	memcpy(question->columns, columns, count * sizeof(*columns));
+	question->column_count = count;
+	return 0;
+}
+
 static int question_check(struct reader *reader)
 {
-	int error;
-
 	struct question *question = reader->question;
+	int error = 0;
 
 	reader->line = 1;
+	if (question->finding.kind && strcmp(question->finding.kind, "sweep") == 0)
+		error = sweep_columns_add(reader);
+	if (error < 0)
+		return error;
 	if (!question->title || !question->explanation)
 		return refuse(reader, "the header has no %s", question->title ? "explanation" : "title");
 	if (question->column_count == 0)

@@ -61,10 +61,12 @@ TEST(header_of_a_finding_is_read)
 	ck_assert_msg(question_parse("q", NULL, text, strlen(text), &question, &error) == 0, "%u: %s", error.line,
 		      error.reason);
 	ck_assert_str_eq(question->finding.kind, "sweep");
-	ck_assert_ptr_eq(question->finding.subject, &question->columns[0]);
+	ck_assert_str_eq(question->columns[0].name, "host_id");
+	ck_assert_str_eq(question->columns[7].name, "run");
+	ck_assert_ptr_eq(question->finding.subject, &question->columns[8]);
 	ck_assert_ptr_null(question->finding.impacts[QUESTION_SAVES_WALL]);
-	ck_assert_ptr_eq(question->finding.impacts[QUESTION_SAVES_CPU], &question->columns[1]);
-	ck_assert_ptr_eq(question->finding.impacts[QUESTION_SAVES_MEMORY], &question->columns[2]);
+	ck_assert_ptr_eq(question->finding.impacts[QUESTION_SAVES_CPU], &question->columns[9]);
+	ck_assert_ptr_eq(question->finding.impacts[QUESTION_SAVES_MEMORY], &question->columns[10]);
 	ck_assert_str_eq(question->finding.sentence, "{id} held {own_ns}");
 	ck_assert_str_eq(question->finding.advice, "Less.");
 	ck_assert_int_eq(question->finding.saving, QUESTION_SAVING_LEAST);
