@@ -14,12 +14,9 @@
 #define NANOS INT64_C(1000000000)
 #define MICRO_NANOS 1000
 #define MS 1000000
-#define DECIMALS_LEAST 2
-#define DECIMALS_MOST 9
 #define CENTRES_DEFAULT TRACER_CONFIG_DIR "/centres.csv"
 #define CARBON_INTENSITY_WORLD 475 /* g/kWh, 2018: IEA, Global Energy & CO2 Status Report 2019 */
 #define CARBON_INTENSITY_MOST 10000
-#define BILL_UNITS_LEAST 1000 /* a bill is shown to four digits, at least to the cent */
 
 static int by = -1; /* enum bill_key; -1: by task for one run, else by run */
 static const char *since, *until, *prices_path, *centres_path;
@@ -54,29 +51,9 @@ struct cost {
 
 /* ---- text -------------------------------------------------------------------------- */
 
-/* Returns the number of decimals that a bill is shown with. */
-static unsigned decimals_for(int64_t bill_nanos, int64_t *ret_unit_nanos)
-{
-	unsigned decimals = DECIMALS_LEAST;
-	int64_t unit_nanos = NANOS / 100;
-
-	for (; decimals < DECIMALS_MOST && bill_nanos / unit_nanos < BILL_UNITS_LEAST; decimals++)
-		unit_nanos /= 10;
-	*ret_unit_nanos = unit_nanos;
-	return decimals;
-}
-
 static void decimal_add(struct table *table, enum style style, int64_t units, unsigned decimals)
 {
-	char text[UNITS_SIZE] = "";
-	int64_t one = 1;
-
-	for (unsigned i = 0; i < decimals; i++)
-		one *= 10;
-	if (units != 0)
-		snprintf(text, UNITS_SIZE, "%s.%0*lld", units_count(units / one, false), (int)decimals,
-			 (long long)(units % one));
-	table_add(table, style, text);
+	table_add(table, style, units == 0 ? "" : units_amount(units, decimals));
 }
 
 static void amount_add(const struct cost *cost, struct table *table, enum style style, int64_t units)
@@ -243,8 +220,8 @@ static int print_text(struct cost *cost, const struct output *output)
 
 	if (!table)
 		return -ENOMEM;
-	cost->decimals = decimals_for(cost->bill.bill_nanos, &unit_nanos);
-	cost->co2_decimals = decimals_for(co2_nanos, &co2_unit_nanos);
+	cost->decimals = units_decimals(cost->bill.bill_nanos, &unit_nanos);
+	cost->co2_decimals = units_decimals(co2_nanos, &co2_unit_nanos);
 	error = bill_round(&cost->bill, unit_nanos);
 	if (error == 0)
 		error = bill_add_co2(&cost->bill, (co2_nanos + co2_unit_nanos / 2) / co2_unit_nanos);

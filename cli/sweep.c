@@ -15,8 +15,13 @@
 #define KIND "sweep"
 #define NANOS INT64_C(1000000000)
 #define MICRO_NANOS 1000
+#define OF_HOST_MAX 2 /* findings */
 #define WINDOW_NS (INT64_C(7) * 86400 * NANOS)
 
+/* What is shown beside findings, or instead of them. */
+enum sweep_key { BY_HOST };
+
+static int by = -1; /* enum sweep_key; -1: hosts, and findings */
 static const char *since, *prices_path;
 static bool list;
 static int64_t limit = 10;
@@ -28,8 +33,10 @@ static int set_take(const struct options *options, const char *text)
 }
 
 static const struct option_spec option_specs[] = {
+	{"by", 'b', "KEY", "host", "only this, without findings: host", .choice = &by},
 	{"since", 0, "TIME", NULL, "from this time on, such as 3d (ago) or 2026-11-22 (7d)", .text = &since},
-	{"limit", 'n', "N", NULL, "print at most N findings (10); 0: no limit", .number = &limit, .most = INT64_MAX},
+	{"limit", 'n', "N", NULL, "print at most N hosts and findings (10); 0: no limit", .number = &limit,
+	 .most = INT64_MAX},
 	{"list", 'l', NULL, NULL, "list the findings and their thresholds", .flag = &list},
 	{"set", 0, "FINDING.PARAMETER=VALUE", NULL, "set a threshold, such as host_idle.least=1h", .take = set_take},
 	OPTION_SPEC_PRICES(&prices_path),
@@ -41,6 +48,8 @@ struct sweeping {
 	struct catalogue *catalogue;
 	struct prices *prices;
 	struct sweep sweep;
+	const struct sweep_item **shown; /* findings */
+	size_t shown_count;
 	struct store_parameter given[3];
 	int64_t since_unix_ns, now_unix_ns;
 };
@@ -74,15 +83,15 @@ static void item_add(struct table *table, size_t number, const struct sweep_item
 	table_add(table, item->is_certain ? STYLE_PLAIN : STYLE_DIM, item->is_certain ? "certain" : "likely");
 }
 
-static size_t shown_count(const struct sweep *sweep)
+static size_t least_of(size_t count)
 {
-	return limit > 0 && (uint64_t)limit < sweep->count ? (size_t)limit : sweep->count;
+	return limit > 0 && (uint64_t)limit < count ? (size_t)limit : count;
 }
 
 static void print_sentences(const struct sweeping *sweeping, const struct output *output)
 {
-	for (size_t i = 0; i < shown_count(&sweeping->sweep); i++) {
-		const struct sweep_item *item = &sweeping->sweep.items[i];
+	for (size_t i = 0; i < sweeping->shown_count; i++) {
+		const struct sweep_item *item = sweeping->shown[i];
 		struct output_flow flow;
 
 		output_flow_begin(&flow, output);
@@ -98,16 +107,16 @@ static void print_sentences(const struct sweeping *sweeping, const struct output
 static void print_notes(const struct sweeping *sweeping, const struct output *output)
 {
 	const struct sweep *sweep = &sweeping->sweep;
-	int64_t rest = (int64_t)(sweep->count - shown_count(sweep));
+	int64_t rest = (int64_t)(sweep->count - sweeping->shown_count);
 
 	if (rest > 0)
 		output_print(output, STYLE_DIM, "%s more (--limit 0 prints all)\n", units_count(rest, false));
 	if (sweep->count > 1)
-		output_print(output, STYLE_DIM, "Findings about the same host overlap: their costs do not add up\n");
-	price_doubts_print(&sweep->doubts, sweeping->prices, output);
+		output_print(output, STYLE_DIM,
+			     "Findings about the same host overlap: their costs do not add up, those of hosts do\n");
 }
 
-static int print_text(const struct sweeping *sweeping, const struct output *output)
+static int print_findings(const struct sweeping *sweeping, const struct output *output)
 {
 	static const struct table_column columns[] = {
 		{"#", TABLE_RIGHT, 0, 0},       {"what", TABLE_LEFT, 0, 0},
@@ -117,25 +126,131 @@ static int print_text(const struct sweeping *sweeping, const struct output *outp
 		{"how sure", TABLE_LEFT, 0, 1},
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
-	const struct sweep *sweep = &sweeping->sweep;
 	int error = 0;
 
 	if (!table)
 		return -ENOMEM;
-	output_print(output, STYLE_TITLE, "Since %s", units_time(sweeping->since_unix_ns));
-	output_print(output, STYLE_PLAIN, "  %s %s, %s %s, in %s\n", units_count((int64_t)sweep->host_count, false),
-		     units_plural((int64_t)sweep->host_count, "host", "hosts"),
-		     units_count((int64_t)sweep->count, false),
-		     units_plural((int64_t)sweep->count, "finding", "findings"), prices_currency(sweeping->prices));
-	for (size_t i = 0; i < shown_count(sweep); i++)
-		item_add(table, i + 1, &sweep->items[i]);
-	if (sweep->count > 0)
+	for (size_t i = 0; i < sweeping->shown_count; i++)
+		item_add(table, i + 1, sweeping->shown[i]);
+	if (sweeping->shown_count > 0)
 		error = table_print(table, output, true, NULL);
 	table_free(table);
-	if (error == 0 && sweep->count > 0)
+	if (error == 0 && sweeping->shown_count > 0)
 		output_print(output, STYLE_PLAIN, "\n");
 	print_sentences(sweeping, output);
 	print_notes(sweeping, output);
+	return error;
+}
+
+/* ---- hosts ------------------------------------------------------------------------- */
+
+#define HOUR_MS 3600000
+#define HOURS_MANY 100
+
+/* Decimals of hours and of money. */
+struct precision {
+	unsigned hours, money;
+};
+
+static void hours_add(struct table *table, int64_t units, unsigned decimals)
+{
+	table_add(table, STYLE_PLAIN, units == 0 ? "" : units_amount(units, decimals));
+}
+
+static void costs_add(struct table *table, enum style style, const struct owned_host *host, int64_t units,
+		      unsigned decimals)
+{
+	table_add(table, style, !host->has_price ? "-" : units == 0 ? "" : units_amount(units, decimals));
+}
+
+static void host_add(struct table *table, enum style style, const char *name, const struct owned_host *host,
+		     struct precision decimals)
+{
+	table_add_name(table, style, "", name);
+	for (size_t i = 0; i < OWNER_COUNT; i++)
+		hours_add(table, host->ms[i], decimals.hours);
+	hours_add(table, owners_ms(host, OWNER_WORK), decimals.hours);
+	for (size_t i = 0; i < OWNER_COUNT; i++)
+		costs_add(table, STYLE_PLAIN, host, host->nanos[i], decimals.money);
+	costs_add(table, style, host, owners_nanos(host, OWNER_WASTED), decimals.money);
+	costs_add(table, STYLE_PLAIN, host, owners_nanos(host, OWNER_WORK), decimals.money);
+}
+
+static struct owned_host hosts_sum(const struct owned_host *hosts, size_t count)
+{
+	struct owned_host sum = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		sum.has_price |= hosts[i].has_price;
+		for (size_t k = 0; k < OWNER_COUNT; k++) {
+			sum.ms[k] += hosts[i].ms[k];
+			sum.nanos[k] += hosts[i].nanos[k];
+		}
+	}
+	return sum;
+}
+
+static void hosts_fill(const struct sweep *sweep, struct table *table, struct precision decimals)
+{
+	size_t count = sweep->owned_count, shown = least_of(count);
+	struct owned_host sum = hosts_sum(sweep->owned + shown, count - shown);
+	char name[64];
+
+	for (size_t i = 0; i < shown; i++)
+		host_add(table, STYLE_TITLE, sweep->owned[i].host->host.hostname, &sweep->owned[i], decimals);
+	snprintf(name, sizeof(name), "%s more", units_count((int64_t)(count - shown), false));
+	if (count > shown)
+		host_add(table, STYLE_DIM, name, &sum, decimals);
+	sum = hosts_sum(sweep->owned, count);
+	if (count > 1)
+		host_add(table, STYLE_TITLE, "total", &sum, decimals);
+}
+
+static int print_hosts(struct sweeping *sweeping, const struct output *output)
+{
+	static const struct table_column columns[] = {
+		{"hours", TABLE_LEFT, 16, 0},  {"work", TABLE_RIGHT, 0, 0},       {"system", TABLE_RIGHT, 0, 0},
+		{"gap", TABLE_RIGHT, 0, 0},    {"idle", TABLE_RIGHT, 0, 0},       {"too large", TABLE_RIGHT, 0, 0},
+		{"all", TABLE_RIGHT, 0, 1},    {"cost: work", TABLE_RIGHT, 0, 2}, {"system", TABLE_RIGHT, 0, 2},
+		{"gap", TABLE_RIGHT, 0, 2},    {"idle", TABLE_RIGHT, 0, 2},       {"too large", TABLE_RIGHT, 0, 2},
+		{"wasted", TABLE_RIGHT, 0, 0}, {"cost", TABLE_RIGHT, 0, 0},
+	};
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	struct sweep *sweep = &sweeping->sweep;
+	struct owned_host sum = hosts_sum(sweep->owned, sweep->owned_count);
+	bool are_many = owners_ms(&sum, OWNER_WORK) >= HOURS_MANY * (int64_t)HOUR_MS;
+	int64_t unit_nanos;
+	struct precision decimals = {are_many ? 1 : 2, units_decimals(owners_nanos(&sum, OWNER_WORK), &unit_nanos)};
+	int error = -ENOMEM;
+
+	if (table)
+		error = owners_round(sweep->owned, sweep->owned_count, are_many ? HOUR_MS / 10 : HOUR_MS / 100,
+				     unit_nanos);
+
+	if (error == 0 && sweep->owned_count > 0) {
+		hosts_fill(sweep, table, decimals);
+		error = table_print(table, output, true, NULL);
+	}
+	table_free(table);
+	return error;
+}
+
+static int print_text(struct sweeping *sweeping, const struct output *output)
+{
+	const struct sweep *sweep = &sweeping->sweep;
+	int64_t host_count = (int64_t)sweep->hosts.count, count = (int64_t)sweep->count;
+	int error;
+
+	output_print(output, STYLE_TITLE, "Since %s", units_time(sweeping->since_unix_ns));
+	output_print(output, STYLE_PLAIN, "  %s %s, %s %s, in %s\n", units_count(host_count, false),
+		     units_plural(host_count, "host", "hosts"), units_count(count, false),
+		     units_plural(count, "finding", "findings"), prices_currency(sweeping->prices));
+	error = print_hosts(sweeping, output);
+	if (error == 0 && by < 0) {
+		output_print(output, STYLE_PLAIN, "\n");
+		error = print_findings(sweeping, output);
+	}
+	price_doubts_print(&sweep->doubts, sweeping->prices, output);
 	return error;
 }
 
@@ -171,21 +286,59 @@ static json_t *item_to_object(const struct sweep_item *item)
 	return object;
 }
 
-static int print_json(const struct sweeping *sweeping)
+static json_t *host_to_object(const struct owned_host *host)
+{
+	json_t *object = json_object();
+	char key[32];
+
+	if (host->host) {
+		json_set_integer(object, "host_id", host->host->host.id);
+		json_set_string(object, "hostname", host->host->host.hostname);
+	}
+	json_set_integer(object, "all_ms", owners_ms(host, OWNER_WORK));
+	json_set_integer(object, "bill_micros", host->has_price ? owners_nanos(host, OWNER_WORK) : ROW_NULL);
+	json_set_integer(object, "wasted_micros", host->has_price ? owners_nanos(host, OWNER_WASTED) : ROW_NULL);
+	for (size_t i = 0; i < OWNER_COUNT; i++) {
+		snprintf(key, sizeof(key), "%s_ms", owner_names[i]);
+		json_set_integer(object, key, host->ms[i]);
+		snprintf(key, sizeof(key), "%s_micros", owner_names[i]);
+		json_set_integer(object, key, host->has_price ? host->nanos[i] : ROW_NULL);
+	}
+	return object;
+}
+
+static int hosts_to_json(struct sweep *sweep, json_t *root)
+{
+	int error = owners_round(sweep->owned, sweep->owned_count, 1, MICRO_NANOS);
+	struct owned_host sum = hosts_sum(sweep->owned, sweep->owned_count);
+	json_t *hosts = json_array();
+
+	for (size_t i = 0; i < least_of(sweep->owned_count); i++)
+		json_array_append_new(hosts, host_to_object(&sweep->owned[i]));
+	json_object_set_new(root, "hosts", hosts);
+	json_object_set_new(root, "total", host_to_object(&sum));
+	return error;
+}
+
+static int print_json(struct sweeping *sweeping)
 {
 	json_t *root = json_object(), *findings = json_array();
-	int error;
+	int error = hosts_to_json(&sweeping->sweep, root);
 
 	json_set_integer(root, "since_unix_ns", sweeping->since_unix_ns);
 	json_set_integer(root, "until_unix_ns", sweeping->now_unix_ns);
 	json_set_string(root, "currency", prices_currency(sweeping->prices));
-	json_set_integer(root, "host_count", (int64_t)sweeping->sweep.host_count);
+	json_set_integer(root, "host_count", (int64_t)sweeping->sweep.hosts.count);
 	price_doubts_to_json(&sweeping->sweep.doubts, root);
-	for (size_t i = 0; i < shown_count(&sweeping->sweep); i++)
-		json_array_append_new(findings, item_to_object(&sweeping->sweep.items[i]));
-	json_set_integer(root, "finding_count", (int64_t)sweeping->sweep.count);
-	json_object_set_new(root, "findings", findings);
-	error = json_print(root);
+	if (by < 0) {
+		for (size_t i = 0; i < sweeping->shown_count; i++)
+			json_array_append_new(findings, item_to_object(sweeping->shown[i]));
+		json_set_integer(root, "finding_count", (int64_t)sweeping->sweep.count);
+		json_object_set(root, "findings", findings);
+	}
+	if (error == 0)
+		error = json_print(root);
+	json_decref(findings);
 	json_decref(root);
 	return error;
 }
@@ -209,19 +362,60 @@ static int since_read(const struct options *options, struct sweeping *sweeping)
 	return 0;
 }
 
+static size_t shown_of_host(const struct sweeping *sweeping, int64_t host_id)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < sweeping->shown_count; i++)
+		count += sweeping->shown[i]->host_id == host_id;
+	return count;
+}
+
+/* Chooses the findings that are shown: no more than two about a host, as long as there are others. */
+static int findings_choose(struct sweeping *sweeping)
+{
+	const struct sweep *sweep = &sweeping->sweep;
+	size_t most = least_of(sweep->count), others = 0, count = 0;
+	bool *is_left_out = calloc(sweep->count + 1, sizeof(*is_left_out));
+
+	sweeping->shown = calloc(sweep->count + 1, sizeof(*sweeping->shown));
+	for (size_t i = 0; is_left_out && sweeping->shown && most < sweep->count && i < sweep->count; i++) {
+		is_left_out[i] = sweeping->shown_count == most ||
+				 shown_of_host(sweeping, sweep->items[i].host_id) == OF_HOST_MAX;
+		if (!is_left_out[i])
+			sweeping->shown[sweeping->shown_count++] = &sweep->items[i];
+	}
+	if (!is_left_out || !sweeping->shown) {
+		free(is_left_out);
+		return -ENOMEM;
+	}
+	others = most - sweeping->shown_count;
+	for (size_t i = 0; i < sweep->count; i++)
+		if (!is_left_out[i] || others > 0) {
+			others -= is_left_out[i];
+			sweeping->shown[count++] = &sweep->items[i];
+		}
+	sweeping->shown_count = count;
+	free(is_left_out);
+	return 0;
+}
+
 static int sweep_ask(struct sweeping *sweeping)
 {
 	const struct sweep_request request = {
 		.store = sweeping->view->store,
 		.catalogue = sweeping->catalogue,
 		.prices = sweeping->prices,
+		.since_unix_ns = sweeping->since_unix_ns,
 		.now_unix_ns = sweeping->now_unix_ns,
 		.bind = bind,
 		.format = answer_format,
 		.data = sweeping,
 	};
 
-	return sweep_make(&request, &sweeping->sweep);
+	int error = sweep_make(&request, &sweeping->sweep);
+
+	return error < 0 ? error : findings_choose(sweeping);
 }
 
 static int sweep_show(struct view *view)
@@ -241,6 +435,9 @@ static int sweep_show(struct view *view)
 		error = sweep_ask(&sweeping);
 	if (error == 0)
 		error = view->options->json ? print_json(&sweeping) : print_text(&sweeping, &view->output);
+	if (error == -EOVERFLOW)
+		error = say("tracer sweep: the bill is too large: more than %lld", (long long)(INT64_MAX / NANOS));
+	free(sweeping.shown);
 	sweep_free(&sweeping.sweep);
 	catalogue_free(sweeping.catalogue);
 	prices_free(sweeping.prices);
@@ -258,6 +455,18 @@ const struct verb verb_sweep = {
 	.description = "Looks for hosts, sessions, runs and tasks that cost money for nothing, the most\n"
 		       "expensive first: only what was seen, nothing is predicted. A host on which work\n"
 		       "was active is never called idle.\n"
+		       "\n"
+		       "Every hour of a host has one owner: hours and costs add up to those of tracer\n"
+		       "cost.\n"
+		       "\n"
+		       "work      a run was running, or had ended less than ten minutes before\n"
+		       "system    none was, but the host was busy: services, agents, what is unknown\n"
+		       "gap       none was, and the host was not idle for good\n"
+		       "idle      no work was active since then\n"
+		       "too large processors and memory that work never used\n"
+		       "wasted    gap, idle and too large\n"
+		       "\n"
+		       "Findings:\n"
 		       "\n"
 		       "since     when it began, or when the time searched began\n"
 		       "now       whether it still went on when the host was last heard of, within the\n"

@@ -143,6 +143,31 @@ static const char *units_real(enum question_type type, double real, bool raw)
 }
 
 /* Millionths as "12.34"; amounts below 1 with four decimals: "0.0042". */
+#define NANOS INT64_C(1000000000)
+#define DECIMALS_LEAST 2
+#define DECIMALS_MOST 9
+#define BILL_UNITS_LEAST 1000
+
+unsigned units_decimals(int64_t bill_nanos, int64_t *ret_unit_nanos)
+{
+	unsigned decimals = DECIMALS_LEAST;
+	int64_t unit_nanos = NANOS / 100;
+
+	for (; decimals < DECIMALS_MOST && bill_nanos / unit_nanos < BILL_UNITS_LEAST; decimals++)
+		unit_nanos /= 10;
+	*ret_unit_nanos = unit_nanos;
+	return decimals;
+}
+
+const char *units_amount(int64_t units, unsigned decimals)
+{
+	int64_t one = 1;
+
+	for (unsigned i = 0; i < decimals; i++)
+		one *= 10;
+	return text_make("%s.%0*lld", units_count(units / one, false), (int)decimals, (long long)(units % one));
+}
+
 static const char *units_money(int64_t micros)
 {
 	return micros == ROW_NULL

@@ -27,6 +27,11 @@ const char *units_cores(int64_t cpu_ns, int64_t wall_ns);
 /* "4", "0.35", of thousandths. */
 const char *units_core_limit(int64_t milli);
 
+/* The number of decimals that a bill is shown with: four digits, at least to the cent; and the last one's worth. */
+unsigned units_decimals(int64_t bill_nanos, int64_t *ret_unit_nanos);
+/* "1,234.56", of a whole number of the last decimal. */
+const char *units_amount(int64_t units, unsigned decimals);
+
 /* The name of a user, or the number if this host has no such user. */
 const char *units_user(int64_t user_id);
 

@@ -10,16 +10,10 @@
 #define SECOND_NS INT64_C(1000000000)
 #define HOUR_NS (3600 * SECOND_NS)
 
-struct host_prices {
-	struct price_times times; /* empty until it is asked for */
-	bool is_in_doubt;
-};
-
 struct sweeper {
 	const struct sweep_request *request;
 	struct sweep *sweep;
-	struct rows hosts;
-	struct host_prices *prices; /* of each host */
+	struct price_times *prices; /* of each host */
 };
 
 /* ---- money ------------------------------------------------------------------------- */
@@ -61,32 +55,24 @@ static int64_t whole_cost(const struct price_times *prices, const struct row_clo
 	return share_cost(prices, &host->host, since_unix_ns, until_unix_ns, INT64_MAX, INT64_MAX);
 }
 
-/* Costs of an item, from what it holds. The prices of a host are looked up when its first item comes. */
-static int price_item(struct sweeper *sweeper, struct sweep_item *item, size_t host_index)
+/* Costs of an item, from what it holds. */
+static void price_item(struct sweeper *sweeper, struct sweep_item *item, size_t host_index)
 {
-	const struct row_cloud_host *host = ROWS_ITEM(&sweeper->hosts, cloud_host, host_index);
-	struct host_prices *prices = &sweeper->prices[host_index];
-	struct prices_host priced = bill_priced_host(host);
+	const struct row_host *host = &ROWS_ITEM(&sweeper->sweep->hosts, cloud_host, host_index)->host;
+	const struct price_times *prices = &sweeper->prices[host_index];
 	double hours = (double)(item->until_unix_ns - item->since_unix_ns) / (double)HOUR_NS;
-	const struct price *price;
 
-	if (!prices->times.items && price_times_make(sweeper->request->prices, &priced, &prices->times) < 0)
-		return -ENOMEM;
-	price = price_at(&prices->times, item->until_unix_ns - 1);
-	item->basis = price->basis;
+	item->basis = price_at(prices, item->until_unix_ns - 1)->basis;
 	if (item->cpu_ns == ROW_NULL && item->memory_byte_seconds == ROW_NULL)
-		return 0;
-	if (!prices->is_in_doubt)
-		prices->is_in_doubt = price_doubts_add(&sweeper->sweep->doubts, price);
-	item->cost_nanos = share_cost(&prices->times, &host->host, item->since_unix_ns, item->until_unix_ns,
-				      item->cpu_ns, item->memory_byte_seconds);
+		return;
+	item->cost_nanos = share_cost(prices, host, item->since_unix_ns, item->until_unix_ns, item->cpu_ns,
+				      item->memory_byte_seconds);
 	if (item->is_now && hours > 0 && item->cost_nanos != ROW_NULL)
 		item->hour_nanos = share_cost(
-			&prices->times, &host->host, item->until_unix_ns, item->until_unix_ns + HOUR_NS,
+			prices, host, item->until_unix_ns, item->until_unix_ns + HOUR_NS,
 			item->cpu_ns == ROW_NULL ? ROW_NULL : (int64_t)((double)item->cpu_ns / hours),
 			item->memory_byte_seconds == ROW_NULL ? ROW_NULL
 							      : (int64_t)((double)item->memory_byte_seconds / hours));
-	return 0;
 }
 
 /* If the row names a smaller type, the item costs what the host cost more than one of that type, while it was
@@ -94,8 +80,8 @@ static int price_item(struct sweeper *sweeper, struct sweep_item *item, size_t h
 static int price_smaller(struct sweeper *sweeper, struct sweep_item *item, size_t host_index,
 			 struct store_result *result)
 {
-	const struct row_cloud_host *host = ROWS_ITEM(&sweeper->hosts, cloud_host, host_index);
-	const struct price_times *prices = &sweeper->prices[host_index].times;
+	const struct row_cloud_host *host = ROWS_ITEM(&sweeper->sweep->hosts, cloud_host, host_index);
+	const struct price_times *prices = &sweeper->prices[host_index];
 	struct row_cloud_host smaller = *host;
 	struct prices_host priced;
 	struct price_times others;
@@ -135,13 +121,26 @@ static int64_t held(const struct question *question, enum question_impact impact
 }
 
 /* Returns the index of a host, or the number of hosts if there is none of that id. */
-static size_t host_find(const struct sweeper *sweeper, int64_t id)
+static size_t host_find(const struct sweep *sweep, int64_t id)
 {
 	size_t index = 0;
 
-	while (index < sweeper->hosts.count && ROWS_ITEM(&sweeper->hosts, cloud_host, index)->host.id != id)
+	while (index < sweep->hosts.count && ROWS_ITEM(&sweep->hosts, cloud_host, index)->host.id != id)
 		index++;
 	return index;
+}
+
+/* What the finding says of the owners of the host's hours. */
+static void owner_facts_take(struct owned_host *host, const struct sweep_item *item, struct store_result *result)
+{
+	const char *name = item->question->name;
+
+	if (strcmp(name, "host_idle") == 0)
+		host->idle_unix_ns = item->since_unix_ns;
+	if (strcmp(name, "host_cores_unused") == 0)
+		host->unused_cores = result_integer(result, "unused_count");
+	if (strcmp(name, "host_memory_unused") == 0)
+		host->unused_bytes = result_integer(result, "unused_bytes");
 }
 
 static char *text_copy(struct store_result *result, const char *column)
@@ -167,13 +166,13 @@ static int row_take(struct sweeper *sweeper, const struct question *question, st
 	const char *certainty = result_text(result, "certainty");
 	struct store_value values[QUESTION_COLUMNS_MAX];
 	size_t host;
-	int error;
+	int error = 0;
 
 	if (!items)
 		return -ENOMEM;
 	sweep->items = items;
-	host = host_find(sweeper, result_integer(result, "host_id"));
-	if (host == sweeper->hosts.count) /* its row was not written yet */
+	host = host_find(sweep, result_integer(result, "host_id"));
+	if (host == sweep->hosts.count) /* its row was not written yet */
 		return 0;
 	question_row(question, result, values);
 	item = &items[sweep->count++];
@@ -194,14 +193,15 @@ static int row_take(struct sweeper *sweeper, const struct question *question, st
 		.advice = finding_text(question, question->finding.advice, values, request->format),
 	};
 	item->is_now = result_integer(result, "is_now") == 1 &&
-		       ROWS_ITEM(&sweeper->hosts, cloud_host, host)->host.last_seen_unix_ns >=
+		       ROWS_ITEM(&sweep->hosts, cloud_host, host)->host.last_seen_unix_ns >=
 			       request->now_unix_ns - SWEEP_PRESENT_NS;
 	if (!item->hostname || !item->sentence || !item->advice)
 		return -ENOMEM;
 	if (item->since_unix_ns == ROW_NULL || item->until_unix_ns == ROW_NULL)
 		return 0;
-	error = price_item(sweeper, item, host);
-	if (error == 0 && question_column(question, "smaller_type")) {
+	owner_facts_take(&sweep->owned[host], item, result);
+	price_item(sweeper, item, host);
+	if (question_column(question, "smaller_type")) {
 		error = price_smaller(sweeper, item, host, result);
 		if (item->cost_nanos != ROW_NULL && item->cost_nanos <= 0) /* it would not be cheaper */
 			item_free(&sweep->items[--sweep->count]);
@@ -241,29 +241,110 @@ static int compare_items(const void *left, const void *right)
 	return strcmp(a->sentence, b->sentence);
 }
 
+static int findings_make(struct sweeper *sweeper)
+{
+	const struct question *question;
+	struct sweep *sweep = sweeper->sweep;
+	int error = 0;
+
+	for (size_t i = 0; error == 0 && (question = catalogue_get(sweeper->request->catalogue, i)); i++)
+		if (question->finding.kind && strcmp(question->finding.kind, "sweep") == 0)
+			error = question_take(sweeper, question);
+	if (error == 0 && sweep->count > 0)
+		qsort(sweep->items, sweep->count, sizeof(*sweep->items), compare_items);
+	return error;
+}
+
+/* The one with the largest waste first. */
+static int compare_owned(const void *left, const void *right)
+{
+	const struct owned_host *a = left, *b = right;
+	int64_t first = owners_nanos(a, OWNER_WASTED), second = owners_nanos(b, OWNER_WASTED);
+
+	if (first == second) {
+		first = owners_ms(a, OWNER_WASTED);
+		second = owners_ms(b, OWNER_WASTED);
+	}
+	if (first != second)
+		return first > second ? -1 : 1;
+	if (strcmp(a->host->host.hostname, b->host->host.hostname) != 0)
+		return strcmp(a->host->host.hostname, b->host->host.hostname);
+	return a->host->host.id < b->host->host.id ? -1 : a->host->host.id > b->host->host.id;
+}
+
+/* Hosts that were not watched in that time are left out. */
+static int owners_make(struct sweeper *sweeper)
+{
+	const struct sweep_request *request = sweeper->request;
+	struct sweep *sweep = sweeper->sweep;
+	const struct store_parameter of_watched[] = {
+		{"host_id", STORE_NULL, 0, NULL}, {"kind", STORE_TEXT, 0, "system"}, {0}};
+	const struct store_parameter of_gaps[] = {STORE_INT("since_unix_ns", request->since_unix_ns), {0}};
+	struct rows watched = {0}, gaps = {0};
+	int error = rows_load(&watched, &row_type_cost_watched, request->store, "cost_watched", of_watched);
+
+	if (error == 0)
+		error = rows_load(&gaps, &row_type_owner_gap, request->store, "owner_gaps", of_gaps);
+	for (size_t i = 0; i < sweep->hosts.count && error == 0; i++) {
+		struct owners_facts facts = {.since_unix_ns = request->since_unix_ns,
+					     .until_unix_ns = request->now_unix_ns,
+					     .prices = &sweeper->prices[i]};
+		int64_t id = sweep->owned[i].host->host.id;
+		size_t at;
+
+		at = rows_find(&watched, offsetof(struct row_cost_watched, host_id), id, &facts.watched_count);
+		facts.watched = ROWS_ITEM(&watched, cost_watched, at);
+		at = rows_find(&gaps, offsetof(struct row_owner_gap, host_id), id, &facts.gap_count);
+		facts.gaps = ROWS_ITEM(&gaps, owner_gap, at);
+		error = owners_set(&sweep->owned[i], &facts);
+		if (error == 0 && owners_ms(&sweep->owned[i], OWNER_WORK) > 0) {
+			sweep->owned[sweep->owned_count++] = sweep->owned[i];
+			price_doubts_add(&sweep->doubts, price_at(&sweeper->prices[i], request->now_unix_ns));
+		}
+	}
+	if (error == 0)
+		qsort(sweep->owned, sweep->owned_count, sizeof(*sweep->owned), compare_owned);
+	rows_free(&watched);
+	rows_free(&gaps);
+	return error;
+}
+
+/* Looks up the prices of each host. */
+static int hosts_make(struct sweeper *sweeper)
+{
+	struct sweep *sweep = sweeper->sweep;
+	int error = rows_load(&sweep->hosts, &row_type_cloud_host, sweeper->request->store, "hosts", NULL);
+
+	if (error < 0)
+		return error;
+	sweep->owned = calloc(sweep->hosts.count + 1, sizeof(*sweep->owned));
+	sweeper->prices = calloc(sweep->hosts.count + 1, sizeof(*sweeper->prices));
+	if (!sweep->owned || !sweeper->prices)
+		return -ENOMEM;
+	for (size_t i = 0; i < sweep->hosts.count && error == 0; i++) {
+		const struct row_cloud_host *host = ROWS_ITEM(&sweep->hosts, cloud_host, i);
+		struct prices_host priced = bill_priced_host(host);
+
+		sweep->owned[i] = (struct owned_host){.host = host, .idle_unix_ns = INT64_MAX};
+		error = price_times_make(sweeper->request->prices, &priced, &sweeper->prices[i]);
+	}
+	return error;
+}
+
 int sweep_make(const struct sweep_request *request, struct sweep *ret_sweep)
 {
 	struct sweeper sweeper = {.request = request, .sweep = ret_sweep};
-	const struct question *question;
 	int error;
 
 	*ret_sweep = (struct sweep){0};
-	error = rows_load(&sweeper.hosts, &row_type_cloud_host, request->store, "hosts", NULL);
-	if (error == 0) {
-		sweeper.prices = calloc(sweeper.hosts.count + 1, sizeof(*sweeper.prices));
-		error = sweeper.prices ? 0 : -ENOMEM;
-	}
-	for (size_t i = 0; error == 0 && (question = catalogue_get(request->catalogue, i)); i++)
-		if (question->finding.kind && strcmp(question->finding.kind, "sweep") == 0 &&
-		    (!request->name || strcmp(question->name, request->name) == 0))
-			error = question_take(&sweeper, question);
-	ret_sweep->host_count = sweeper.hosts.count;
-	if (error == 0 && ret_sweep->count > 0)
-		qsort(ret_sweep->items, ret_sweep->count, sizeof(*ret_sweep->items), compare_items);
-	for (size_t i = 0; sweeper.prices && i < sweeper.hosts.count; i++)
-		price_times_free(&sweeper.prices[i].times);
+	error = hosts_make(&sweeper);
+	if (error == 0)
+		error = findings_make(&sweeper);
+	if (error == 0)
+		error = owners_make(&sweeper);
+	for (size_t i = 0; sweeper.prices && i < ret_sweep->hosts.count; i++)
+		price_times_free(&sweeper.prices[i]);
 	free(sweeper.prices);
-	rows_free(&sweeper.hosts);
 	return error;
 }
 
@@ -272,5 +353,7 @@ void sweep_free(struct sweep *sweep)
 	for (size_t i = 0; i < sweep->count; i++)
 		item_free(&sweep->items[i]);
 	free(sweep->items);
+	free(sweep->owned);
+	rows_free(&sweep->hosts);
 	*sweep = (struct sweep){0};
 }

@@ -2,14 +2,15 @@
  *
  * A finding's answer has, in every row, the columns host_id, hostname, since_unix_ns, until_unix_ns, is_now, certainty,
  * run_id and run; its impact says which columns hold the time of cores and the byte-seconds. What these cost follows
- * from the price of their host. Findings about one host overlap: their costs do not add up.
+ * from the price of their host. Findings about one host overlap: their costs do not add up; those of the owners of its
+ * hours (owners.h) do.
  */
 #pragma once
 
 #include "cost/prices.h"
 #include "query/catalogue.h"
 #include "query/finding_text.h"
-#include "query/rows.h"
+#include "sweep/owners.h"
 
 /* What was last heard of longer ago than this is not called present. */
 #define SWEEP_PRESENT_NS INT64_C(900000000000)
@@ -32,8 +33,7 @@ struct sweep_request {
 	struct store *store;
 	const struct catalogue *catalogue;
 	const struct prices *prices;
-	const char *name; /* only this finding, or NULL */
-	int64_t now_unix_ns;
+	int64_t since_unix_ns, now_unix_ns;
 	/* Binds all parameters of a question; ends with a NULL name. */
 	const struct store_parameter *(*bind)(const struct question *question, void *data);
 	finding_format *format;
@@ -43,8 +43,10 @@ struct sweep_request {
 struct sweep {
 	struct sweep_item *items; /* the most expensive first */
 	size_t count, capacity;
-	size_t host_count;
-	struct price_doubts doubts; /* of these hosts, those with a finding */
+	struct rows hosts;        /* row_cloud_host, all of them */
+	struct owned_host *owned; /* those that were watched in that time, the largest waste first */
+	size_t owned_count;
+	struct price_doubts doubts; /* of these */
 };
 
 /* Returns 0, -ENOMEM or the store's error. Free the sweep either way. */

@@ -10,6 +10,7 @@ instead of testing.
 import json
 import os
 import pathlib
+import random
 import sqlite3
 import subprocess
 import sys
@@ -59,6 +60,12 @@ class Store:
 
     def found(self, *arguments):
         return json.loads(self.sweep("--json", *arguments).stdout)["findings"]
+
+    def cost(self, *arguments):
+        """The bill by host, which the owners of its hours must add up to."""
+        self.db.commit()
+        return json.loads(subprocess.run([TRACER, "cost", "--store", self.path, "--by", "host", "--json", *arguments],
+                                         check=True, capture_output=True, text=True).stdout)
 
 
 class Host:
@@ -605,6 +612,158 @@ class Planted(Case):
         working(Host(self.store, "clean"), cores=1.0)
         self.assertEqual(self.store.found(), [])
         self.assertIn("0 findings", self.store.sweep().stdout)
+
+
+OWNERS = ("work", "system", "gap", "idle", "too_large")
+
+
+class Owners(Case):
+    """Every hour that a host was watched has one owner."""
+
+    def owned(self, *arguments):
+        """The answer; hours and costs add up by host, in total, and to the bill of tracer cost."""
+        answer = json.loads(self.store.sweep("--json", *arguments).stdout)
+        bill = self.store.cost(*arguments)
+        for row in (*answer["hosts"], answer["total"]):
+            self.assertEqual(sum(row[f"{owner}_ms"] for owner in OWNERS), row["all_ms"])
+            if row["bill_micros"] is not None:
+                self.assertEqual(sum(row[f"{owner}_micros"] for owner in OWNERS), row["bill_micros"])
+                self.assertEqual(sum(row[f"{owner}_micros"] for owner in OWNERS[2:]), row["wasted_micros"])
+        for key in ("all_ms", "bill_micros", *(f"{owner}_ms" for owner in OWNERS)):
+            self.assertEqual(sum(row[key] or 0 for row in answer["hosts"]), answer["total"][key] or 0)
+        self.assertEqual(answer["total"]["bill_micros"] or 0, bill["bill_micros"])
+        bills = {row["host"]: row["cost_micros"] for row in bill["rows"]}
+        for row in answer["hosts"]:
+            self.assertAlmostEqual(row["bill_micros"] or 0, bills.get(row["hostname"], 0), delta=len(OWNERS))
+        if bill["no_price_count"] == 0:
+            self.assertEqual(answer["total"]["all_ms"], bill["observed_ms"])
+        wasted = [row["wasted_micros"] or 0 for row in answer["hosts"]]
+        self.assertEqual(wasted, sorted(wasted, reverse=True))
+        return {row["hostname"]: row for row in answer["hosts"]}, answer
+
+    def minutes(self, row):
+        return [round(row[f"{owner}_ms"] / MINUTE / 1000) for owner in OWNERS]
+
+    def watch(self, host, *spans):
+        """The host's own services ran in these times: it was watched."""
+        for begin, end in spans or [(host.seen, None)]:
+            host.run(begin, end, kind="system", name="system")
+
+    def test_labelled_histories(self):
+        hosts = [Host(self.store, f"host-{number:02}") for number in range(len(HISTORIES))]
+        for host, (_, _, make) in zip(hosts, HISTORIES):
+            make(host)
+            self.watch(host)
+        found, _ = self.owned()
+        for number, (what, idle, _) in enumerate(HISTORIES):
+            if what != "services of the distribution, 40 % of a core":
+                self.assertEqual(found[f"host-{number:02}"]["idle_ms"] >= 15 * MINUTE * 1000, idle, what)
+
+    def test_hours_of_one_host(self):
+        host = Host(self.store, "planted", seen=10 * HOUR)
+        self.watch(host)
+        for begin, end in (9 * HOUR, 8 * HOUR), (4 * HOUR, 3 * HOUR), (2 * HOUR, 1 * HOUR):
+            host.run(begin, end)
+        host.load(cores=lambda ago: 1.0 if 6 * HOUR >= ago > 5 * HOUR or 9 * HOUR >= ago > 8 * HOUR else 0.01)
+        found, _ = self.owned()
+        # Three runs and ten minutes after two of them; after the last one the host is idle at once.
+        work, system, gap, idle, too_large = self.minutes(found["planted"])
+        self.assertEqual((work, idle, too_large), (3 * 60 + 20, 60, 0))
+        self.assertLessEqual(abs(system - 60), 10)
+        self.assertEqual(system + gap, 60 + 230 + 50)
+
+    def test_too_large_is_what_work_never_used(self):
+        host = Host(self.store, "planted", **LONG)
+        self.watch(host)
+        host.run(DAYS)
+        host.sampled(host.process(host.run(DAYS)[2], DAYS), DAYS, 0, cores=1.0)
+        host.load(cores=1.0, step=60, used=2 * GIB)
+        found, answer = self.owned()
+        self.assertEqual(answer["findings"][0]["hostname"], "planted")
+        # 3 of 4 cores, and 13 of 16 GiB, of all the time, by price
+        share = (3 * 31611 + 13 * 4237) / (4 * 31611 + 16 * 4237)
+        self.assertAlmostEqual(found["planted"]["too_large_ms"] / 1000 / DAYS, share, places=3)
+        self.assertEqual(self.minutes(found["planted"])[2:4], [0, 0])
+
+    def test_time_that_was_not_watched_has_no_owner(self):
+        host = Host(self.store, "planted", seen=10 * HOUR)
+        self.watch(host, (10 * HOUR, 7 * HOUR), (2 * HOUR, None))
+        host.run(9 * HOUR, 8 * HOUR)
+        host.run(HOUR, 0)
+        found, _ = self.owned()
+        self.assertEqual(self.minutes(found["planted"]), [60 + 10 + 60, 0, 60 + 50 + 60, 0, 0])
+
+    def random_host(self, number, numbers):
+        """Returns the host, and for each second whether it was watched, and whether work ran."""
+        seen = numbers.randrange(2, 30) * HOUR
+        host = Host(self.store, f"random-{number:02}", seen=seen, cpu_count=numbers.choice((2, 4, 64)))
+        watched, work = bytearray(seen + 1), bytearray(seen + 1)
+        ago = seen
+        while ago > 0:
+            end = max(ago - numbers.randrange(1, 30) * HOUR, 0)
+            self.watch(host, (ago, end or None))
+            watched[end:ago] = b"\1" * (ago - end)
+            ago = end - numbers.randrange(0, 3) * HOUR
+        for _ in range(numbers.randrange(0, 12)):
+            begin = numbers.randrange(60, seen)
+            end = max(begin - numbers.choice((1, 600, 5 * HOUR)), 0)
+            kind = numbers.choice(("command", "batch", "container", "session", "host-service", "service"))
+            host.run(begin, end or None, kind=kind, cpu_s=0 if kind == "service" else 10)
+            if kind in ("command", "batch", "container"):
+                after = max(end - 600, 0)
+                work[after:begin] = b"\1" * (begin - after)
+        return host, watched, work
+
+    def test_random_histories(self):
+        numbers = random.Random(7)
+        hosts = [self.random_host(number, numbers) for number in range(40)]
+        middle = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(NOW // S - 11 * HOUR - 17))
+        prices = pathlib.Path(self.directory.name, "prices.csv")
+        prices.write_text("AssetClass,InstanceID,InstanceIDField,MarketPriceHourly,EndTimestamp\n"
+                          f"node,random-0*,hostname,1.23,{middle}\nnode,random-0*,hostname,3.7,\n"
+                          "cpu,random-1*,hostname,0.05,\nmemory,random-1*,hostname,0.005,\n")
+        found, answer = self.owned("--prices", prices)
+        idle = {each["hostname"]: (NOW - each["since_unix_ns"]) // S for each in answer["findings"]
+                if each["finding"] == "host_idle"}
+        for number, (host, watched, work) in enumerate(hosts):
+            row = found[f"random-{number:02}"]
+            idle_from = idle.get(row["hostname"], 0)
+            expected = dict.fromkeys(OWNERS, 0)
+            for ago in range(host.seen):
+                if watched[ago]:
+                    expected["idle" if ago < idle_from else "work" if work[ago] else "gap"] += 1
+            self.assertEqual({owner: round(row[f"{owner}_ms"] / 1000) for owner in OWNERS}, expected, row["hostname"])
+
+    def test_screen(self):
+        for number in range(12):
+            then_idle(Host(self.store, f"host-{number:02}"))
+        for name in "planted\x1b[2J", "clean":
+            host = Host(self.store, name)
+            self.watch(host)
+            then_idle(host)
+        text = self.store.sweep("--by", "host", "--limit", "3").stdout
+        self.assertNotIn("\x1b", text)
+        self.assertNotIn("host_idle", text)
+        self.assertIn("11 more", text)
+        self.assertEqual(text.count("\ntotal "), 1)
+        answer = json.loads(self.store.sweep("--by", "host", "--json").stdout)
+        self.assertNotIn("findings", answer)
+        self.assertEqual(len(answer["hosts"]), 14)
+
+    def test_one_host_does_not_fill_the_list(self):
+        large = Host(self.store, "large", cpu_count=64, memory=256 * GIB, **LONG)
+        for name in range(8):
+            for begin in (5 * HOUR, 3 * HOUR):
+                large.run(begin, begin - HOUR, status="failed", cpu_s=64 * 3000, name=f"step-{name}")
+        for number in range(4):
+            then_idle(Host(self.store, f"small-{number}"))
+        found = json.loads(self.store.sweep("--json", "--limit", "6").stdout)["findings"]
+        self.assertEqual([each["hostname"] for each in found].count("large"), 2)
+        self.assertEqual(len(found), 6)
+        found = json.loads(self.store.sweep("--json", "--limit", "8").stdout)["findings"]
+        self.assertEqual([each["hostname"] for each in found].count("large"), 4)
+        costs = [each["cost_micros"] for each in found]
+        self.assertEqual(costs, sorted(costs, reverse=True))
 
 
 class Prices(Case):

@@ -1,0 +1,212 @@
+/* Who owned each hour of a host. See owners.h. */
+#include "sweep/owners.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cost/charge.h"
+
+#define MS INT64_C(1000000)
+#define HOUR_NS (INT64_C(3600000) * MS)
+
+const char *const owner_names[OWNER_COUNT] = {
+#define O(NAME, name) name,
+	OWNERS(O)
+#undef O
+};
+
+struct owning {
+	struct owned_host *host;
+	const struct owners_facts *facts;
+	int64_t *seen_ns; /* of each gap, how long it was watched */
+	int64_t ns[OWNER_COUNT];
+	int64_t watched_ms;
+};
+
+static int64_t least_of(int64_t left, int64_t right)
+{
+	return left < right ? left : right;
+}
+
+static int64_t most_of(int64_t left, int64_t right)
+{
+	return left > right ? left : right;
+}
+
+/* How much of a gap lies in a time, before the host became idle for good. */
+static int64_t gap_within(const struct owning *owning, const struct row_owner_gap *gap, int64_t begin, int64_t end)
+{
+	int64_t next = gap->next_unix_ns == ROW_NULL ? INT64_MAX : gap->next_unix_ns;
+
+	begin = most_of(begin, gap->free_unix_ns);
+	end = least_of(least_of(end, next), owning->host->idle_unix_ns);
+	return most_of(end - begin, 0);
+}
+
+/* The share of the host's price that goes into cores and memory which work never used. */
+static double too_large_share(const struct owned_host *owned, const struct price *price)
+{
+	static const struct price by_weight = {
+		.basis = PRICES_RATES, .cpu_nanos = PRICES_CORE_WEIGHT * 1000, .memory_nanos = 1000};
+	const struct row_host *host = &owned->host->host;
+	int64_t cpu_nanos, memory_nanos;
+	double unused = 0;
+
+	price_bill(price, host->cpu_count, host->memory_bytes, HOUR_NS, &cpu_nanos, &memory_nanos);
+	if (cpu_nanos + memory_nanos <= 0)
+		price_bill(&by_weight, host->cpu_count, host->memory_bytes, HOUR_NS, &cpu_nanos, &memory_nanos);
+	if (host->cpu_count > 0)
+		unused += (double)cpu_nanos * (double)owned->unused_cores / (double)host->cpu_count;
+	if (host->memory_bytes > 0)
+		unused += (double)memory_nanos * (double)owned->unused_bytes / (double)host->memory_bytes;
+	return cpu_nanos + memory_nanos > 0 ? unused / ((double)cpu_nanos + (double)memory_nanos) : 0;
+}
+
+/* Divides a time in which the host was watched among the owners. */
+static void time_divide(const struct owning *owning, int64_t begin, int64_t end, const struct price *price,
+			int64_t ret_ns[OWNER_COUNT])
+{
+	const struct owned_host *host = owning->host;
+	int64_t idle_ns = most_of(end - most_of(begin, host->idle_unix_ns), 0), work_ns = end - begin - idle_ns;
+
+	for (size_t i = 0; i < OWNER_COUNT; i++)
+		ret_ns[i] = 0;
+	ret_ns[OWNER_IDLE] = idle_ns;
+	for (size_t i = 0; i < owning->facts->gap_count; i++) {
+		const struct row_owner_gap *gap = &owning->facts->gaps[i];
+		int64_t ns = gap_within(owning, gap, begin, end), busy_ns = 0;
+
+		if (ns > 0 && gap->busy_ns > 0)
+			busy_ns = (int64_t)((double)ns * (double)gap->busy_ns / (double)owning->seen_ns[i]);
+		busy_ns = least_of(busy_ns, ns);
+		ret_ns[OWNER_SYSTEM] += busy_ns;
+		ret_ns[OWNER_GAP] += ns - busy_ns;
+		work_ns -= ns;
+	}
+	ret_ns[OWNER_TOO_LARGE] = (int64_t)((double)work_ns * too_large_share(host, price));
+	ret_ns[OWNER_WORK] = work_ns - ret_ns[OWNER_TOO_LARGE];
+}
+
+/* A time of constant price, as in a bill. */
+static int piece_add(struct owning *owning, int64_t begin, int64_t end, const struct price *price)
+{
+	const struct row_host *host = &owning->host->host->host;
+	int64_t ns[OWNER_COUNT], nanos[OWNER_COUNT], cpu_nanos, memory_nanos;
+	int error;
+
+	time_divide(owning, begin, end, price, ns);
+	price_bill(price, host->cpu_count, host->memory_bytes, end - begin, &cpu_nanos, &memory_nanos);
+	error = charge_share(cpu_nanos + memory_nanos, ns, OWNER_COUNT, nanos);
+	for (size_t i = 0; i < OWNER_COUNT && error == 0; i++) {
+		owning->ns[i] += ns[i];
+		owning->host->nanos[i] += nanos[i];
+	}
+	owning->host->has_price |= price->basis != PRICES_NONE;
+	return error;
+}
+
+static int span_add(struct owning *owning, int64_t begin, int64_t end)
+{
+	int error = 0;
+
+	owning->watched_ms += (end - begin) / MS;
+	while (begin < end && error == 0) {
+		const struct price *price = price_at(owning->facts->prices, begin);
+		int64_t until = least_of(end, price->until_unix_ns);
+
+		error = piece_add(owning, begin, until, price);
+		begin = until;
+	}
+	return error;
+}
+
+static int span_see(struct owning *owning, int64_t begin, int64_t end)
+{
+	for (size_t i = 0; i < owning->facts->gap_count; i++)
+		owning->seen_ns[i] += gap_within(owning, &owning->facts->gaps[i], begin, end);
+	return 0;
+}
+
+/* Calls `span` for each time in which the host was watched: all of it if nothing tells, as in a bill. */
+static int spans_each(struct owning *owning, int (*span)(struct owning *owning, int64_t begin, int64_t end))
+{
+	const struct owners_facts *facts = owning->facts;
+	int64_t at = most_of(facts->since_unix_ns, owning->host->host->host.first_seen_unix_ns);
+	int64_t end = least_of(facts->until_unix_ns, owning->host->host->host.last_seen_unix_ns);
+	int error = 0;
+
+	if (facts->watched_count == 0 && at < end)
+		return span(owning, at, end);
+	for (size_t i = 0; i < facts->watched_count && error == 0; i++) {
+		const struct row_cost_watched *watched = &facts->watched[i];
+		int64_t from = most_of(at, watched->begin_unix_ns);
+		int64_t to = watched->end_unix_ns == ROW_NULL ? end : least_of(end, watched->end_unix_ns);
+
+		if (from >= to)
+			continue;
+		error = span(owning, from, to);
+		at = to;
+	}
+	return error;
+}
+
+int owners_set(struct owned_host *host, const struct owners_facts *facts)
+{
+	struct owning owning = {.host = host, .facts = facts};
+	int error = -ENOMEM;
+
+	owning.seen_ns = calloc(facts->gap_count + 1, sizeof(*owning.seen_ns));
+	if (owning.seen_ns)
+		error = spans_each(&owning, span_see);
+	if (error == 0)
+		error = spans_each(&owning, span_add);
+	if (error == 0)
+		error = charge_share(owning.watched_ms, owning.ns, OWNER_COUNT, host->ms);
+	free(owning.seen_ns);
+	return error;
+}
+
+int64_t owners_ms(const struct owned_host *host, enum owner first)
+{
+	int64_t sum = 0;
+
+	for (size_t i = first; i < OWNER_COUNT; i++)
+		sum += host->ms[i];
+	return sum;
+}
+
+int64_t owners_nanos(const struct owned_host *host, enum owner first)
+{
+	int64_t sum = 0;
+
+	for (size_t i = first; i < OWNER_COUNT; i++)
+		sum += host->nanos[i];
+	return sum;
+}
+
+/* Rounds one number of each owner of each host, `at` bytes into it. */
+static int amounts_round(struct owned_host *hosts, size_t count, size_t at, int64_t unit)
+{
+	int64_t *weights = calloc(2 * count * OWNER_COUNT + 1, sizeof(*weights));
+	int64_t *parts = weights + count * OWNER_COUNT, sum = 0;
+	int error = weights ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < count * OWNER_COUNT && error == 0; i++) {
+		weights[i] = ((int64_t *)((char *)&hosts[i / OWNER_COUNT] + at))[i % OWNER_COUNT];
+		if (__builtin_add_overflow(sum, weights[i], &sum))
+			error = -EOVERFLOW;
+	}
+	if (error == 0)
+		error = charge_share(sum / unit + (sum % unit >= unit - unit / 2), weights, count * OWNER_COUNT, parts);
+	for (size_t i = 0; i < count * OWNER_COUNT && error == 0; i++)
+		((int64_t *)((char *)&hosts[i / OWNER_COUNT] + at))[i % OWNER_COUNT] = parts[i];
+	free(weights);
+	return error;
+}
+
+int owners_round(struct owned_host *hosts, size_t count, int64_t unit_ms, int64_t unit_nanos)
+{
+	int error = amounts_round(hosts, count, offsetof(struct owned_host, ms), unit_ms);
+
+	return error < 0 ? error : amounts_round(hosts, count, offsetof(struct owned_host, nanos), unit_nanos);
+}
