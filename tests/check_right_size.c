@@ -16,21 +16,21 @@
 /* ---- the rule -------------------------------------------------------------------------- */
 
 /* clang-format off */
-static const struct { int64_t bytes, rounded; } roundings[] = {
-	{1, 64 * MIB}, {64 * MIB, 64 * MIB}, {64 * MIB + 1, 128 * MIB}, {GIB - 1, GIB}, {GIB, GIB},
-	{GIB + 1, GIB + 256 * MIB}, {8 * GIB - 1, 8 * GIB}, {8 * GIB, 8 * GIB}, {8 * GIB + 1, 9 * GIB},
+static const struct { double bytes; int64_t rounded; } roundings[] = {
+	{1, 4 * MIB}, {4 * MIB, 4 * MIB}, {4 * MIB + 0.5, 8 * MIB}, {511 * MIB, 512 * MIB}, {513 * MIB, 520 * MIB},
+	{GIB, GIB}, {GIB + 1, GIB + 16 * MIB}, {63.9 * GIB, 64 * GIB}, {64 * GIB + 1.0, 65 * GIB},
+	{200.5 * GIB, 201 * GIB}, {1e30, INT64_C(1) << 60}, /* hostile figures do not overflow */
 };
-static const struct { int64_t used_bytes, oom_bytes, memory_bytes; } rules[] = {
-	{0, U, 128 * MIB},
-	{100 * MIB, U, 256 * MIB},       /* 115 + 128 */
-	{1000 * MIB, U, 1280 * MIB},     /* 1150 + 128 = 1278 */
-	{20 * GIB, U, 24 * GIB},         /* 23.125 */
-	{100 * MIB, 100 * MIB, 256 * MIB},
-	{100 * MIB, 400 * MIB, 512 * MIB},   /* 500 */
-	{U, 4 * GIB, 5 * GIB},
-	{U, 10 * GIB, 13 * GIB}, /* 12.5 */
-	{U, U, U},
-	{INT64_MAX, INT64_MAX, (INT64_C(1) << 60) + GIB}, /* hostile figures do not overflow */
+static const struct { int64_t used_mib[4]; int64_t oom_bytes, memory_mib; } rules[] = {
+	{{0}, U, 16},
+	{{100}, U, 160},                      /* 101 + 40 + 16 = 157 */
+	{{1000}, U, 1440},                    /* 1010 + 400 + 16 = 1426 */
+	{{1000, 1000, 1000, 1000}, U, 1136},  /* 1010 + 100 + 16 = 1126 */
+	{{1000, 500}, U, 1776},               /* 1010 + 4 x sqrt(125000 + 10000) / 2 + 16 = 1760.8 */
+	{{1000}, 1000 * MIB, 1440},
+	{{1000}, 1600 * MIB, 2000},           /* 2000 */
+	{{U}, 4 * GIB, 5 * 1024},
+	{{U}, U, U},
 };
 static const struct { int64_t concurrent_bytes, peak_rss_bytes, need_bytes; bool is_peak_rss; } needs[] = {
 	{U, U, U, false}, {5, U, 5, false}, {U, 5, 5, true}, {5, 5, 5, false}, {5, 6, 6, true}, {7, 6, 7, false},
@@ -43,14 +43,6 @@ static const struct { double used; int64_t cores; } roundings_of_cores[] = {
 TEST_EACH(memory_is_rounded_up, roundings)
 {
 	ck_assert_int_eq(right_size_round(roundings[_i].bytes), roundings[_i].rounded);
-}
-
-TEST_EACH(memory_follows_the_rule, rules)
-{
-	if (rules[_i].used_bytes == INT64_MAX)
-		ck_assert_int_gt(right_size_memory(INT64_MAX, INT64_MAX), INT64_C(1) << 60);
-	else
-		ck_assert_int_eq(right_size_memory(rules[_i].used_bytes, rules[_i].oom_bytes), rules[_i].memory_bytes);
 }
 
 TEST_EACH(need_is_the_larger_of_what_is_known, needs)
@@ -74,7 +66,7 @@ static struct right_size_task task_of(int64_t memory_mib)
 	return (struct right_size_task){
 		.run_id = 1,
 		.wall_ns = 10 * SECOND,
-		.memory_bytes = memory_mib * MIB,
+		.memory_bytes = memory_mib == U ? U : memory_mib * MIB,
 		.oom_bytes = U,
 		.limit_bytes = U,
 		.input_bytes = U,
@@ -92,6 +84,20 @@ static struct right_size found(const struct right_size_task *tasks, size_t count
 	return size;
 }
 
+TEST_EACH(memory_follows_the_rule, rules)
+{
+	struct right_size_task tasks[4];
+	size_t count = 0;
+
+	while (count == 0 || (count < 4 && rules[_i].used_mib[count] > 0)) {
+		tasks[count] = task_of(rules[_i].used_mib[count]);
+		count++;
+	}
+	tasks[0].oom_bytes = rules[_i].oom_bytes;
+	ck_assert_int_eq(found(tasks, count, U).memory_bytes,
+			 rules[_i].memory_mib == U ? U : rules[_i].memory_mib * MIB);
+}
+
 TEST(a_task_is_left_out_to_test_the_rule)
 {
 	struct right_size_task tasks[] = {task_of(1000), task_of(1100), task_of(1300)};
@@ -99,10 +105,10 @@ TEST(a_task_is_left_out_to_test_the_rule)
 
 	ck_assert_uint_eq(size.task_count, 3);
 	ck_assert_double_eq_tol(size.fail_share, 0.25, 1e-12);
-	ck_assert_int_eq(size.left_out_failed_count, 0); /* 1100 x 1.15 + 128 = 1393 suffices for 1300 */
-	tasks[2].memory_bytes = 1537 * MIB;              /* more than 1536, the same rounded up */
+	ck_assert_int_eq(size.left_out_failed_count, 0); /* 1111 + 262 + 16 = 1389 suffices for 1300 */
+	tasks[2].memory_bytes = 1393 * MIB;              /* more than 1392, the same rounded up */
 	ck_assert_int_eq(found(tasks, 3, U).left_out_failed_count, 1);
-	tasks[1].memory_bytes = 1537 * MIB;
+	tasks[1].memory_bytes = 1393 * MIB;
 	ck_assert_int_eq(found(tasks, 3, U).left_out_failed_count, 0);
 	ck_assert_int_eq(found(tasks, 1, U).left_out_failed_count, U);
 	ck_assert_int_eq(found(tasks, 0, U).memory_bytes, U);
@@ -122,7 +128,7 @@ TEST(tasks_that_failed_are_no_evidence_that_less_suffices)
 	tasks[0].has_succeeded = true;
 	size = found(tasks, 2, U);
 	ck_assert_uint_eq(size.task_count, 1);
-	ck_assert_int_eq(size.memory_bytes, 3584 * MIB); /* what a failed task used, it needed: 3578 */
+	ck_assert_int_eq(size.memory_bytes, 4288 * MIB); /* what a failed task used, it needed: 3030 + 1200 + 16 */
 	ck_assert_int_eq(size.left_out_failed_count, 0); /* but it is not left out */
 }
 
@@ -153,12 +159,12 @@ TEST(saving_is_per_run_against_what_tasks_requested_for_themselves)
 	tasks[1].limit_bytes = 2 * GIB;
 	tasks[2].limit_bytes = 256 * MIB;
 	tasks[2].run_id = tasks[3].run_id = 2;
-	size = found(tasks, 4, U); /* 256 MiB */
+	size = found(tasks, 4, U); /* 128 MiB */
 	ck_assert_int_eq(size.limit_bytes, 256 * MIB);
 	ck_assert_uint_eq(size.run_count, 2);
-	ck_assert_int_eq(size.saved_byte_seconds, (6 * GIB - 512 * MIB) * 10 / 2);
+	ck_assert_int_eq(size.saved_byte_seconds, (6 * GIB - 128 * MIB) * 10 / 2);
 	tasks[0].limit_bytes = tasks[1].limit_bytes = U;
-	tasks[2].limit_bytes = 192 * MIB;
+	tasks[2].limit_bytes = 64 * MIB;
 	ck_assert_int_eq(found(tasks, 4, U).saved_byte_seconds, -64 * MIB * 10); /* more must be requested */
 }
 
@@ -170,8 +176,7 @@ TEST(memory_is_extrapolated_only_beyond_the_largest_input)
 	tasks[1].input_bytes = 3 * GIB;
 	ck_assert_int_eq(found(tasks, 2, U).extrapolated_bytes, U);
 	ck_assert_int_eq(found(tasks, 2, 4 * GIB).extrapolated_bytes, U);
-	ck_assert_int_eq(found(tasks, 2, 8 * GIB).extrapolated_bytes, right_size_memory(4000 * MIB, U));
-	ck_assert_int_eq(found(tasks, 2, 8 * GIB).memory_bytes, right_size_memory(2000 * MIB, U));
+	ck_assert_int_eq(found(tasks, 2, 8 * GIB).extrapolated_bytes, 2 * found(tasks, 2, U).memory_bytes);
 	ck_assert_int_eq(found(tasks, 2, 4 * GIB).largest_input_bytes, 4 * GIB);
 }
 
@@ -359,7 +364,7 @@ TEST(tasks_are_read_from_a_store)
 	ck_assert_uint_eq(sizes.items[0].size.task_count, 3);
 	ck_assert_int_eq(sizes.items[0].size.used_bytes, 700 * MIB);
 	ck_assert_int_eq(sizes.items[0].size.limit_bytes, 3 * GIB);
-	ck_assert_int_eq(sizes.items[0].size.saved_byte_seconds, (7 * GIB - 2 * 960 * MIB) * 10 / 2);
+	ck_assert_int_eq(sizes.items[0].size.saved_byte_seconds, (7 * GIB - 2 * 936 * MIB) * 10 / 2);
 	ck_assert_double_eq_tol(sizes.items[0].size.cores_used, 4, 1e-9); /* of ten windows the largest */
 	ck_assert(!sizes.items[0].size.cores_are_least);
 	ck_assert_str_eq(sizes.items[1].name, "sort");
@@ -383,27 +388,27 @@ static const struct {
 		     "process {\n"
 		     "    // " BASIS "\n"
 		     "    withName: 'it\\'s a\\\\+b\\\\.\\\\{c\\\\}' {\n"
-		     "        memory = 704.MB\n"
+		     "        memory = 728.MB\n"
 		     "        cpus = 2\n"
 		     "    }\n"
 		     "    // " BASIS "\n"
 		     "    withName: 'rule_1' {\n"
-		     "        memory = 704.MB\n"
+		     "        memory = 728.MB\n"
 		     "        cpus = 2\n"
 		     "    }\n"
 		     "}\n"
 		     "// left out: 3 names that cannot be written here, or whose use is unknown\n"},
 	{"snakemake", "set-resources:\n"
 		      "  # " BASIS "\n"
-		      "  - rule_1:mem_mb=739\n"
+		      "  - rule_1:mem_mb=764\n"
 		      "set-threads:\n"
 		      "  - rule_1=2\n"
 		      "# left out: 4 names that are not the name of a rule, or whose use is unknown\n"},
 	{"slurm", "# it's a+b.{c} (" BASIS ")\n"
-		  "#SBATCH --mem=704M\n"
+		  "#SBATCH --mem=728M\n"
 		  "#SBATCH --cpus-per-task=2\n"
 		  "# rule_1 (" BASIS ")\n"
-		  "#SBATCH --mem=704M\n"
+		  "#SBATCH --mem=728M\n"
 		  "#SBATCH --cpus-per-task=2\n"
 		  "# left out: 3 names that cannot be written here, or whose use is unknown\n"},
 };

@@ -9,10 +9,13 @@
 #define GIB (INT64_C(1) << 30)
 #define SECOND_NS 1e9
 
-#define MARGIN 1.15
-#define MARGIN_BYTES (128 * MIB)
+#define MARGIN 1.01
+#define MARGIN_BYTES (16 * MIB)
+#define DEVIATIONS 4.0
+#define DEVIATION_LEAST 0.1 /* of the largest need; counts as one squared deviation more */
 #define OOM_MARGIN 1.25
-#define BYTES_MAX (INT64_C(1) << 60) /* more is nonsense, and would overflow */
+#define BYTES_MAX ((double)(INT64_C(1) << 60)) /* more is nonsense, and would overflow */
+#define ROUND_STEPS 64                         /* from a power of two to the next */
 #define CORES_PERCENTILE 0.95
 #define WAITED_SHARE 0.1      /* of the time in which it could have run; as the finding on CPU contention */
 #define CORES_NEGLIGIBLE 0.05 /* such as a shell beside its command; slows down a task by 5 % at most */
@@ -25,68 +28,82 @@ int64_t right_size_need(int64_t concurrent_bytes, int64_t peak_rss_bytes, bool *
 	return *ret_is_peak_rss ? peak_rss_bytes : concurrent_bytes;
 }
 
-int64_t right_size_round(int64_t bytes)
+int64_t right_size_round(double bytes)
 {
-	int64_t step = bytes < GIB ? 64 * MIB : bytes < 8 * GIB ? 256 * MIB : GIB;
+	int64_t whole = bytes < BYTES_MAX ? (int64_t)ceil(bytes) : (int64_t)BYTES_MAX, step = 4 * MIB;
 
-	return (bytes + step - 1) / step * step;
+	while (step < GIB && step * 2 * ROUND_STEPS <= whole)
+		step *= 2;
+	return (whole + step - 1) / step * step;
 }
 
-static int64_t scale(int64_t bytes, double factor)
-{
-	double scaled = ceil((double)bytes * factor);
-
-	return scaled < (double)BYTES_MAX ? (int64_t)scaled : BYTES_MAX;
-}
-
-int64_t right_size_memory(int64_t used_bytes, int64_t oom_bytes)
-{
-	int64_t bytes = 0;
-
-	if (used_bytes == ROW_NULL && oom_bytes == ROW_NULL)
-		return ROW_NULL;
-	if (used_bytes != ROW_NULL)
-		bytes = scale(used_bytes, MARGIN) + MARGIN_BYTES;
-	if (oom_bytes != ROW_NULL && scale(oom_bytes, OOM_MARGIN) > bytes)
-		bytes = scale(oom_bytes, OOM_MARGIN);
-	return right_size_round(bytes);
-}
-
-/* The two largest needs, and the last limit at which a task was killed. */
+/* What tasks needed, and the last limit at which one was killed. */
 struct needs {
 	const struct right_size_task *most; /* NULL: no need is known */
-	int64_t second_bytes;
+	size_t count;                       /* of tasks that succeeded */
+	double mean, squares;               /* of these; the sum of squared deviations */
 	int64_t oom_bytes;
 };
 
-static struct needs needs_find(const struct right_size_task *tasks, size_t count)
+static struct needs needs_find(const struct right_size_task *tasks, size_t count,
+			       const struct right_size_task *left_out)
 {
-	struct needs needs = {.second_bytes = ROW_NULL, .oom_bytes = ROW_NULL};
+	struct needs needs = {.oom_bytes = ROW_NULL};
 
 	for (size_t i = 0; i < count; i++) {
 		const struct right_size_task *task = &tasks[i];
+		double deviation;
 
+		if (task == left_out)
+			continue;
 		if (task->oom_bytes != ROW_NULL)
 			needs.oom_bytes = task->oom_bytes;
 		if (task->memory_bytes == ROW_NULL)
 			continue;
-		if (!needs.most || task->memory_bytes > needs.most->memory_bytes) {
-			needs.second_bytes = needs.most ? needs.most->memory_bytes : ROW_NULL;
+		if (!needs.most || task->memory_bytes > needs.most->memory_bytes)
 			needs.most = task;
-		} else if (task->memory_bytes > needs.second_bytes) {
-			needs.second_bytes = task->memory_bytes;
-		}
+		if (!task->has_succeeded)
+			continue;
+		deviation = (double)task->memory_bytes - needs.mean;
+		needs.mean += deviation / (double)++needs.count;
+		needs.squares += deviation * ((double)task->memory_bytes - needs.mean);
 	}
 	return needs;
 }
 
-/* Of the tasks that succeeded only the largest can need more than the others' maximum. */
-static int64_t left_out_failed(const struct needs *needs, size_t task_count)
+/* Of the standard deviation; not zero, however few tasks there are. */
+static double deviation_estimate(double squares, double most, double count)
 {
-	if (task_count == 0 || (needs->second_bytes == ROW_NULL && needs->oom_bytes == ROW_NULL))
+	return sqrt((squares + pow(DEVIATION_LEAST * most, 2)) / count);
+}
+
+/* The rule. Unknown if neither a need nor a limit is known. */
+static int64_t memory_request(const struct needs *needs)
+{
+	double bytes = 0, count = fmax((double)needs->count, 1);
+
+	if (!needs->most && needs->oom_bytes == ROW_NULL)
 		return ROW_NULL;
-	return needs->most->has_succeeded &&
-	       needs->most->memory_bytes > right_size_memory(needs->second_bytes, needs->oom_bytes);
+	if (needs->most) {
+		double most = (double)needs->most->memory_bytes;
+
+		bytes = MARGIN * most + DEVIATIONS * deviation_estimate(needs->squares, most, count) / sqrt(count) +
+			MARGIN_BYTES;
+	}
+	if (needs->oom_bytes != ROW_NULL)
+		bytes = fmax(bytes, OOM_MARGIN * (double)needs->oom_bytes);
+	return right_size_round(bytes);
+}
+
+/* Of the tasks that succeeded only the largest can need more than what the others' largest need requests. */
+static int64_t left_out_failed(const struct right_size_task *tasks, size_t count, const struct needs *needs)
+{
+	struct needs others = needs_find(tasks, count, needs->most);
+	int64_t request = memory_request(&others);
+
+	if (needs->count == 0 || request == ROW_NULL)
+		return ROW_NULL;
+	return needs->most->has_succeeded && needs->most->memory_bytes > request;
 }
 
 static int64_t largest_input(const struct right_size_task *tasks, size_t count)
@@ -101,20 +118,19 @@ static int64_t largest_input(const struct right_size_task *tasks, size_t count)
 
 static void memory_find(const struct right_size_task *tasks, size_t count, int64_t input_bytes, struct right_size *size)
 {
-	struct needs needs = needs_find(tasks, count);
-	double factor;
+	struct needs needs = needs_find(tasks, count, NULL);
 
 	size->used_bytes = needs.most ? needs.most->memory_bytes : ROW_NULL;
 	size->is_peak_rss = needs.most && needs.most->is_peak_rss;
-	size->memory_bytes = right_size_memory(size->used_bytes, needs.oom_bytes);
-	size->left_out_failed_count = left_out_failed(&needs, size->task_count);
+	size->memory_bytes = memory_request(&needs);
+	size->left_out_failed_count = left_out_failed(tasks, count, &needs);
 	size->fail_share = 1.0 / (double)(size->task_count + 1);
 	size->largest_input_bytes = largest_input(tasks, count);
 	size->extrapolated_bytes = ROW_NULL;
 	if (!needs.most || size->largest_input_bytes <= 0 || input_bytes <= size->largest_input_bytes)
 		return;
-	factor = (double)input_bytes / (double)size->largest_input_bytes;
-	size->extrapolated_bytes = right_size_memory(scale(size->used_bytes, factor), needs.oom_bytes);
+	size->extrapolated_bytes =
+		right_size_round((double)size->memory_bytes * (double)input_bytes / (double)size->largest_input_bytes);
 }
 
 /* ---- what was requested ---------------------------------------------------------------- */

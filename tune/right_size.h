@@ -1,9 +1,8 @@
 /* The memory and the cores to request for tasks of one name, from what such tasks needed.
  *
- * Memory: the largest need x 1.15 + 128 MiB, at least 1.25 x the limit at which the last one was killed for lack of
- * memory; rounded up. Measured on 13,664 tasks of six pipelines, this failed for 1.0, 0.3 and 0.1 % of further tasks
- * after 5, 10 and 20, at 1.2 x the memory used; percentiles and regressions failed more often, or requested more.
- * Precedents: Kubernetes' VPA (1.15), Robusta KRR (the maximum x 1.15). docs/right-sizing.md has the details.
+ * Memory: the largest need x 1.01 + 4 x the standard error of the mean need + 16 MiB, at least 1.25 x the limit at which
+ * the last one was killed for lack of memory; rounded up. The deviation of few tasks says little: 10 % of the largest need
+ * counts as the squared deviation of one task more. docs/right-sizing.md has the measurements.
  *
  * Cores: in 95 % of all seconds no task used more (KRR: 95th percentile). Never the mean: two cores at work for half of
  * the time are a mean of one.
@@ -56,10 +55,8 @@ int right_size_find(const struct right_size_task *tasks, size_t count, int64_t i
  * not that of all. `*ret_is_peak_rss` says which. */
 int64_t right_size_need(int64_t concurrent_bytes, int64_t peak_rss_bytes, bool *ret_is_peak_rss);
 
-/* The rule. Either may be unknown; the result is unknown if both are. */
-int64_t right_size_memory(int64_t used_bytes, int64_t oom_bytes);
-/* Rounds up: to 64 MiB below 1 GiB, to 256 MiB below 8 GiB, else to 1 GiB. */
-int64_t right_size_round(int64_t bytes);
+/* Rounds up to a 64th of the power of two below it, but to 4 MiB at least and 1 GiB at most. */
+int64_t right_size_round(double bytes);
 /* Rounds up, except for what is negligible; at least 1. */
 int64_t right_size_cores(double used);
 
