@@ -104,7 +104,7 @@ extern const struct row_type row_type_top;
 
 /* Result columns of query/lookups/right_size_cpu.sql. */
 #define ROW_RIGHT_SIZE_CPU_COLUMNS(I, T, B) \
-	I(task_id) I(process_id) I(begin_boot_ns) I(boot_ns) I(cpu_ns) I(is_sample)
+	I(task_id) I(process_id) I(begin_boot_ns) I(boot_ns) I(cpu_ns) I(is_sample) I(thread_count) I(is_found)
 
 /* Result columns of query/lookups/history_runs.sql and history_tasks.sql. */
 #define ROW_HISTORY_RUN_COLUMNS(I, T, B) \

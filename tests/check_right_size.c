@@ -271,6 +271,7 @@ static void put_run_of(int64_t id, const char *name, int64_t limit_bytes, int64_
 
 static void put_task_of(int64_t id, int64_t run_id, const char *name, int64_t memory_mib, int64_t limit_bytes)
 {
+	int64_t end_boot_ns = (strcmp(name, "bursts") == 0 ? 200 : 110) * SECOND;
 	struct row_task task = fill_task(0, "-");
 	struct row_tool tool = fill_tool(0, "-");
 
@@ -286,7 +287,7 @@ static void put_task_of(int64_t id, int64_t run_id, const char *name, int64_t me
 	task.root_process_id = 1;
 	task.started_unix_ns = tool.started_unix_ns = id * SECOND;
 	task.begin_boot_ns = tool.begin_boot_ns = 100 * SECOND;
-	task.end_boot_ns = tool.end_boot_ns = 110 * SECOND;
+	task.end_boot_ns = tool.end_boot_ns = end_boot_ns;
 	task.cpu_ns = 15 * SECOND;
 	task.run_delay_ns = strcmp(name, "waits") == 0 ? 2 * SECOND : 0;
 	task.concurrent_memory_bytes = memory_mib * MIB;
@@ -296,13 +297,11 @@ static void put_task_of(int64_t id, int64_t run_id, const char *name, int64_t me
 	put_tool(&tool);
 }
 
-/* Uses a core for ten seconds and, if it has samples, three more in the last second. */
-static void put_process_of(int64_t id, bool has_samples)
+static void put_process_of(int64_t id, int64_t life_s, int64_t cpu_s)
 {
 	struct row_process process = fill_process(0, "-");
-	struct row_sample sample = fill_sample(U, "-");
 
-	process.id = sample.process_id = id;
+	process.id = id;
 	process.host_id = 1;
 	process.run_id = process.task_id = process.tool_id = id;
 	process.pid = process.exec_id = process.user_id = 1;
@@ -310,14 +309,30 @@ static void put_process_of(int64_t id, bool has_samples)
 	process.ended = "exit";
 	process.totals = "final";
 	process.begin_boot_ns = process.started_unix_ns = 100 * SECOND;
-	process.end_boot_ns = 110 * SECOND;
-	process.cpu_ns = (has_samples ? 13 : 10) * SECOND;
+	process.end_boot_ns = (100 + life_s) * SECOND;
+	process.cpu_ns = cpu_s * SECOND;
 	put_process(&process);
-	for (int64_t i = 1; has_samples && i < 10; i++) {
-		sample.boot_ns = (100 + i) * SECOND;
-		sample.cpu_ns = i * SECOND;
+}
+
+static void put_samples_of(int64_t id, int64_t period_s, int64_t cpu_s, int64_t thread_count)
+{
+	struct row_sample sample = fill_sample(U, "-");
+
+	sample.process_id = id;
+	sample.thread_count = thread_count;
+	for (int64_t i = 1; i < 10; i++) {
+		sample.boot_ns = (100 + period_s * i) * SECOND;
+		sample.cpu_ns = cpu_s * i * SECOND;
 		put_sample(&sample);
 	}
+}
+
+/* Uses a core for ten seconds and, if it has samples, three more in the last second. */
+static void put_steady_process_of(int64_t id, bool has_samples)
+{
+	put_process_of(id, 10, has_samples ? 13 : 10);
+	if (has_samples)
+		put_samples_of(id, 1, 1, 4);
 }
 
 static struct right_sizes sizes;
@@ -344,9 +359,9 @@ TEST(tasks_are_read_from_a_store)
 	put_task_of(13, 1, "sort", 10, 2 * GIB);
 	put_task_of(21, 2, "align", 700, 3 * GIB);
 	put_task_of(14, 1, "waits", 10, 8 * GIB);
-	put_process_of(11, true);
-	put_process_of(14, true);
-	put_process_of(13, false);
+	put_steady_process_of(11, true);
+	put_steady_process_of(14, true);
+	put_steady_process_of(13, false);
 	incident.id = incident.host_id = incident.run_id = 1;
 	incident.task_id = 13;
 	incident.kind = "oom-kill";
@@ -373,6 +388,22 @@ TEST(tasks_are_read_from_a_store)
 	ck_assert(sizes.items[1].size.cores_are_least);
 	ck_assert_double_eq_tol(sizes.items[2].size.cores_used, 4, 1e-9);
 	ck_assert(sizes.items[2].size.cores_are_least);
+	right_sizes_free(&sizes);
+}
+
+/* Four threads work for the last second of every ten; scans that find them quiet write no sample. */
+TEST(bursts_between_quiet_scans_are_not_the_mean)
+{
+	memset(&sizes, 0, sizeof(sizes));
+	put_run_of(1, "alpha", U, 1);
+	put_task_of(11, 1, "bursts", 500, U);
+	put_process_of(11, 100, 40);
+	put_samples_of(11, 10, 4, 4);
+	commit(1);
+	ck_assert_int_eq(select_tasks(NULL, 1), 1);
+	ck_assert_int_eq(right_sizes_find(&sizes, U), 0);
+	ck_assert_double_eq_tol(sizes.items[0].size.cores_used, 4, 1e-9);
+	ck_assert_int_eq(sizes.items[0].size.cores, 4);
 	right_sizes_free(&sizes);
 }
 

@@ -112,7 +112,7 @@ struct reader {
 	struct right_sizes_task *task; /* NULL: none of them */
 	int64_t task_id;
 	struct right_size_windows windows;
-	int64_t process_id, boot_ns, cpu_ns;
+	int64_t process_id, boot_ns, cpu_ns, thread_count; /* thread_count 0: unknown */
 	bool has_samples;
 };
 
@@ -144,8 +144,24 @@ static int task_begin(struct reader *reader, int64_t task_id)
 	return error;
 }
 
+/* When the process may have begun to use what it used since its last reading. A scan that finds it quiet (less than
+ * 2 % of a core since its last sample) writes none: what it used since is of the last second, or as much longer
+ * as all its threads took. Before a process had a sample with its threads this is not known. */
+static int64_t use_begin(const struct reader *reader, const struct row_right_size_cpu *row)
+{
+	int64_t elapsed_ns = row->boot_ns - reader->boot_ns, used_ns = row->cpu_ns - reader->cpu_ns;
+
+	if (elapsed_ns < 2 * RIGHT_SIZE_WINDOW_NS || reader->thread_count <= 0)
+		return reader->boot_ns;
+	used_ns /= reader->thread_count;
+	if (used_ns < RIGHT_SIZE_WINDOW_NS)
+		used_ns = RIGHT_SIZE_WINDOW_NS;
+	return used_ns < elapsed_ns ? row->boot_ns - used_ns : reader->boot_ns;
+}
+
 static int reading_take(struct reader *reader, const struct row_right_size_cpu *row)
 {
+	bool is_first_of_found = false; /* it was not scanned before */
 	int error = 0;
 
 	if (!reader->task || row->task_id != reader->task_id) {
@@ -158,11 +174,15 @@ static int reading_take(struct reader *reader, const struct row_right_size_cpu *
 		reader->process_id = row->process_id;
 		reader->boot_ns = row->begin_boot_ns;
 		reader->cpu_ns = 0;
+		reader->thread_count = 0;
+		is_first_of_found = row->is_found == 1;
 	}
 	reader->has_samples |= row->is_sample == 1;
+	if (row->thread_count != ROW_NULL && !is_first_of_found)
+		reader->thread_count = row->thread_count;
 	if (row->cpu_ns <= reader->cpu_ns)
 		return 0;
-	right_size_windows_add(&reader->windows, reader->boot_ns, row->boot_ns, row->cpu_ns - reader->cpu_ns);
+	right_size_windows_add(&reader->windows, use_begin(reader, row), row->boot_ns, row->cpu_ns - reader->cpu_ns);
 	reader->boot_ns = row->boot_ns;
 	reader->cpu_ns = row->cpu_ns;
 	return 0;
