@@ -115,6 +115,16 @@ static int duration_take(const struct options *options, const struct option_spec
 	return 0;
 }
 
+static int bytes_take(const struct options *options, const struct option_spec *spec, const char *value)
+{
+	uint64_t bytes;
+
+	if (parse_number(value, parse_sizes, 1, INT64_MAX, &bytes) < 0)
+		return options_misuse(options, "--%s takes bytes, or 500M or 10G, not '%s'", spec->name, value);
+	*spec->bytes = (int64_t)bytes;
+	return 0;
+}
+
 /* Returns 0, or VERB_USAGE after printing an error. */
 static int option_take(struct options *options, const struct option_spec *spec, const char *value)
 {
@@ -122,6 +132,8 @@ static int option_take(struct options *options, const struct option_spec *spec, 
 		return spec->take(options, value);
 	if (spec->duration_ns)
 		return duration_take(options, spec, value);
+	if (spec->bytes)
+		return bytes_take(options, spec, value);
 	if (spec->number)
 		return number_take(options, spec, value);
 	if (spec->common == OPTION_COLOR)

@@ -27,6 +27,19 @@ struct printer {
 	bool raw;
 };
 
+/* What the request for an input is based on: its mark and the note on that, and its name in JSON. */
+static const struct {
+	const char *mark, *note, *name;
+} input_bases[] = {
+	[RIGHT_SIZE_INPUT_NONE] = {"", NULL, NULL},
+	[RIGHT_SIZE_INPUT_SEEN] = {"", NULL, "seen"},
+	[RIGHT_SIZE_INPUT_LARGER] = {"~", "~ extrapolated: no input that large was seen.", "extrapolated"},
+	[RIGHT_SIZE_INPUT_FEW] = {"", "for input -: fewer than 5 tasks whose input is known succeeded.", "few"},
+	[RIGHT_SIZE_INPUT_ALIKE] = {"^", "-^ larger than all inputs that were seen, which hardly differ.", "alike"},
+	[RIGHT_SIZE_INPUT_TOO_FAR] = {"!", "-! more than ten times the largest input that was seen.", "too_far"},
+};
+#define INPUT_BASES (sizeof(input_bases) / sizeof(input_bases[0]))
+
 /* ---- text ------------------------------------------------------------------------------ */
 
 static const char *marked(const char *text, const char *mark, char buffer[UNITS_SIZE])
@@ -50,7 +63,8 @@ static const char *saving_text(int64_t byte_seconds, bool raw, char text[UNITS_S
 static void name_add(const struct printer *printer, struct table *table, const struct right_sizes_name *item)
 {
 	const struct right_size *size = &item->size;
-	char memory[UNITS_SIZE], cores[UNITS_SIZE], share[UNITS_SIZE], left_out[UNITS_SIZE], saving[UNITS_SIZE];
+	char memory[UNITS_SIZE], cores[UNITS_SIZE], share[UNITS_SIZE], left_out[UNITS_SIZE], saving[UNITS_SIZE],
+		input[UNITS_SIZE];
 
 	snprintf(share, sizeof(share), "%.3g %%", 100 * size->fail_share);
 	snprintf(left_out, sizeof(left_out), "-");
@@ -69,21 +83,23 @@ static void name_add(const struct printer *printer, struct table *table, const s
 		      size->limit_bytes == ROW_NULL ? "" : units_bytes(size->limit_bytes, printer->raw),
 		      size->limit_bytes == ROW_NULL ? "" : saving_text(size->saved_byte_seconds, printer->raw, saving),
 		      size->oom_count ? units_count((int64_t)size->oom_count, printer->raw) : "",
-		      size->extrapolated_bytes == ROW_NULL ? "" : units_bytes(size->extrapolated_bytes, printer->raw),
+		      printer->input_bytes == ROW_NULL ? ""
+						       : marked(units_bytes(size->input_memory_bytes, printer->raw),
+								input_bases[size->input.basis].mark, input),
 		      NULL);
 }
 
 static void notes_print(const struct printer *printer)
 {
 	struct output_flow flow;
-	bool has_peaks = false, has_least = false, has_inputs = false;
+	bool has_peaks = false, has_least = false, has_basis[INPUT_BASES] = {false};
 
 	for (size_t i = 0; i < printer->sizes->count; i++) {
 		const struct right_size *size = &printer->sizes->items[i].size;
 
 		has_peaks |= size->memory_bytes != ROW_NULL && size->is_peak_rss;
 		has_least |= size->cores != ROW_NULL && size->cores_are_least;
-		has_inputs |= size->extrapolated_bytes != ROW_NULL;
+		has_basis[size->input.basis] = true;
 	}
 	output_flow_begin(&flow, printer->output);
 	output_print(&flow.inner, STYLE_DIM,
@@ -95,9 +111,9 @@ static void notes_print(const struct printer *printer)
 	if (has_least)
 		output_print(&flow.inner, STYLE_DIM,
 			     "+ at least: too short for samples of CPU use, or it waited for CPU.\n");
-	if (has_inputs)
-		output_print(&flow.inner, STYLE_DIM,
-			     "extrapolated: not measured; memory is assumed to grow like the input.\n");
+	for (size_t i = 0; i < INPUT_BASES; i++)
+		if (has_basis[i] && input_bases[i].note)
+			output_print(&flow.inner, STYLE_DIM, "%s\n", input_bases[i].note);
 	output_flow_end(&flow, 0);
 }
 
@@ -114,7 +130,7 @@ static int text_print(const struct printer *printer)
 		{"requested", TABLE_RIGHT, 0, 0, true},
 		{"saved/run", TABLE_RIGHT, 0, 0, true},
 		{"OOM", TABLE_RIGHT, 0, 3, true},
-		{"extrapolated", TABLE_RIGHT, 0, 0, true},
+		{"for input", TABLE_RIGHT, 0, 0, true},
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	int error;
@@ -159,7 +175,11 @@ static json_t *name_to_json(const struct right_sizes_name *item)
 	json_set_integer(object, "memory_limit_bytes", size->limit_bytes);
 	json_set_integer(object, "saved_byte_seconds", size->saved_byte_seconds);
 	json_set_integer(object, "largest_input_bytes", size->largest_input_bytes);
-	json_set_integer(object, "extrapolated_memory_bytes", size->extrapolated_bytes);
+	json_set_integer(object, "input_memory_bytes", size->input_memory_bytes);
+	json_set_string(object, "input_basis", input_bases[size->input.basis].name);
+	json_set_integer(object, "input_task_count", (int64_t)size->input.task_count);
+	json_set_integer(object, "input_left_out_failed_count",
+			 size->input_memory_bytes == ROW_NULL ? ROW_NULL : (int64_t)size->input.left_out_failed_count);
 	return object;
 }
 
@@ -204,9 +224,10 @@ static const char *basis_text(const struct right_size *size, char *text, size_t 
 	if (size->left_out_failed_count != ROW_NULL)
 		used += snprintf(text + used, capacity - (size_t)used, ", %lld of %zu failed if left out",
 				 (long long)size->left_out_failed_count, size->task_count);
-	if (size->extrapolated_bytes != ROW_NULL)
-		snprintf(text + used, capacity - (size_t)used, ", extrapolated to the input: %lld MiB",
-			 (long long)(size->extrapolated_bytes / MIB));
+	if (size->input_memory_bytes != ROW_NULL)
+		snprintf(text + used, capacity - (size_t)used, ", for the input: %lld MiB%s",
+			 (long long)(size->input_memory_bytes / MIB),
+			 size->input.basis == RIGHT_SIZE_INPUT_LARGER ? " (extrapolated)" : "");
 	return text;
 }
 

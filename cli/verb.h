@@ -30,6 +30,7 @@ struct option_spec {
 	bool *flag; /* set to true; takes no value */
 	const char **text;
 	int64_t *duration_ns; /* 90s, 15m, 2h, 3d */
+	int64_t *bytes;       /* 4096, 500M, 10G */
 	int *choice;          /* set to `chosen` or, if it takes a value, to its index in `values` */
 	int chosen;
 	int64_t *number; /* from `least` to `most` */

@@ -168,17 +168,81 @@ TEST(saving_is_per_run_against_what_tasks_requested_for_themselves)
 	ck_assert_int_eq(found(tasks, 4, U).saved_byte_seconds, -64 * MIB * 10); /* more must be requested */
 }
 
-TEST(memory_is_extrapolated_only_beyond_the_largest_input)
-{
-	struct right_size_task tasks[] = {task_of(1000), task_of(2000)};
+/* ---- for an input ---------------------------------------------------------------------- */
 
-	tasks[0].input_bytes = 4 * GIB;
-	tasks[1].input_bytes = 3 * GIB;
-	ck_assert_int_eq(found(tasks, 2, U).extrapolated_bytes, U);
-	ck_assert_int_eq(found(tasks, 2, 4 * GIB).extrapolated_bytes, U);
-	ck_assert_int_eq(found(tasks, 2, 8 * GIB).extrapolated_bytes, 2 * found(tasks, 2, U).memory_bytes);
-	ck_assert_int_eq(found(tasks, 2, 4 * GIB).largest_input_bytes, 4 * GIB);
+/* Tasks that need 200 MiB, and 100 MiB for each GiB of input, of `first` GiB and so on. */
+static void growing_tasks(struct right_size_task *tasks, size_t count, int64_t first)
+{
+	for (size_t i = 0; i < count; i++) {
+		tasks[i] = task_of(200 + 100 * (first + (int64_t)i));
+		tasks[i].input_bytes = (first + (int64_t)i) * GIB;
+	}
 }
+
+static const struct {
+	size_t count;
+	int64_t first, input_gib;
+	enum right_size_input basis;
+} bases[] = {
+	{5, 1, 3, RIGHT_SIZE_INPUT_SEEN},    {5, 1, 5, RIGHT_SIZE_INPUT_SEEN},     {5, 1, 6, RIGHT_SIZE_INPUT_LARGER},
+	{5, 1, 50, RIGHT_SIZE_INPUT_LARGER}, {5, 1, 51, RIGHT_SIZE_INPUT_TOO_FAR}, {4, 1, 3, RIGHT_SIZE_INPUT_FEW},
+	{5, 4, 9, RIGHT_SIZE_INPUT_LARGER},  {5, 5, 9, RIGHT_SIZE_INPUT_SEEN},     {5, 5, 10, RIGHT_SIZE_INPUT_ALIKE},
+	{0, 1, 1, RIGHT_SIZE_INPUT_FEW},     {5, 1, U, RIGHT_SIZE_INPUT_NONE},
+};
+
+TEST_EACH(memory_for_an_input_is_known_where_inputs_reach, bases)
+{
+	struct right_size_task tasks[5];
+	int64_t input_bytes = bases[_i].input_gib == U ? U : bases[_i].input_gib * GIB;
+	struct right_size size;
+
+	growing_tasks(tasks, bases[_i].count, bases[_i].first);
+	size = found(tasks, bases[_i].count, input_bytes);
+	ck_assert_int_eq(size.input.basis, bases[_i].basis);
+	ck_assert_int_eq(size.input_memory_bytes == U,
+			 bases[_i].basis != RIGHT_SIZE_INPUT_SEEN && bases[_i].basis != RIGHT_SIZE_INPUT_LARGER);
+	if (bases[_i].count > 0)
+		ck_assert_int_eq(size.memory_bytes, found(tasks, bases[_i].count, U).memory_bytes);
+}
+
+TEST(memory_for_an_input_follows_the_line)
+{
+	struct right_size_task tasks[40];
+
+	growing_tasks(tasks, 40, 1);
+	for (int64_t input = 1; input <= 80; input++) {
+		int64_t need = (200 + 100 * input) * MIB;
+		struct right_size size = found(tasks, 40, input * GIB);
+
+		ck_assert_int_ge(size.input_memory_bytes, need);
+		if (input <= 40) /* at the ends of the line, 11 % of 500 MiB are the most */
+			ck_assert_int_le(size.input_memory_bytes, need + need / 6 + 100 * MIB);
+		ck_assert_uint_eq(size.input.left_out_failed_count, 0);
+	}
+}
+
+TEST(tiny_needs_keep_their_margin_for_an_input)
+{
+	struct right_size_task tasks[5];
+
+	for (int64_t i = 0; i < 5; i++) {
+		tasks[i] = task_of(2);
+		tasks[i].input_bytes = (i + 1) * MIB;
+	}
+	ck_assert_int_eq(found(tasks, 5, 3 * MIB).input_memory_bytes, 20 * MIB);
+}
+
+TEST(the_limit_that_was_exceeded_is_a_floor_for_an_input_too)
+{
+	struct right_size_task tasks[6];
+
+	growing_tasks(tasks, 6, 1);
+	tasks[5].oom_bytes = 16 * GIB;
+	tasks[5].has_succeeded = false;
+	ck_assert_int_eq(found(tasks, 6, 3 * GIB).input_memory_bytes, 20 * GIB);
+}
+
+/* ---- cores ----------------------------------------------------------------------------- */
 
 TEST(cores_are_those_of_the_task_that_used_most)
 {

@@ -71,10 +71,11 @@ static struct needs needs_find(const struct right_size_task *tasks, size_t count
 	return needs;
 }
 
-/* Of the standard deviation; not zero, however few tasks there are. */
-static double deviation_estimate(double squares, double most, double count)
+double right_size_request(double most_bytes, double squares, double count, double error)
 {
-	return sqrt((squares + pow(DEVIATION_LEAST * most, 2)) / count);
+	double deviation = sqrt((squares + pow(DEVIATION_LEAST * most_bytes, 2)) / count);
+
+	return MARGIN * most_bytes + DEVIATIONS * deviation * error + MARGIN_BYTES;
 }
 
 /* The rule. Unknown if neither a need nor a limit is known. */
@@ -84,12 +85,8 @@ static int64_t memory_request(const struct needs *needs)
 
 	if (!needs->most && needs->oom_bytes == ROW_NULL)
 		return ROW_NULL;
-	if (needs->most) {
-		double most = (double)needs->most->memory_bytes;
-
-		bytes = MARGIN * most + DEVIATIONS * deviation_estimate(needs->squares, most, count) / sqrt(count) +
-			MARGIN_BYTES;
-	}
+	if (needs->most)
+		bytes = right_size_request((double)needs->most->memory_bytes, needs->squares, count, 1 / sqrt(count));
 	if (needs->oom_bytes != ROW_NULL)
 		bytes = fmax(bytes, OOM_MARGIN * (double)needs->oom_bytes);
 	return right_size_round(bytes);
@@ -106,31 +103,42 @@ static int64_t left_out_failed(const struct right_size_task *tasks, size_t count
 	return needs->most->has_succeeded && needs->most->memory_bytes > request;
 }
 
-static int64_t largest_input(const struct right_size_task *tasks, size_t count)
-{
-	int64_t largest = ROW_NULL;
-
-	for (size_t i = 0; i < count; i++)
-		if (tasks[i].memory_bytes != ROW_NULL && tasks[i].input_bytes > largest)
-			largest = tasks[i].input_bytes;
-	return largest;
-}
-
-static void memory_find(const struct right_size_task *tasks, size_t count, int64_t input_bytes, struct right_size *size)
+static void memory_find(const struct right_size_task *tasks, size_t count, struct right_size *size)
 {
 	struct needs needs = needs_find(tasks, count, NULL);
 
 	size->used_bytes = needs.most ? needs.most->memory_bytes : ROW_NULL;
 	size->is_peak_rss = needs.most && needs.most->is_peak_rss;
+	size->oom_bytes = needs.oom_bytes;
 	size->memory_bytes = memory_request(&needs);
 	size->left_out_failed_count = left_out_failed(tasks, count, &needs);
 	size->fail_share = 1.0 / (double)(size->task_count + 1);
-	size->largest_input_bytes = largest_input(tasks, count);
-	size->extrapolated_bytes = ROW_NULL;
-	if (!needs.most || size->largest_input_bytes <= 0 || input_bytes <= size->largest_input_bytes)
-		return;
-	size->extrapolated_bytes =
-		right_size_round((double)size->memory_bytes * (double)input_bytes / (double)size->largest_input_bytes);
+}
+
+static int input_find(const struct right_size_task *tasks, size_t count, int64_t input_bytes, struct right_size *size)
+{
+	struct right_size_point *points = calloc(count + 1, sizeof(*points));
+	size_t known = 0;
+
+	size->largest_input_bytes = size->input_memory_bytes = ROW_NULL;
+	if (!points)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		if (tasks[i].memory_bytes == ROW_NULL || tasks[i].input_bytes <= 0 || !tasks[i].has_succeeded)
+			continue;
+		if (tasks[i].input_bytes > size->largest_input_bytes)
+			size->largest_input_bytes = tasks[i].input_bytes;
+		points[known++] =
+			(struct right_size_point){(double)tasks[i].input_bytes, (double)tasks[i].memory_bytes};
+	}
+	if (input_bytes != ROW_NULL)
+		size->input = right_size_for_input(points, known, (double)input_bytes);
+	if (input_bytes != ROW_NULL && !isnan(size->input.memory_bytes))
+		size->input_memory_bytes =
+			right_size_round(fmax(size->input.memory_bytes,
+					      size->oom_bytes == ROW_NULL ? 0 : OOM_MARGIN * (double)size->oom_bytes));
+	free(points);
+	return 0;
 }
 
 /* ---- what was requested ---------------------------------------------------------------- */
@@ -297,11 +305,13 @@ int right_size_find(const struct right_size_task *tasks, size_t count, int64_t i
 		size.failed_count += !tasks[i].has_succeeded;
 		size.oom_count += tasks[i].oom_bytes != ROW_NULL;
 	}
-	memory_find(tasks, count, input_bytes, &size);
+	memory_find(tasks, count, &size);
 	cores_find(tasks, count, &size);
 	if (size.task_count == 0 && size.oom_count == 0)
-		size.memory_bytes = size.cores = size.extrapolated_bytes = ROW_NULL;
-	error = request_find(tasks, count, &size);
+		size.memory_bytes = size.cores = ROW_NULL;
+	error = input_find(tasks, count, input_bytes, &size);
+	if (error == 0)
+		error = request_find(tasks, count, &size);
 	if (error == 0)
 		*ret_size = size;
 	return error;

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "common/store/rows.h"
+#include "tune/right_size_input.h"
 
 struct right_size_task {
 	int64_t run_id, wall_ns;
@@ -32,6 +33,7 @@ struct right_size {
 	size_t task_count; /* N: succeeded, with known memory */
 	size_t failed_count, oom_count, run_count;
 	int64_t used_bytes; /* largest need */
+	int64_t oom_bytes;  /* at which the last task was killed that was */
 	bool is_peak_rss;
 	int64_t memory_bytes;          /* to request */
 	double fail_share;             /* 1/(N+1): how often the next task needs more than any of N */
@@ -43,10 +45,11 @@ struct right_size {
 	int64_t limit_bytes;           /* requested by the last task that requested memory for itself */
 	int64_t saved_byte_seconds;    /* a run, on average; negative if more must be requested */
 	int64_t largest_input_bytes;
-	int64_t extrapolated_bytes; /* to request for the given input; ROW_NULL if such an input was seen */
+	int64_t input_memory_bytes; /* to request for the given input; ROW_NULL: unknown, see `input` */
+	struct right_size_for_input input;
 };
 
-/* `tasks` in order of their start. `input_bytes` is the size of an input to extrapolate to, or ROW_NULL. Returns 0 or
+/* `tasks` in order of their start. `input_bytes` is the size of an input to request for, or ROW_NULL. Returns 0 or
  * -ENOMEM. */
 int right_size_find(const struct right_size_task *tasks, size_t count, int64_t input_bytes,
 		    struct right_size *ret_size);
@@ -55,6 +58,9 @@ int right_size_find(const struct right_size_task *tasks, size_t count, int64_t i
  * not that of all. `*ret_is_peak_rss` says which. */
 int64_t right_size_need(int64_t concurrent_bytes, int64_t peak_rss_bytes, bool *ret_is_peak_rss);
 
+/* The rule: needs of `count` tasks, whose deviations have a sum of squares, in bytes; `error` is the standard error of what
+ * is known of their mean, in standard deviations. Returns bytes, not rounded. */
+double right_size_request(double most_bytes, double squares, double count, double error);
 /* Rounds up to a 64th of the power of two below it, but to 4 MiB at least and 1 GiB at most. */
 int64_t right_size_round(double bytes);
 /* Rounds up, except for what is negligible; at least 1. */

@@ -44,6 +44,7 @@ CASES = [
     ("tune-running", ["tune", "make"], [80]),
     ("tune-lossy", ["tune", "evil"], [80, PIPE]),
     ("tune-right-size", ["tune", "--right-size"], [80, PIPE]),
+    ("tune-right-size-input", ["tune", "--right-size", "--input-size", "3M"], [PIPE]),
 ]
 
 

@@ -714,7 +714,7 @@ class Json(Case):
         "explain": [["explain", "1000"], ["explain", "map"], ["explain", "make"]],
         "tune": [["tune", "snakemake: Snakefile", "--set", "serial_task.least=0s", "--set",
                   "serial_task.overlap-share=100%"], ["tune", "make", "--by", "sample"]],
-        "tune --right-size": [["tune", "--right-size"]],
+        "tune --right-size": [["tune", "--right-size"], ["tune", "--right-size", "--input-size", "3M"]],
         "sweep": [["sweep", "--since", "3650d", "--set", "task_failures.least=1ms"]],
         "sweep --list": [["sweep", "--list"], ["tune", "--list"]],
         "compare": [["compare", "gzip", "snakemake: Snakefile"]],

@@ -2,6 +2,9 @@
  *
  *   request rule < LINES          a line is the bytes that tasks needed; prints the largest, the request, and of how many
  *                                 tasks it would not have sufficed if they had been left out
+ *   request input < LINES         a line is the bytes of an input, and pairs of the input and the memory of tasks;
+ *                                 prints the request for that input, else in general, the basis (enum
+ *                                 right_size_input), and of how many tasks left out it would not have sufficed
  *   request show STORE FORMAT     as tracer tune --right-size
  */
 #include <err.h>
@@ -13,40 +16,80 @@
 #include "cli/right_size.h"
 #include "tune/right_size.h"
 
-#define TASKS_MAX 128
+#define NUMBERS_MAX 256
 
-static void print_size(const struct right_size_task *tasks, size_t count)
+/* Reads a line of numbers. Returns their count, or -1 at the end. */
+static int numbers_read(int64_t *numbers)
+{
+	static char *line;
+	static size_t size;
+	char *at, *end;
+	int count;
+
+	if (getline(&line, &size, stdin) <= 0)
+		return -1;
+	at = line;
+	for (count = 0; count < NUMBERS_MAX; count++, at = end) {
+		numbers[count] = strtoll(at, &end, 10);
+		if (end == at)
+			break;
+	}
+	return count;
+}
+
+static struct right_size_task task_of(int64_t input_bytes, int64_t memory_bytes)
+{
+	return (struct right_size_task){.memory_bytes = memory_bytes,
+					.oom_bytes = ROW_NULL,
+					.limit_bytes = ROW_NULL,
+					.input_bytes = input_bytes,
+					.cores = NAN,
+					.has_succeeded = true};
+}
+
+static struct right_size size_of(const struct right_size_task *tasks, size_t count, int64_t input_bytes)
 {
 	struct right_size size;
 
-	if (right_size_find(tasks, count, ROW_NULL, &size) < 0)
+	if (right_size_find(tasks, count, input_bytes, &size) < 0)
 		errx(EXIT_FAILURE, "out of memory");
-	printf("%" PRId64 " %" PRId64 " %" PRId64 "\n", size.used_bytes, size.memory_bytes, size.left_out_failed_count);
+	return size;
 }
 
 static int rule(void)
 {
-	struct right_size_task tasks[TASKS_MAX];
-	char *line = NULL, *at, *end;
-	size_t size = 0, count;
+	struct right_size_task tasks[NUMBERS_MAX];
+	int64_t numbers[NUMBERS_MAX];
+	int count;
 
-	while (getline(&line, &size, stdin) > 0) {
-		at = line;
-		for (count = 0; count < TASKS_MAX; count++, at = end) {
-			int64_t bytes = strtoll(at, &end, 10);
+	while ((count = numbers_read(numbers)) >= 0) {
+		struct right_size size;
 
-			if (end == at)
-				break;
-			tasks[count] = (struct right_size_task){.memory_bytes = bytes,
-								.oom_bytes = ROW_NULL,
-								.limit_bytes = ROW_NULL,
-								.input_bytes = ROW_NULL,
-								.cores = NAN,
-								.has_succeeded = true};
-		}
-		print_size(tasks, count);
+		for (int i = 0; i < count; i++)
+			tasks[i] = task_of(ROW_NULL, numbers[i]);
+		size = size_of(tasks, (size_t)count, ROW_NULL);
+		printf("%" PRId64 " %" PRId64 " %" PRId64 "\n", size.used_bytes, size.memory_bytes,
+		       size.left_out_failed_count);
 	}
-	free(line);
+	return EXIT_SUCCESS;
+}
+
+static int input(void)
+{
+	struct right_size_task tasks[NUMBERS_MAX];
+	int64_t numbers[NUMBERS_MAX];
+	int count;
+
+	while ((count = numbers_read(numbers)) > 0) {
+		struct right_size size;
+
+		for (int i = 1; i + 1 < count; i += 2)
+			tasks[i / 2] = task_of(numbers[i], numbers[i + 1]);
+		size = size_of(tasks, (size_t)count / 2, numbers[0]);
+		printf("%" PRId64 " %d %zu\n",
+		       size.input_memory_bytes == ROW_NULL ? size.memory_bytes : size.input_memory_bytes,
+		       (int)size.input.basis, size.input.left_out_failed_count);
+	}
 	return EXIT_SUCCESS;
 }
 
@@ -69,7 +112,9 @@ int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "rule") == 0)
 		return rule();
+	if (argc == 2 && strcmp(argv[1], "input") == 0)
+		return input();
 	if (argc == 4 && strcmp(argv[1], "show") == 0)
 		return show(argv[2], argv[3]);
-	errx(EXIT_FAILURE, "usage: request rule | show STORE FORMAT");
+	errx(EXIT_FAILURE, "usage: request rule | input | show STORE FORMAT");
 }
