@@ -16,6 +16,7 @@
 #include "tune/right_sizes.h"
 
 #define MIB (INT64_C(1) << 20)
+#define GIB (INT64_C(1) << 30)
 #define MEGABYTE INT64_C(1000000)
 #define HOUR_S 3600
 #define NAME_SIZE 1024
@@ -257,24 +258,54 @@ static void print_selector(FILE *file, const char *name)
 	fputc('\'', file);
 }
 
+/* The labels of nf-core's pipelines. */
+static const struct {
+	const char *name;
+	int64_t cores, memory_bytes;
+} nf_core_labels[] = {
+	{"process_single", 1, 6 * GIB}, {"process_low", 2, 12 * GIB},          {"process_medium", 6, 36 * GIB},
+	{"process_high", 12, 72 * GIB}, {"process_high_memory", 0, 200 * GIB},
+};
+
+/* The smallest that suffices for both. */
+static const char *nf_core_label(int64_t cores, int64_t memory_bytes)
+{
+	for (size_t i = 0; i < sizeof(nf_core_labels) / sizeof(nf_core_labels[0]); i++)
+		if (nf_core_labels[i].cores >= cores && nf_core_labels[i].memory_bytes >= memory_bytes)
+			return nf_core_labels[i].name;
+	return "none";
+}
+
+static void nextflow_print_name(FILE *file, const struct right_sizes_name *item)
+{
+	const struct right_size *size = &item->size;
+	char basis[160];
+
+	fprintf(file, "    // %s\n", basis_text(size, basis, sizeof(basis)));
+	fprintf(file, "    // nf-core labels: %s for memory, %s for cpus\n", nf_core_label(0, size->memory_bytes),
+		nf_core_label(size->cores, 0));
+	fputs("    withName: ", file);
+	print_selector(file, item->name);
+	fprintf(file, " {\n        memory = { %lld.MB * task.attempt }\n        cpus = %lld\n    }\n",
+		(long long)(size->memory_bytes / MIB), (long long)size->cores);
+}
+
 static int nextflow_print(const struct printer *printer)
 {
 	FILE *file = printer->output->file;
 	size_t left_out = 0;
-	char basis[160];
 
-	fputs("// Names are Tracer's: replace one by the name of its process where they differ.\nprocess {\n", file);
+	fputs("// Names are Tracer's: replace one by the name of its process where they differ.\n"
+	      "// task.attempt: more memory for a retry, if errorStrategy is 'retry' and maxRetries at least 1.\n"
+	      "process {\n",
+	      file);
 	for (size_t i = 0; i < printer->sizes->count; i++) {
 		const struct right_sizes_name *item = &printer->sizes->items[i];
 
-		if (!name_is_plain(item->name) || !is_known(&item->size)) {
+		if (name_is_plain(item->name) && is_known(&item->size))
+			nextflow_print_name(file, item);
+		else
 			left_out++;
-			continue;
-		}
-		fprintf(file, "    // %s\n    withName: ", basis_text(&item->size, basis, sizeof(basis)));
-		print_selector(file, item->name);
-		fprintf(file, " {\n        memory = %lld.MB\n        cpus = %lld\n    }\n",
-			(long long)(item->size.memory_bytes / MIB), (long long)item->size.cores);
 	}
 	fputs("}\n", file);
 	print_left_out(file, "//", left_out);
