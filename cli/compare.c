@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/names.h"
 #include "cli/source.h"
 #include "cli/table.h"
 #include "cli/units.h"
@@ -15,11 +16,14 @@
 #define LAST_DEFAULT 50
 
 static int64_t last = LAST_DEFAULT, limit = LIMIT_DEFAULT;
+static const char *names_path;
+static struct names *engine_names;
 
 static const struct option_spec option_specs[] = {
 	{"last", 0, "N", NULL, "of runs of a name, compare the last N (50); 0: all", .number = &last,
 	 .most = INT32_MAX},
 	{"limit", 'n', "N", NULL, "print at most N task names (20); 0: no limit", .number = &limit, .most = INT32_MAX},
+	OPTION_SPEC_NAMES(&names_path),
 	OPTION_SPECS_OF_VIEW,
 };
 
@@ -318,6 +322,25 @@ static int sides_join(struct compared *compared)
 	return 0;
 }
 
+/* The file is of one run: all tasks of a name that it has one name for are renamed, on both sides. */
+static int tasks_name(struct compared *compared)
+{
+	int64_t *run_ids = calloc(compared->run_count + 1, sizeof(*run_ids));
+	size_t count = 0;
+	int error;
+
+	if (!run_ids)
+		return -ENOMEM;
+	for (int side = COMPARE_SIDES - 1; side >= 0; side--)
+		for (size_t i = compared->sides[side].history.run_count; i > 0; i--)
+			run_ids[count++] = compared->sides[side].history.runs[i - 1].id;
+	error = names_learn(engine_names, compared->view->store, run_ids, count);
+	for (size_t i = 0; error == 0 && i < compared->task_count; i++)
+		compared->tasks[i].name = names_of(engine_names, ROW_NULL, compared->tasks[i].name);
+	free(run_ids);
+	return error;
+}
+
 static int sides_load(struct compared *compared)
 {
 	const struct options *options = compared->view->options;
@@ -341,6 +364,8 @@ static int compare_show(struct view *view)
 
 	if (error == 0)
 		error = sides_join(&compared);
+	if (error == 0 && engine_names)
+		error = tasks_name(&compared);
 	if (error == 0)
 		error = compare_init(&compared.compare, compared.tasks, compared.task_count, compared.side_of_run,
 				     compared.run_count);
@@ -354,6 +379,11 @@ static int compare_show(struct view *view)
 	free(compared.tasks);
 	free(compared.side_of_run);
 	return error;
+}
+
+static int compare_main(const struct options *options)
+{
+	return names_show(names_path, &engine_names, options, compare_show);
 }
 
 const struct verb verb_compare = {
@@ -377,5 +407,5 @@ const struct verb verb_compare = {
 		    "  tracer compare nightly.sh nightly-new.sh --last 10\n"
 		    "  tracer compare latest nightly.sh --json | jq '.steps[] | {name, ratio, verdict}'",
 	.completion = "run",
-	.show = compare_show,
+	.main = compare_main,
 };

@@ -95,15 +95,9 @@ static int export_show(struct view *view)
 
 static int export_main(const struct options *options)
 {
-	int status;
-
 	if (!format)
 		return options_misuse(options, "--format is missing: one of " FORMATS);
-	if (names_path && names_read(names_path, &names) < 0)
-		return VERB_FAILED;
-	status = source_show(options, export_show);
-	names_free(names);
-	return status;
+	return names_show(names_path, &names, options, export_show);
 }
 
 const struct verb verb_export = {

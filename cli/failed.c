@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "cli/names.h"
 #include "cli/source.h"
 #include "cli/units.h"
 #include "query/ask.h"
@@ -13,9 +14,12 @@
 #define COMMAND_SIZE 400 /* bytes of a command line on a terminal */
 
 static bool all;
+static const char *names_path;
+static struct names *names;
 
 static const struct option_spec option_specs[] = {
 	{"all", 'a', NULL, NULL, "include harmless failures and every attempt", .flag = &all},
+	OPTION_SPEC_NAMES(&names_path),
 	OPTION_SPECS_OF_VIEW,
 };
 
@@ -79,10 +83,12 @@ static void print_task(const struct findings *findings, const struct row_inciden
 {
 	const struct row_task *task = findings->task;
 	const struct output *output = &findings->output;
+	const char *label = task ? report_task_label(&findings->report, findings->index, task) : NULL;
 
-	output_print(output, STYLE_TITLE, "%s", task ? task->name : "a process");
-	if (task && task->label && *task->label)
-		output_print(output, STYLE_PLAIN, " %s", task->label);
+	output_print(output, STYLE_TITLE, "%s",
+		     task ? report_task_name(&findings->report, findings->index, task) : "a process");
+	if (label && *label)
+		output_print(output, STYLE_PLAIN, " %s", label);
 	output_print(output, STYLE_DIM, "  %s", units_time_of_day(incident->unix_ns));
 	if (!task)
 		return;
@@ -291,6 +297,10 @@ static json_t *task_to_json(const struct findings *findings)
 		json_object_set(task, escaped, json_object_get(row, escaped)); /* does nothing if it is missing */
 	}
 	json_decref(row);
+	if (report->engine_names) {
+		json_set_string(task, "engine_name", report->engine_names[findings->index].name);
+		json_set_string(task, "engine_label", report->engine_names[findings->index].label);
+	}
 	json_set_integer(task, "wall_ns", row_subtract(findings->task->end_boot_ns, findings->task->begin_boot_ns));
 	json_set_integer(task, "last_attempt_id", report->tasks[report_last_attempt(report, findings->index)].id);
 	return task;
@@ -363,12 +373,19 @@ static int failed_show(struct view *view)
 
 	if (error == 0)
 		error = report_load(&findings.report, view->store, runs.items, false);
+	if (error == 0 && names)
+		error = names_join_run(names, &findings.report);
 	if (error == 0)
 		error = options->json ? print_json(&findings) : print_all(&findings);
 	rows_free(&findings.tasks);
 	report_free(&findings.report);
 	rows_free(&runs);
 	return error;
+}
+
+static int failed_main(const struct options *options)
+{
+	return names_show(names_path, &names, options, failed_show);
 }
 
 const struct verb verb_failed = {
@@ -392,5 +409,5 @@ const struct verb verb_failed = {
 		    "  tracer failed 3f2a --all\n"
 		    "  tracer failed --json | jq '.failures[] | {verdict, sentence, cause}'",
 	.completion = "run",
-	.show = failed_show,
+	.main = failed_main,
 };

@@ -8,6 +8,7 @@
 #include <utlist.h>
 
 #include "cli/output.h"
+#include "cli/units.h"
 #include "common/yaml/arena.h"
 
 #define LINE_BYTES_MAX (1 << 20)
@@ -45,11 +46,26 @@ struct file {
 	char path[];
 };
 
+/* What names_learn() found out of a task, and of all tasks of one name. */
+struct learned_task {
+	UT_hash_handle hh;
+	int64_t id;
+	const char *engine_name;
+};
+
+struct learned_name {
+	UT_hash_handle hh;
+	const char *engine_name; /* NULL: they have several */
+	char name[];
+};
+
 struct names {
 	struct arena arena;    /* owns everything below */
 	struct entry *entries; /* by key */
 	size_t count;
 	struct file *files; /* by path */
+	struct learned_task *learned_tasks;
+	struct learned_name *learned_names;
 };
 
 /* Columns of trace.txt or of a benchmark file. */
@@ -460,8 +476,21 @@ void names_free(struct names *names)
 		return;
 	HASH_CLEAR(hh, names->entries);
 	HASH_CLEAR(hh, names->files);
+	HASH_CLEAR(hh, names->learned_tasks);
+	HASH_CLEAR(hh, names->learned_names);
 	arena_deinit(&names->arena);
 	free(names);
+}
+
+int names_show(const char *path, struct names **names, const struct options *options, int (*show)(struct view *view))
+{
+	int status;
+
+	if (path && names_read(path, names) < 0)
+		return VERB_FAILED;
+	status = source_show(options, show);
+	names_free(*names);
+	return status;
 }
 
 /* ---- joining */
@@ -617,4 +646,90 @@ int names_join(struct names *names, struct report *report, size_t *ret_count)
 	for (size_t i = 0; i < report->task_count; i++)
 		*ret_count += report->engine_names[i].name != NULL;
 	return r;
+}
+
+int names_join_run(struct names *names, struct report *report)
+{
+	size_t count = 0;
+	int error = names_join(names, report, &count);
+
+	if (error == 0 && count == 0 && report->task_count > 1)
+		say("tracer: no task of this run is in the --names file");
+	return error;
+}
+
+/* ---- learning */
+
+static int task_learn(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
+		      size_t count)
+{
+	struct joining *joining = context;
+	struct names *names = joining->names;
+	const char *engine_name = joining->report->engine_names[index].name;
+	struct learned_task *learned;
+	struct learned_name *all;
+
+	if (!engine_name)
+		return 0;
+	learned = arena_alloc(&names->arena, sizeof(*learned));
+	if (!learned)
+		return -ENOMEM;
+	*learned = (struct learned_task){.id = task->id, .engine_name = engine_name};
+	HASH_ADD(hh, names->learned_tasks, id, sizeof(learned->id), learned);
+	HASH_FIND_STR(names->learned_names, task->name, all);
+	if (all) {
+		if (all->engine_name && strcmp(all->engine_name, engine_name) != 0)
+			all->engine_name = NULL;
+		return 0;
+	}
+	all = arena_alloc(&names->arena, sizeof(*all) + strlen(task->name) + 1);
+	if (!all)
+		return -ENOMEM;
+	strcpy(all->name, task->name);
+	all->engine_name = engine_name;
+	HASH_ADD_STR(names->learned_names, name, all);
+	return 0;
+}
+
+static int run_learn(struct names *names, struct store *store, int64_t run_id, size_t *ret_count)
+{
+	static const struct report_writer writer = {.task = task_learn};
+	struct report report = {0};
+	struct joining joining = {.names = names, .report = &report};
+	struct rows run = {0};
+	int error = source_find_run(store, units_id(run_id, false), &run);
+
+	if (error == 0)
+		error = report_load(&report, store, ROWS_ITEM(&run, run, 0), false);
+	if (error == 0)
+		error = names_join(names, &report, ret_count);
+	if (error == 0 && *ret_count > 0)
+		error = report_walk(&report, NULL, 0, &writer, &joining);
+	report_free(&report);
+	rows_free(&run);
+	return error;
+}
+
+int names_learn(struct names *names, struct store *store, const int64_t *run_ids, size_t count)
+{
+	size_t found = 0;
+	int error = 0;
+
+	for (size_t i = 0; error == 0 && found == 0 && i < count; i++)
+		error = run_learn(names, store, run_ids[i], &found);
+	if (error == 0 && found == 0)
+		say("tracer: no task of these runs is in the --names file");
+	return error;
+}
+
+const char *names_of(const struct names *names, int64_t task_id, const char *name)
+{
+	struct learned_task *task;
+	struct learned_name *all;
+
+	HASH_FIND(hh, names->learned_tasks, &task_id, sizeof(task_id), task);
+	if (task)
+		return task->engine_name;
+	HASH_FIND_STR(names->learned_names, name, all);
+	return all && all->engine_name ? all->engine_name : name;
 }

@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/table.h"
@@ -26,6 +27,7 @@ struct printer {
 	const struct output *output;
 	int64_t input_bytes;
 	bool raw;
+	bool has_engine_names;
 };
 
 /* What the request for an input is based on: its mark and the note on that, and its name in JSON. */
@@ -295,8 +297,9 @@ static int nextflow_print(const struct printer *printer)
 	FILE *file = printer->output->file;
 	size_t left_out = 0;
 
-	fputs("// Names are Tracer's: replace one by the name of its process where they differ.\n"
-	      "// task.attempt: more memory for a retry, if errorStrategy is 'retry' and maxRetries at least 1.\n"
+	if (!printer->has_engine_names)
+		fputs("// Names are Tracer's: those of processes come with --names trace.txt.\n", file);
+	fputs("// task.attempt: more memory for a retry, if errorStrategy is 'retry' and maxRetries at least 1.\n"
 	      "process {\n",
 	      file);
 	for (size_t i = 0; i < printer->sizes->count; i++) {
@@ -434,19 +437,42 @@ static int (*format_find(const struct view *view, const char *format))(const str
 	return NULL;
 }
 
-int right_size_show(struct view *view, const char *format, int64_t input_bytes, const char *const *operands,
+static const char *name_of(const void *names, int64_t task_id, const char *name)
+{
+	return names_of(names, task_id, name);
+}
+
+static int tasks_name(struct right_sizes *sizes, struct names *names, struct store *store)
+{
+	int64_t *run_ids = NULL;
+	size_t count = 0;
+	int error = right_sizes_runs(sizes, &run_ids, &count);
+
+	if (error == 0)
+		error = names_learn(names, store, run_ids, count);
+	if (error == 0)
+		right_sizes_rename(sizes, name_of, names);
+	free(run_ids);
+	return error;
+}
+
+int right_size_show(struct view *view, const struct right_size_request *request, const char *const *operands,
 		    size_t count)
 {
-	int (*print)(const struct printer *printer) = format_find(view, format);
+	int (*print)(const struct printer *printer) = format_find(view, request->format);
 	struct right_sizes sizes = {0};
-	const struct printer printer = {&sizes, &view->output, input_bytes, view->options->raw};
+	const struct printer printer = {&sizes, &view->output, request->input_bytes, view->options->raw,
+					request->names != NULL};
 	int error;
 
 	if (!print)
-		return options_misuse(view->options, "the formats are " RIGHT_SIZE_FORMATS ", not '%s'", format);
+		return options_misuse(view->options, "the formats are " RIGHT_SIZE_FORMATS ", not '%s'",
+				      request->format);
 	error = operands_add(view, &sizes, operands, count);
+	if (error == 0 && request->names)
+		error = tasks_name(&sizes, request->names, view->store);
 	if (error == 0)
-		error = right_sizes_find(&sizes, input_bytes);
+		error = right_sizes_find(&sizes, request->input_bytes);
 	if (error == 0)
 		error = print(&printer);
 	right_sizes_free(&sizes);

@@ -26,17 +26,6 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPECS_OF_VIEW,
 };
 
-/* Sets the engine's names of the report's tasks. */
-static int name_tasks(struct report *report)
-{
-	size_t count = 0;
-	int error = names_join(names, report, &count);
-
-	if (error == 0 && count == 0 && report->task_count > 1)
-		say("tracer show: no task of this run is in the --names file");
-	return error;
-}
-
 static int show(struct view *view)
 {
 	const struct options *options = view->options;
@@ -47,7 +36,7 @@ static int show(struct view *view)
 	if (error == 0)
 		error = report_load(&report, view->store, runs.items, true);
 	if (error == 0 && names)
-		error = name_tasks(&report);
+		error = names_join_run(names, &report);
 	if (error == 0 && style.view == REPORT_SAMPLES)
 		error = report_load_samples(&report);
 	if (error == 0)
@@ -60,8 +49,6 @@ static int show(struct view *view)
 
 static int show_main(const struct options *options)
 {
-	int status;
-
 	style.raw = options->raw;
 	if (by >= 0)
 		style.view = REPORT_TABLE + by;
@@ -69,11 +56,7 @@ static int show_main(const struct options *options)
 		return options_misuse(options, "--processes requires the tree view");
 	if (style.with_samples && !options->json)
 		return options_misuse(options, "--samples requires --json");
-	if (names_path && names_read(names_path, &names) < 0)
-		return VERB_FAILED;
-	status = source_show(options, show);
-	names_free(names);
-	return status;
+	return names_show(names_path, &names, options, show);
 }
 
 const struct verb verb_show = {

@@ -28,7 +28,8 @@ static int by = -1; /* 1: by sample, else by task */
 static const char *trend;
 static int format_choice = -1; /* index in RIGHT_SIZE_FORMATS */
 static int64_t input_bytes = ROW_NULL;
-static const char *prices_path;
+static const char *prices_path, *names_path;
+static struct names *names;
 static int64_t limit = 10;
 static struct thresholds thresholds;
 
@@ -48,6 +49,7 @@ static const struct option_spec option_specs[] = {
 	 .bytes = &input_bytes},
 	{"trend", 0, "NAME", "run", "show where the runs of that name became slower or faster", .text = &trend},
 	{"set", 0, "FINDING.PARAMETER=VALUE", NULL, "set a threshold, such as serial_task.least=1m", .take = set_take},
+	OPTION_SPEC_NAMES(&names_path),
 	OPTION_SPEC_PRICES(&prices_path),
 	OPTION_SPECS_OF_VIEW,
 };
@@ -633,6 +635,8 @@ static int run_show(struct view *view, struct tune *tune)
 
 	if (error == 0)
 		error = report_load(&tune->report, view->store, ROWS_ITEM(&run, run, 0), false);
+	if (error == 0 && names)
+		error = names_join_run(names, &tune->report);
 	if (error == 0 && by == 1)
 		error = report_load_samples(&tune->report);
 	if (error == 0)
@@ -664,8 +668,11 @@ static int right_size_tune(struct view *view)
 {
 	static const char *const formats[] = {"text", "json", "nextflow", "snakemake", "slurm"};
 
-	return right_size_show(view, format_choice < 0 ? NULL : formats[format_choice], input_bytes,
-			       (const char *const *)view->options->operands, view->options->operand_count);
+	const struct right_size_request request = {format_choice < 0 ? NULL : formats[format_choice], input_bytes,
+						   names};
+
+	return right_size_show(view, &request, (const char *const *)view->options->operands,
+			       view->options->operand_count);
 }
 
 static int trend_tune(struct view *view)
@@ -681,13 +688,15 @@ static int tune_main(const struct options *options)
 		return options_misuse(options, "--%s needs --right-size", format_choice >= 0 ? "format" : "input-size");
 	if (by >= 0 && (list || right_size || trend))
 		return options_misuse(options, "--by is for one run");
+	if (names_path && (list || trend))
+		return options_misuse(options, "--names is for one run, or --right-size");
 	if (right_size)
-		return source_show(options, right_size_tune);
+		return names_show(names_path, &names, options, right_size_tune);
 	if (options_check_most(options, list || trend ? 0 : 1))
 		return VERB_USAGE;
 	if (trend)
 		return source_show(options, trend_tune);
-	return list ? thresholds_list(&thresholds, options, KIND) : source_show(options, tune_show);
+	return list ? thresholds_list(&thresholds, options, KIND) : names_show(names_path, &names, options, tune_show);
 }
 
 const struct verb verb_tune = {

@@ -479,7 +479,7 @@ TEST(bursts_between_quiet_scans_are_not_the_mean)
 static const struct {
 	const char *format, *text;
 } formats[] = {
-	{"nextflow", "// Names are Tracer's: replace one by the name of its process where they differ.\n"
+	{"nextflow", "// Names are Tracer's: those of processes come with --names trace.txt.\n"
 		     "// task.attempt: more memory for a retry, if errorStrategy is 'retry' and maxRetries at "
 		     "least 1.\n"
 		     "process {\n"
@@ -526,7 +526,7 @@ TEST_EACH(configuration_is_quoted, formats)
 	commit(1);
 	view.store = open_reader();
 	view.output.file = open_memstream(&text, &size);
-	ck_assert_int_eq(right_size_show(&view, formats[_i].format, U, NULL, 0), 0);
+	ck_assert_int_eq(right_size_show(&view, &(struct right_size_request){formats[_i].format, U, NULL}, NULL, 0), 0);
 	fclose(view.output.file);
 	ck_assert_str_eq(text, formats[_i].text);
 	free(text);

@@ -150,15 +150,15 @@ static int compare_ids(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* Returns the number of different ids, which are sorted. */
-static size_t ids_count(int64_t *ids, size_t count)
+size_t right_size_ids_unique(int64_t *ids, size_t count)
 {
-	size_t different = count > 0;
+	size_t unique = 0;
 
 	qsort(ids, count, sizeof(*ids), compare_ids);
-	for (size_t i = 1; i < count; i++)
-		different += ids[i] != ids[i - 1];
-	return different;
+	for (size_t i = 0; i < count; i++)
+		if (i == 0 || ids[i] != ids[unique - 1])
+			ids[unique++] = ids[i];
+	return unique;
 }
 
 static int request_find(const struct right_size_task *tasks, size_t count, struct right_size *size)
@@ -179,10 +179,11 @@ static int request_find(const struct right_size_task *tasks, size_t count, struc
 			(double)(tasks[i].limit_bytes - size->memory_bytes) * ((double)tasks[i].wall_ns / SECOND_NS);
 	}
 	if (requested > 0 && size->memory_bytes != ROW_NULL)
-		size->saved_byte_seconds = (int64_t)(saved_byte_seconds / (double)ids_count(run_ids, requested));
+		size->saved_byte_seconds =
+			(int64_t)(saved_byte_seconds / (double)right_size_ids_unique(run_ids, requested));
 	for (size_t i = 0; i < count; i++)
 		run_ids[i] = tasks[i].run_id;
-	size->run_count = ids_count(run_ids, count);
+	size->run_count = right_size_ids_unique(run_ids, count);
 	free(run_ids);
 	return 0;
 }

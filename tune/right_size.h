@@ -66,6 +66,9 @@ int64_t right_size_round(double bytes);
 /* Rounds up, except for what is negligible; at least 1. */
 int64_t right_size_cores(double used);
 
+/* Sorts the ids, each of which is kept once. Returns their number. */
+size_t right_size_ids_unique(int64_t *ids, size_t count);
+
 /* Whether a task was runnable without a processor for so long that it would have used more cores. Unknown is no. */
 bool right_size_has_waited(int64_t cpu_ns, int64_t run_delay_ns);
 

@@ -10,7 +10,7 @@
 
 struct right_sizes_task {
 	int64_t id, started_unix_ns, begin_boot_ns, end_boot_ns;
-	const char *name; /* one of `texts` */
+	const char *name; /* one of `texts`, unless renamed */
 	struct right_size_task task;
 };
 
@@ -227,6 +227,27 @@ int64_t right_sizes_add(struct right_sizes *sizes, struct store *store, const st
 	error = cpu_load(&reader, store, parameters);
 	right_size_windows_deinit(&reader.windows);
 	return error < 0 ? error : (int64_t)reader.count;
+}
+
+/* ---- names ------------------------------------------------------------------------------ */
+
+int right_sizes_runs(const struct right_sizes *sizes, int64_t **ret_ids, size_t *ret_count)
+{
+	int64_t *ids = calloc(sizes->task_count + 1, sizeof(*ids));
+
+	if (!ids)
+		return -ENOMEM;
+	for (size_t i = 0; i < sizes->task_count; i++)
+		ids[i] = sizes->tasks[i].task.run_id;
+	*ret_ids = ids;
+	*ret_count = right_size_ids_unique(ids, sizes->task_count);
+	return 0;
+}
+
+void right_sizes_rename(struct right_sizes *sizes, right_sizes_namer *namer, const void *data)
+{
+	for (size_t i = 0; i < sizes->task_count; i++)
+		sizes->tasks[i].name = namer(data, sizes->tasks[i].id, sizes->tasks[i].name);
 }
 
 /* ---- by name --------------------------------------------------------------------------- */

@@ -27,6 +27,11 @@ struct right_sizes {
 /* Adds the selected tasks; one that was added before counts once. Returns their number, or -errno. Zero `sizes` before
  * the first call; free them after an error, too. */
 int64_t right_sizes_add(struct right_sizes *sizes, struct store *store, const struct right_sizes_selection *selection);
+/* Writes the ids of the runs of all tasks, each once, to an array that the caller frees. Returns 0 or -ENOMEM. */
+int right_sizes_runs(const struct right_sizes *sizes, int64_t **ret_ids, size_t *ret_count);
+/* Gives each task the name that `namer` returns for it, borrowed. */
+typedef const char *right_sizes_namer(const void *data, int64_t task_id, const char *name);
+void right_sizes_rename(struct right_sizes *sizes, right_sizes_namer *namer, const void *data);
 /* Computes `items` from all tasks that were added; call it once. `input_bytes` as in right_size_find(). Returns 0
  * or -ENOMEM. */
 int right_sizes_find(struct right_sizes *sizes, int64_t input_bytes);

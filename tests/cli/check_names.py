@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tracer show --names FILE: the engine's task names, taken from its own files.
+"""--names FILE: the engine's task names, taken from its own files.
 
     check_names.py TRACER CORRELATOR RECORDING [TEST...]
 
@@ -87,14 +87,32 @@ class Names(unittest.TestCase):
     def tearDownClass(cls):
         cls.directory.cleanup()
 
-    def show(self, store, text, *options):
+    def show(self, store, text, *options, verb="show"):
         path = pathlib.Path(self.directory.name, "names")
         if isinstance(text, str):
             path.write_bytes(text.encode("utf-8", "surrogateescape"))
         else:
             path = text
-        return subprocess.run([TRACER, "show", "--store", store, "--names", path, *options], capture_output=True,
+        return subprocess.run([TRACER, verb, *options, "--store", store, "--names", path], capture_output=True,
                               text=True, errors="replace", check=False)
+
+    def json(self, *arguments, verb):
+        result = self.show(*arguments, "--json", verb=verb)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return json.loads(result.stdout)
+
+    def second_run(self, name, **changes):
+        """Returns a store with the run twice: the copy has other ids, and these changes."""
+        store = os.path.join(self.directory.name, name)
+        shutil.copy(self.store, store)
+        with sqlite3.connect(store) as database:
+            for table, ids in [("runs", ("id",)), ("tasks", ("id", "run_id", "parent_task_id")),
+                               ("tools", ("id", "run_id", "task_id"))]:
+                columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
+                values = [f"{name} + 1" if name in ids else changes.get(f"{table}_{name}", name) for name in columns]
+                database.execute(f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(values)} FROM {table} "
+                                 "WHERE true")
+        return store
 
     def tasks(self, result):
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -164,6 +182,54 @@ class Names(unittest.TestCase):
         result = self.show(self.store, TRACE + "1\tff/cdef01\t77\tX\tOK\n")
         self.assertEqual(result.returncode, 0)
         self.assertIn("no task of this run is in the --names file", result.stderr)
+
+    def test_tune(self):
+        names = {item["name"] for item in self.json(self.store, HERE / "snakemake.log", verb="tune")["names"]}
+        self.assertTrue({"map", "simulate", "flagstat"} <= names, names)
+        self.assertFalse({"wgsim", "samtools flagstat"} & names, names)
+
+    def test_right_sizes(self):
+        sizes = self.json(self.store, HERE / "snakemake.log", "--right-size", verb="tune")["names"]
+        self.assertEqual({item["name"]: item["task_count"] for item in sizes},
+                         {"map": 3, "simulate": 3, "stats": 3, "index_bam": 3, "flagstat": 3, "index": 1, "reference": 1,
+                          "summary": 1})
+        config = self.show(self.labelled, FILES["trace"][0], "--right-size", "--format", "nextflow", verb="tune").stdout
+        self.assertIn("    withName: 'ALIGN:BWA' {\n", config)
+        self.assertNotIn("Names are Tracer's", config)
+
+    def test_right_sizes_of_other_runs(self):
+        """Tasks that the file does not have get the name that all tasks of their name have."""
+        store = self.second_run("twice.db", tasks_label="'other'")
+        trace = TRACE + "1\tab/cdef01\t77\tINDEX\tOK\n1\tab/cdef02\t77\tA\tOK\n1\tab/cdef03\t77\tB\tOK\n"
+        with sqlite3.connect(store) as database:
+            database.execute("UPDATE tasks SET label = 'ab/cdef01' WHERE name = 'bwa index' AND label <> 'other'")
+            for label, sample in (("ab/cdef02", "heart"), ("ab/cdef03", "liver")):
+                database.execute("UPDATE tasks SET label = ? WHERE name = 'wgsim' AND label = ?", (label, sample + ".1.fq"))
+        sizes = self.json(store, trace, "--right-size", verb="tune")["names"]
+        counts = {item["name"]: item["task_count"] for item in sizes}
+        self.assertEqual({name: counts.get(name) for name in ("INDEX", "bwa index", "A", "B", "wgsim")},
+                         {"INDEX": 2, "bwa index": None, "A": 1, "B": 1, "wgsim": 4})
+
+    def test_compare(self):
+        store = self.second_run("two.db", runs_name="'other'", tasks_label="'other'")
+        steps = self.json(store, HERE / "snakemake.log", "snakemake", "other", verb="compare")["steps"]
+        names = {step["name"]: (step["a"]["task_count"], step["b"]["task_count"]) for step in steps}
+        self.assertEqual((names["simulate"], names["map"]), ((3, 3), (3, 3)))
+        self.assertNotIn("wgsim", names)
+
+    def test_failed(self):
+        store = os.path.join(self.directory.name, "failures.db")
+        subprocess.run([CORRELATOR, "--replay", pathlib.Path(RECORDING).with_name("failures.rec"), "--store", store],
+                       check=True, capture_output=True)
+        with sqlite3.connect(store) as database:
+            task, run = database.execute("SELECT t.id, r.name FROM tasks t JOIN runs r ON r.id = t.run_id "
+                                         "JOIN incidents i ON i.task_id = t.id "
+                                         "WHERE t.status = 'failed' AND t.kind <> 'main'").fetchone()
+            database.execute("UPDATE tasks SET label = 'ab/cdef01' WHERE id = ?", (task,))
+        self.assertIn("ALIGN:BWA s1", self.show(store, FILES["trace"][0], run, "--all", verb="failed").stdout)
+        failures = self.json(store, FILES["trace"][0], run, verb="failed")["failures"]
+        self.assertIn(("ALIGN:BWA", "s1"), [(failure["task"]["engine_name"], failure["task"]["engine_label"])
+                                           for failure in failures if failure["task"]])
 
 
 if __name__ == "__main__":

@@ -103,7 +103,7 @@ static int show(const char *path, const char *format)
 	output_init(&view.output, stdout, OUTPUT_COLOR_NEVER);
 	if (store_open_reader(path, &view.store, &reason) < 0)
 		errx(EXIT_FAILURE, "%s", reason.text);
-	error = right_size_show(&view, format, ROW_NULL, NULL, 0);
+	error = right_size_show(&view, &(struct right_size_request){format, ROW_NULL, NULL}, NULL, 0);
 	store_close(view.store);
 	return error == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
