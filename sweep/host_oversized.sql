@@ -8,7 +8,7 @@
 -- parameter: since_unix_ns time = 7d; only what was seen from then on
 -- parameter: least_ns duration = 30h; minimum time watched; source: AWS Compute Optimizer needs 30 hours
 -- parameter: headroom_share share = 15%; what the smaller type must have beyond the peak; source: our
---   proposal, that of tune --right-size
+--   proposal
 -- column: instance_type text; its type
 -- column: smaller_type text; the type that would have done
 -- column: smaller_count count; its processors
