@@ -8,6 +8,7 @@
 #include <uthash.h>
 
 #include "common/grow.h"
+#include "tune/right_size.h"
 
 #define COMPUTE_SHARE 0.8   /* our proposal */
 #define STORAGE_SHARE 0.3   /* our proposal */
@@ -155,6 +156,14 @@ static int64_t task_cores_milli(const struct maker *maker, const struct account_
 	return limit_milli;
 }
 
+static bool limit_is_own(const struct maker *maker, size_t index, const struct row_task *row)
+{
+	const struct row_run *run = &ROWS_ITEM(&maker->report->parts, part, maker->report->tasks[index].part)->run;
+
+	return run->task_count == 0 || run->container_id != row->container_id ||
+	       run->memory_limit_bytes != row->memory_limit_bytes;
+}
+
 static int task_take(void *context, size_t index, const struct row_task *row, const struct row_tool *tools,
 		     size_t count)
 {
@@ -163,6 +172,7 @@ static int task_take(void *context, size_t index, const struct row_task *row, co
 	struct account_task *task;
 	struct account_name *name;
 	size_t task_name;
+	bool is_peak_rss;
 
 	if (place == SCHEDULE_NO_TASK) {
 		sum(&maker->account->driver_cpu_ns, row->cpu_ns);
@@ -190,6 +200,9 @@ static int task_take(void *context, size_t index, const struct row_task *row, co
 		.throttled_ns = row->throttled_ns,
 		.read_bytes = row->read_bytes,
 		.write_bytes = row->write_bytes,
+		.memory_bytes = right_size_need(row->concurrent_memory_bytes, row->peak_rss_bytes, &is_peak_rss),
+		.memory_limit_bytes = row->memory_limit_bytes,
+		.limit_is_own = limit_is_own(maker, index, row),
 	};
 	task->cores_milli = task_cores_milli(maker, task, row->core_limit_milli);
 	name->task_count++;

@@ -47,7 +47,10 @@ struct account_task {
 	size_t name;  /* in the account's task_names, whatever its names are */
 	struct account_times times;
 	int64_t throttled_ns, read_bytes, write_bytes; /* ROW_NULL: unknown */
-	int64_t cores_milli;                           /* allowed, in thousandths of a processor; ROW_NULL: unknown */
+	int64_t memory_bytes;                          /* that it needed: right_size_need() */
+	int64_t memory_limit_bytes;
+	bool limit_is_own;   /* not that of the whole run, which it shares */
+	int64_t cores_milli; /* allowed, in thousandths of a processor; ROW_NULL: unknown */
 };
 
 struct account_task_name {

@@ -107,6 +107,8 @@ int asking_ask(struct asking *asking)
 		{"engine_limit", shape_ask_limit},
 		{"gaps_between_tasks", shape_ask_gaps},
 		{"idle_tail", shape_ask_tail},
+		{"memory_held", memory_ask_held},
+		{"memory_unused", memory_ask_unused},
 		{"memory_wait", waits_ask_memory},
 		{"network_filesystem_wait", waits_ask_network},
 		{"processor_contention", waits_ask_contention},

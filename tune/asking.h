@@ -1,7 +1,8 @@
 /* Findings that are made from the account of a run, not by a query: its header says `rows: account`, and no SQL follows.
  *
  * A query would see the tasks of one host, on its own clock, and each would define anew what a task waited for. Those in
- * shape.c are about how tasks lie after and beside each other, those in waits.c about what tasks waited for.
+ * shape.c are about how tasks lie after and beside each other, those in waits.c about what tasks waited for, those in memory.c
+ * about their memory.
  */
 #pragma once
 
@@ -27,8 +28,10 @@ struct asking {
  * what `take` returned. */
 int asking_ask(struct asking *asking);
 
-/* ---- for shape.c and waits.c ------------------------------------------------------- */
+/* ---- for those three --------------------------------------------------------------- */
 
+int memory_ask_held(struct asking *asking);
+int memory_ask_unused(struct asking *asking);
 int shape_ask_gaps(struct asking *asking);
 int shape_ask_limit(struct asking *asking);
 int shape_ask_serial(struct asking *asking);
