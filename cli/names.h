@@ -1,4 +1,5 @@
-/* The engine's own names of tasks, read from one of the engine's files that the user names: `--names FILE`. Optional; tracer never searches for such files.
+/* The engine's own names of tasks, read from one of the engine's files that the user names: `--names FILE`. Optional;
+ * tracer never searches for such files.
  *
  * Supported are Nextflow's trace.txt and .nextflow.log (a task is found by its hash, which is its label),
  * Snakemake's log (by a file of the job on the task's command line, or by rule and wildcards) and

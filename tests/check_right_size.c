@@ -512,25 +512,58 @@ static const struct {
 		  "# left out: 3 names that cannot be written here, or whose use is unknown\n"},
 };
 
+/* Returns what `tracer tune --right-size` prints; to be freed. */
+static char *shown(const char *format)
+{
+	struct options options = {0};
+	struct view view = {.options = &options, .store = open_reader()};
+	char *text = NULL;
+	size_t size;
+
+	view.output.file = open_memstream(&text, &size);
+	ck_assert_int_eq(right_size_show(&view, &(struct right_size_request){format, U, NULL}, NULL, 0), 0);
+	fclose(view.output.file);
+	store_close(view.store);
+	return text;
+}
+
 TEST_EACH(configuration_is_quoted, formats)
 {
 	static const char *const names[] = {STRANGE, "rule_1", HOSTILE, "two\n#SBATCH --wrap=id", "back\\u000aslash"};
-	struct options options = {0};
-	struct view view = {.options = &options};
-	char *text = NULL;
-	size_t size;
+	char *text;
 
 	put_run_of(1, "alpha", U, 5);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		put_task_of(10 + (int64_t)i, 1, names[i], 500, U);
 	commit(1);
-	view.store = open_reader();
-	view.output.file = open_memstream(&text, &size);
-	ck_assert_int_eq(right_size_show(&view, &(struct right_size_request){formats[_i].format, U, NULL}, NULL, 0), 0);
-	fclose(view.output.file);
+	text = shown(formats[_i].format);
 	ck_assert_str_eq(text, formats[_i].text);
 	free(text);
-	store_close(view.store);
+}
+
+static const struct {
+	int64_t memory_mib;
+	const char *label;
+} labels[] = {
+	{4200, "process_single"}, /* requests 5.8 GiB */
+	{4400, "process_low"},    /* 6.1 */
+	{12 * 1024, "process_medium"},
+	{50 * 1024, "process_high"}, /* 70.6 */
+	{52 * 1024, "process_high_memory"},
+	{150 * 1024, "none"},
+};
+
+TEST_EACH(labels_suffice, labels)
+{
+	char expected[64], *text;
+
+	put_run_of(1, "alpha", U, 1);
+	put_task_of(11, 1, "step", labels[_i].memory_mib, U);
+	commit(1);
+	text = shown("nextflow");
+	snprintf(expected, sizeof(expected), "labels: %s for memory, process_low for cpus\n", labels[_i].label);
+	ck_assert_ptr_nonnull(strstr(text, expected));
+	free(text);
 }
 
 int main(void)
