@@ -72,7 +72,6 @@ static int tasks_make(struct input *input, struct run_samples *samples)
 			input->tasks[input->task_count++] = (struct samples_task){
 				.name = line->name,
 				.words = input->words + word_count,
-				.wall_ns = line->wall_ns == ROW_NULL ? 0 : line->wall_ns,
 			};
 		}
 		input->tasks[input->task_count - 1].word_count += count;

@@ -16,8 +16,7 @@
 #define CHILD_STEPS_LEAST 0.7   /* a longer key is better if it keeps so many of the steps, */
 #define CHILD_TASKS_LEAST 0.85  /* and if all that do so keep so many of the tasks */
 #define ALIAS_SHARE_LEAST 0.9   /* two keys of the same tasks are one */
-#define STEP_SHARE_LEAST 0.5    /* fitness: more steps than this must have one task for each sample, */
-#define TIME_SHARE_LEAST 0.7    /* and tasks with samples this share of the time */
+#define FIT_SHARE_LEAST 0.5     /* fitness: more of the steps with several tasks, and of their tasks, must fit */
 #define KEY_BYTES_LEAST 2
 #define WORD_BYTES_MAX 256
 
@@ -257,63 +256,46 @@ static void tasks_assign(struct key **chosen, size_t count, struct samples *samp
 
 /* ---- fitness ---------------------------------------------------------------------------- */
 
-/* Counts the steps of several tasks with samples, and those of them with one task for each of their samples. `last_step`
- * has room for each sample, and is 0. */
-static void steps_count(const struct inference *inference, const struct samples *samples, size_t *last_step,
-			size_t *ret_fitting, size_t *ret_several)
+/* Whether most tasks of the step work on one sample each, and no two of them on the same. `last_step` has, of each
+ * sample, the number of the last step with it. */
+static bool step_fits(const struct inference *inference, const struct samples *samples, const struct step *step,
+		      size_t number, size_t *last_step)
 {
-	size_t number = 0;
+	size_t count = 0;
 
-	*ret_fitting = *ret_several = 0;
-	for (const struct step *step = inference->steps; step; step = step->hh.next) {
-		bool has_sample = false, fits = true;
+	for (size_t i = step->first_task; i != SIZE_MAX; i = inference->next_of_step[i]) {
+		int key = samples->of_task[i];
 
-		number++;
-		for (size_t i = step->first_task; i != SIZE_MAX; i = inference->next_of_step[i]) {
-			int key = samples->of_task[i];
-
-			if (key < 0)
-				continue;
-			fits = fits && last_step[key] != number;
-			last_step[key] = number;
-			has_sample = true;
-		}
-		*ret_several += step->task_count > 1 && has_sample;
-		*ret_fitting += step->task_count > 1 && has_sample && fits;
+		if (key < 0)
+			continue;
+		if (last_step[key] == number)
+			return false;
+		last_step[key] = number;
+		count++;
 	}
+	return (double)count > FIT_SHARE_LEAST * (double)step->task_count;
 }
 
-/* Returns the share of the wall time of all tasks that those with samples have. */
-static double time_share(const struct inference *inference, const struct samples *samples)
-{
-	double with_ns = 0, all_ns = 0;
-
-	for (size_t i = 0; i < inference->count; i++) {
-		all_ns += (double)inference->tasks[i].wall_ns;
-		with_ns += samples->of_task[i] >= 0 ? (double)inference->tasks[i].wall_ns : 0;
-	}
-	return all_ns > 0 ? with_ns / all_ns : 0;
-}
-
-/* Checks whether most steps have one task for each sample that they work on, and tasks with samples most of the time.
- */
+/* Checks whether most steps have one task for each sample. A step of a single task does not count, however long it
+ * takes: a merge of all samples and the index of a reference say nothing about how the others are told apart. */
 static int fit_check(const struct inference *inference, struct samples *samples)
 {
-	size_t *last_step = calloc(samples->key_count + 1, sizeof(*last_step)), fitting, several;
-	double share = time_share(inference, samples);
+	size_t *last_step = calloc(samples->key_count + 1, sizeof(*last_step)), fitting = 0, several = 0;
 
 	if (!last_step)
 		return -ENOMEM;
-	steps_count(inference, samples, last_step, &fitting, &several);
+	for (const struct step *step = inference->steps; step; step = step->hh.next) {
+		if (step->task_count < 2)
+			continue;
+		several++;
+		fitting += step_fits(inference, samples, step, several, last_step);
+	}
 	free(last_step);
 	if (samples->key_count < 2)
 		snprintf(samples->misfit, SAMPLES_MISFIT_SIZE, "fewer than two names recur in several steps");
-	else if ((double)fitting <= STEP_SHARE_LEAST * (double)several)
+	else if ((double)fitting <= FIT_SHARE_LEAST * (double)several)
 		snprintf(samples->misfit, SAMPLES_MISFIT_SIZE, "only %zu of %zu steps have one task for each sample",
 			 fitting, several);
-	else if (share < TIME_SHARE_LEAST)
-		snprintf(samples->misfit, SAMPLES_MISFIT_SIZE,
-			 "tasks on one sample have only %d %% of the time of all tasks", (int)(100 * share));
 	return 0;
 }
 

@@ -2,19 +2,17 @@
  *
  * A sample is a beginning of file names that recurs in several steps of a pipeline, and in each of them only in some
  * tasks: a reference occurs in all. The result is published only if it fits: most steps must have one task for each
- * sample, and those tasks most of the time. Thresholds and what they were measured on: docs/samples.md.
+ * sample. How long tasks took does not matter. Thresholds and what they were measured on: docs/samples.md.
  * No I/O.
  */
 #pragma once
 
 #include <stddef.h>
-#include <stdint.h>
 
 struct samples_task {
 	const char *name;         /* of the step: tasks of the same name do the same to other data */
 	const char *const *words; /* of its command lines; paths are reduced to their last part */
 	size_t word_count;
-	int64_t wall_ns;
 };
 
 #define SAMPLES_NONE (-1)   /* works on no sample: overhead */

@@ -13,7 +13,7 @@
 /* Steps of a pipeline: a name, and one task for each sample (@), or a single one with none or all of them. */
 struct step {
 	const char *name, *words;
-	enum { EACH, ONCE, LONG, ALL } times;
+	enum { EACH, ONCE, ALL } times;
 };
 
 static char texts[TEXT_BYTES];
@@ -53,12 +53,12 @@ static void step_add(const struct step *step, const char *const *samples)
 {
 	if (step->times == EACH) {
 		for (size_t i = 0; samples[i]; i++, task_count++) {
-			tasks[task_count] = (struct samples_task){.name = step->name, .wall_ns = 100};
+			tasks[task_count] = (struct samples_task){.name = step->name};
 			words_add(replaced(step->words, samples[i]));
 		}
 		return;
 	}
-	tasks[task_count] = (struct samples_task){.name = step->name, .wall_ns = step->times == LONG ? 400 : 10};
+	tasks[task_count] = (struct samples_task){.name = step->name};
 	for (size_t i = 0; samples[i] && step->times == ALL; i++)
 		words_add(replaced(step->words, samples[i]));
 	if (step->times != ALL)
@@ -165,9 +165,14 @@ static const struct {
 	  {"C", "c liver.fq", ONCE},
 	  {"C", "c", ONCE}},
 	 "fewer than two names recur in several steps"},
-	{"little of the time",
-	 {{"A", "a @", EACH}, {"B", "b @", EACH}, {"C", "c @", EACH}, {"D", "d", LONG}},
-	 "tasks on one sample have only 69 % of the time of all tasks"},
+	{"steps without the names",
+	 {{"A", "a @", EACH},
+	  {"B", "b @", EACH},
+	  {"C", "c @", EACH},
+	  {"D", "d", EACH},
+	  {"E", "e input.bam", EACH},
+	  {"F", "f genome.fa", EACH}},
+	 "only 3 of 6 steps have one task for each sample"},
 };
 
 TEST_EACH(no_samples_in, misfits)
@@ -181,6 +186,81 @@ TEST_EACH(no_samples_in, misfits)
 	ck_assert_uint_eq(samples.key_count, 0);
 	for (size_t i = 0; i < task_count; i++)
 		ck_assert_int_eq(samples.of_task[i], SAMPLES_NONE);
+	samples_deinit(&samples);
+}
+
+/* Twelve samples, and a merge of all of them that was tried twice. */
+TEST(a_merge_hides_no_samples)
+{
+	static const char *const twelve[] = {"S1", "S2", "S3",  "S4",  "S5",  "S6", "S7",
+					     "S8", "S9", "S10", "S11", "S12", NULL};
+	static const struct step steps[] = {{"ALIGN", "bwa mem genome.fa @.fastq.gz", EACH},
+					    {"SORT", "samtools sort -o @.sorted.bam @.bam", EACH},
+					    {"CALL", "gatk HaplotypeCaller -I @.sorted.bam -O @.g.vcf", EACH},
+					    {"MERGE", "bcftools merge @.g.vcf", ALL},
+					    {"MERGE", "bcftools merge @.g.vcf", ALL}};
+	struct samples samples;
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		step_add(&steps[i], twelve);
+	infer(&samples);
+	ck_assert_str_eq(samples.misfit, "");
+	ck_assert_uint_eq(samples.key_count, 12);
+	ck_assert_int_eq(samples.of_task[task_count - 1], SAMPLES_SHARED);
+	samples_deinit(&samples);
+}
+
+/* What is not told apart by its samples: each task of a line works on one of three samples and of two others (+). */
+static const struct {
+	const char *what;
+	const char *const others[2];
+	const char *samples[5], *both[5];
+} mixed[] = {
+	/* nf-core's mag: bins of an assembler and a binner of each sample */
+	{"mag",
+	 {"MEGAHIT", "SPAdes"},
+	 {"fastp -i @_1.fastq.gz", "fastqc @_1.fastq.gz", "bowtie2 -x phix -1 @.fastp.fastq.gz"},
+	 {"quast +-@.contigs.fa", "bowtie2-build +-@.contigs.fa", "metabat2 -o +-MetaBAT2-@.fa -i +-@.contigs.fa",
+	  "run_MaxBin.pl -contig +-@.contigs.fa -out +-MaxBin2-@", "busco -i +-MaxBin2-@.fa +-MetaBAT2-@.fa"}},
+	/* taxprofiler: each sample against several databases */
+	{"taxprofiler",
+	 {"db1", "db2"},
+	 {"fastp -i @_1.fastq.gz", "fastqc @_1.fastq.gz"},
+	 {"kraken2 --db + --report @_+.kraken2.report.txt @.fastq.gz", "bracken -d + -o @_+.bracken.tsv",
+	  "ktImportTaxonomy @_+.report.txt", "combine_kreports.py @_+.kreport.txt"}},
+	/* atacseq: half of the steps see replicates, the others their libraries merged */
+	{"atacseq",
+	 {"REP1", "REP2"},
+	 {"macs2 callpeak -n @.mRp.clN", "homer @.mRp.clN_peaks.narrowPeak",
+	  "samtools merge @.mRp.clN.bam @_REP1.bam @_REP2.bam", "bedtools genomecov -i @.mRp.clN.bam",
+	  "bigwig @.mRp.clN.bedGraph"},
+	 {"fastqc @_+_1.fastq.gz", "trim_galore @_+_1.fastq.gz", "bwa mem genome.fa @_+_1_val_1.fq.gz",
+	  "samtools sort @_+.bam", "picard MarkDuplicates @_+.mLb.sorted.bam"}},
+};
+
+static void mixed_add(const char *pattern, const char *other)
+{
+	const char *name = texts + used; /* of the step: the first word */
+	char line[512] = "", *at = line;
+
+	for (const char *next = pattern; *next; next++)
+		at += *next == '+' ? snprintf(at, 32, "%s", other) : snprintf(at, 2, "%c", *next);
+	used += (size_t)snprintf(texts + used, sizeof(texts) - used, "%.*s", (int)strcspn(pattern, " "), pattern) + 1;
+	step_add(&(struct step){name, line, EACH}, plain);
+}
+
+TEST_EACH(no_samples_where_names_are_mixed, mixed)
+{
+	struct samples samples;
+
+	for (size_t i = 0; i < 5 && mixed[_i].samples[i]; i++)
+		mixed_add(mixed[_i].samples[i], "");
+	for (size_t i = 0; i < 5 && mixed[_i].both[i]; i++)
+		for (size_t j = 0; j < 2; j++)
+			mixed_add(mixed[_i].both[i], mixed[_i].others[j]);
+	infer(&samples);
+	ck_assert_msg(samples.key_count == 0, "%s", mixed[_i].what);
+	ck_assert_msg(strstr(samples.misfit, "steps have one task for each sample"), "%s", samples.misfit);
 	samples_deinit(&samples);
 }
 
@@ -211,7 +291,7 @@ TEST(names_of_the_same_sample_are_merged)
 
 	for (size_t i = 0; i < 4; i++)
 		for (size_t j = 0; j < 3; j++, task_count++) {
-			tasks[task_count] = (struct samples_task){.name = steps[i], .wall_ns = 1};
+			tasks[task_count] = (struct samples_task){.name = steps[i]};
 			snprintf(line, sizeof(line), "tool%zu %s.bam --id %s", i, lines[j][0], lines[j][1]);
 			words_add(line);
 		}

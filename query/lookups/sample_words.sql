@@ -2,7 +2,7 @@
 -- :run_id the run; :host_id its host.
 -- A task without any has one row. The run's own pseudo-task is left out.
 WITH task AS (
-  SELECT id AS wanted_task_id, name AS task_name, wall_ns AS task_wall_ns
+  SELECT id AS wanted_task_id, name AS task_name
     FROM standing_tasks
    WHERE host_id = :host_id AND run_id = :run_id AND kind <> 'main'
 ), line AS (
@@ -14,7 +14,6 @@ WITH task AS (
 ), first_line AS (
   SELECT line_task_id, line_arguments, place AS line_place FROM line WHERE place <= 64
 )
-SELECT task.wanted_task_id AS task_id, task.task_name AS name, task.task_wall_ns AS wall_ns,
-       first_line.line_arguments AS arguments
+SELECT task.wanted_task_id AS task_id, task.task_name AS name, first_line.line_arguments AS arguments
   FROM task LEFT JOIN first_line ON first_line.line_task_id = task.wanted_task_id
  ORDER BY task.wanted_task_id, first_line.line_place;

@@ -108,6 +108,17 @@ class Samples(unittest.TestCase):
                          f"\n  Imbalance: tasks on {walls[2][1]} ran for .* times the median ")
         self.tracer("tune", "--by", "sample", "--list", status=2)
 
+    def test_a_slow_merge_hides_no_samples(self):
+        """The summary of all samples takes a hundred times as long as all else."""
+        path = os.path.join(self.directory.name, "slow.db")
+        shutil.copy(self.store, path)
+        with contextlib.closing(sqlite3.connect(path)) as store, store:
+            changed = store.execute("UPDATE tasks SET end_boot_ns = end_boot_ns + 100 * (SELECT max(end_boot_ns) - "
+                                    "min(begin_boot_ns) FROM tasks) WHERE name = 'summary.py'").rowcount
+        self.assertEqual(changed, 1)
+        shown = self.json("show", "--by", "sample", "--store", path)
+        self.assertEqual({row["sample"]: row["task_count"] for row in shown["samples"]}, TASKS)
+
     def test_a_run_without_samples(self):
         reason = "fewer than two names recur in several steps"
         for verb in ["cost", "show", "tune"]:
