@@ -254,6 +254,69 @@ static void tasks_assign(struct key **chosen, size_t count, struct samples *samp
 	}
 }
 
+/* ---- names ------------------------------------------------------------------------------ */
+
+static bool is_taken(const struct samples *samples, const char *name, size_t size)
+{
+	for (size_t i = 0; i < samples->key_count; i++)
+		if (strncmp(samples->keys[i], name, size) == 0 && samples->keys[i][size] == '\0')
+			return true;
+	return false;
+}
+
+/* Returns the size of the common beginning, which ends before a separator. */
+static size_t common_size(const char *a, const char *b)
+{
+	size_t size = 0;
+
+	while (a[size] && a[size] == b[size])
+		size++;
+	if ((!a[size] || is_separator(a[size])) && (!b[size] || is_separator(b[size])))
+		return size;
+	while (size > 0 && !is_separator(a[size]))
+		size--;
+	return size;
+}
+
+/* Two keys of one sample that begin with the same are reads 1 and 2, or a file and its index. */
+static void names_join_aliases(struct key **chosen, size_t count, struct samples *samples)
+{
+	for (size_t i = 0; i < count; i++) {
+		char *name;
+		size_t size;
+
+		if (!chosen[i]->same_as)
+			continue;
+		name = samples->keys[chosen[i]->same_as->index];
+		size = common_size(name, chosen[i]->text);
+		if (size >= KEY_BYTES_LEAST && !is_taken(samples, name, size))
+			name[size] = '\0';
+	}
+}
+
+/* Drops the last part that begins with a point if all names that have one have the same. Returns whether it did. */
+static bool names_drop_extension(struct samples *samples)
+{
+	const char *extension = NULL;
+
+	for (size_t i = 0; i < samples->key_count; i++) {
+		const char *name = samples->keys[i], *point = strrchr(name, '.');
+
+		if (point &&
+		    ((extension && strcmp(point, extension) != 0) || (size_t)(point - name) < KEY_BYTES_LEAST ||
+		     is_taken(samples, name, (size_t)(point - name))))
+			return false;
+		extension = point ? point : extension;
+	}
+	for (size_t i = 0; extension && i < samples->key_count; i++) {
+		char *point = strrchr(samples->keys[i], '.');
+
+		if (point)
+			*point = '\0';
+	}
+	return extension != NULL;
+}
+
 /* ---- fitness ---------------------------------------------------------------------------- */
 
 /* Whether most tasks of the step work on one sample each, and no two of them on the same. `last_step` has, of each
@@ -372,6 +435,9 @@ static int samples_set(struct inference *inference, struct samples *samples)
 		if (!samples->keys[samples->key_count++])
 			return -ENOMEM;
 	}
+	names_join_aliases(inference->sorted, inference->key_count, samples);
+	while (names_drop_extension(samples))
+		;
 	tasks_assign(inference->sorted, inference->key_count, samples);
 	return 0;
 }

@@ -189,6 +189,39 @@ TEST_EACH(no_samples_in, misfits)
 	samples_deinit(&samples);
 }
 
+/* Names in all steps with the same ends, and what remains of them. */
+static const struct {
+	const char *samples[4], *words, *keys[3];
+} ends[] = {
+	{{"NA12875", "NA12877", "NA12878"}, "tool @.bam", {"NA12875", "NA12877", "NA12878"}},
+	{{"NA12875", "NA12877", "NA12878"}, "tool @.sorted.bam @.sorted.bam.bai", {"NA12875", "NA12877", "NA12878"}},
+	{{"NA1", "NA2", "NA3"}, "tool @_1.fastq.gz @_2.fastq.gz", {"NA1", "NA2", "NA3"}},
+	{{"NA1", "NA2", "NA3"},
+	 "tool @_S1_L001_R1_001.fastq.gz @_S1_L001_R2_001.fastq.gz",
+	 {"NA1_S1_L001", "NA2_S1_L001", "NA3_S1_L001"}},
+	{{"NA1.bam", "NA2.cram", "NA3.bam"}, "tool @", {"NA1.bam", "NA2.cram", "NA3.bam"}},
+	{{"WT_REP1", "KO_REP1", "HET_REP1"}, "tool @.bam", {"HET_REP1", "KO_REP1", "WT_REP1"}},
+	{{"WT_1", "KO_1", "HET_1"}, "tool @.bam", {"HET_1", "KO_1", "WT_1"}},
+	{{"leaf.a", "leaf.b", "root.a"}, "tool @.fq.gz", {"leaf.a", "leaf.b", "root.a"}},
+	{{"P1", "P1_tumour", "P2"}, "tool @_1.fq.gz @_2.fq.gz", {"P1", "P1_tumour", "P2"}},
+	{{"P1.bam", "P1_tumour.bam", "P2.bam"}, "tool @", {"P1", "P1_tumour", "P2"}},
+};
+
+TEST_EACH(no_extension_in, ends)
+{
+	static const char *const steps[] = {"A", "B", "C"};
+	struct samples samples;
+
+	for (size_t i = 0; i < 3; i++)
+		step_add(&(struct step){steps[i], ends[_i].words, EACH}, ends[_i].samples);
+	infer(&samples);
+	ck_assert_str_eq(samples.misfit, "");
+	ck_assert_uint_eq(samples.key_count, 3);
+	for (size_t i = 0; i < 3; i++)
+		ck_assert_str_eq(samples.keys[i], ends[_i].keys[i]);
+	samples_deinit(&samples);
+}
+
 /* Twelve samples, and a merge of all of them that was tried twice. */
 TEST(a_merge_hides_no_samples)
 {
