@@ -4,6 +4,7 @@
 
 #include "cli/cost_focus.h"
 #include "cli/price_list.h"
+#include "cli/sample_options.h"
 #include "cli/samples.h"
 #include "cli/source.h"
 #include "cli/table.h"
@@ -26,6 +27,7 @@ static bool focus, co2;
 static const struct option_spec option_specs[] = {
 	{"by", 'b', "KEY", "run task tool sample user centre host day",
 	 "add up by run, task, tool, sample, user, centre, host or day (task for one run, else run)", .choice = &by},
+	OPTION_SPECS_OF_SAMPLES,
 	{"since", 0, "TIME", NULL, "without RUN: from this time on, such as 3d (ago) or 2026-11-22 (7d)",
 	 .text = &since},
 	{"until", 0, "TIME", NULL, "without RUN: until this time (now)", .text = &until},
@@ -45,6 +47,7 @@ struct cost {
 	struct bill bill;
 	struct prices *prices;
 	struct centres *centres;
+	struct sample_names *sample_names;
 	struct rows run;
 	unsigned decimals, co2_decimals;
 };
@@ -432,6 +435,9 @@ static int cost_show(struct view *view)
 	int error = request_make(view, &cost);
 
 	if (error == 0)
+		error = sample_options_read(view->options, cost.request.by == BILL_BY_SAMPLE, &cost.sample_names);
+	cost.request.sample_names = cost.sample_names;
+	if (error == 0)
 		error = bill_make(view->store, &cost.request, &cost.bill);
 	if (error == -EOVERFLOW)
 		error = say("tracer cost: the bill is too large: more than %lld", (long long)(INT64_MAX / NANOS));
@@ -442,6 +448,7 @@ static int cost_show(struct view *view)
 	bill_free(&cost.bill);
 	rows_free(&cost.run);
 	centres_free(cost.centres);
+	sample_names_free(cost.sample_names);
 	prices_free(cost.prices);
 	return error;
 }

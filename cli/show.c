@@ -1,6 +1,7 @@
 /* tracer show [RUN]: one run, from its figures down to its processes. */
 
 #include "cli/names.h"
+#include "cli/sample_options.h"
 #include "cli/source.h"
 #include "cli/views.h"
 
@@ -23,6 +24,7 @@ static const struct option_spec option_specs[] = {
 	{"all", 'a', NULL, NULL, "show every task, shell and helper on its own line", .flag = &style.all},
 	{"names", 'n', "FILE", "file",
 	 "use the engine's task names from its trace.txt, .nextflow.log, log or benchmark", .text = &names_path},
+	OPTION_SPECS_OF_SAMPLES,
 	OPTION_SPECS_OF_VIEW,
 };
 
@@ -31,17 +33,22 @@ static int show(struct view *view)
 	const struct options *options = view->options;
 	struct rows runs = {0};
 	struct report report = {0};
+	struct sample_names *sample_names = NULL;
+	bool by_sample = style.view == REPORT_SAMPLES;
 	int error = source_find_run(view->store, options->operand_count ? options->operands[0] : NULL, &runs);
 
+	if (error == 0)
+		error = sample_options_read(options, by_sample, &sample_names);
 	if (error == 0)
 		error = report_load(&report, view->store, runs.items, true);
 	if (error == 0 && names)
 		error = names_join_run(names, &report);
-	if (error == 0 && style.view == REPORT_SAMPLES)
-		error = report_load_samples(&report);
+	if (error == 0 && by_sample)
+		error = report_load_samples(&report, sample_names);
 	if (error == 0)
 		error = options->json ? report_write_json(&report, stdout, style.with_processes, style.with_samples)
 				      : report_print(&report, &view->output, &style);
+	sample_names_free(sample_names);
 	report_free(&report);
 	rows_free(&runs);
 	return error;

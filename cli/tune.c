@@ -9,6 +9,7 @@
 #include "cli/answer.h"
 #include "cli/price_list.h"
 #include "cli/right_size.h"
+#include "cli/sample_options.h"
 #include "cli/samples.h"
 #include "cli/source.h"
 #include "cli/table.h"
@@ -42,6 +43,7 @@ static const struct option_spec option_specs[] = {
 	{"list", 'l', NULL, NULL, "list the findings and their thresholds", .flag = &list},
 	{"limit", 'n', "N", NULL, "print at most N findings (10); 0: no limit", .number = &limit, .most = INT64_MAX},
 	{"by", 'b', "KEY", "task sample", "add up the time of tasks by name (task) or by sample (task)", .choice = &by},
+	OPTION_SPECS_OF_SAMPLES,
 	{"right-size", 0, NULL, NULL, "print the memory and cores to request for tasks, by name", .flag = &right_size},
 	{"format", 'f', "FORMAT", RIGHT_SIZE_FORMATS, "with --right-size: text, json, nextflow, snakemake or slurm",
 	 .choice = &format_choice},
@@ -631,16 +633,20 @@ static int run_show(struct view *view, struct tune *tune)
 {
 	const struct options *options = view->options;
 	struct rows run = {0};
+	struct sample_names *sample_names = NULL;
 	int error = source_find_run(view->store, options->operand_count ? options->operands[0] : NULL, &run);
 
 	if (error == 0)
 		error = report_load(&tune->report, view->store, ROWS_ITEM(&run, run, 0), false);
 	if (error == 0 && names)
 		error = names_join_run(names, &tune->report);
+	if (error == 0)
+		error = sample_options_read(options, by == 1, &sample_names);
 	if (error == 0 && by == 1)
-		error = report_load_samples(&tune->report);
+		error = report_load_samples(&tune->report, sample_names);
 	if (error == 0)
 		error = run_tune(view, tune);
+	sample_names_free(sample_names);
 	report_free(&tune->report);
 	rows_free(&run);
 	return error;
@@ -686,8 +692,8 @@ static int tune_main(const struct options *options)
 		return options_misuse(options, "--list, --right-size and --trend exclude each other");
 	if (!right_size && (format_choice >= 0 || input_bytes != ROW_NULL))
 		return options_misuse(options, "--%s needs --right-size", format_choice >= 0 ? "format" : "input-size");
-	if (by >= 0 && (list || right_size || trend))
-		return options_misuse(options, "--by is for one run");
+	if ((by >= 0 || sample_sheet || sample_pattern) && (list || right_size || trend))
+		return options_misuse(options, "--by and samples are for one run");
 	if (names_path && (list || trend))
 		return options_misuse(options, "--names is for one run, or --right-size");
 	if (right_size)

@@ -416,13 +416,13 @@ static const struct row_part *part_of(const struct maker *maker, int64_t run_id)
 	return NULL;
 }
 
-/* Infers the samples of a run that no other host shares. */
-static int own_samples_load(struct store *store, int64_t run_id, int64_t host_id, struct run_samples *ret_samples)
+/* Finds the samples of a run that no other host shares. */
+static int own_samples_load(struct maker *maker, int64_t run_id, int64_t host_id, struct run_samples *ret_samples)
 {
 	struct row_part own = {.run = {.id = run_id, .host_id = host_id}, .joined_id = run_id};
 	const struct rows parts = {.items = &own, .count = 1};
 
-	return run_samples_load(store, &parts, run_id, ret_samples);
+	return run_samples_load(maker->store, &parts, run_id, maker->request->sample_names, ret_samples);
 }
 
 /* Returns the samples of the run in `ret_samples`: the same for all its tasks and parts. */
@@ -444,9 +444,9 @@ static int run_samples_get(struct maker *maker, const struct row_cost_task *of, 
 	run->id = id;
 	HASH_ADD(hh, maker->sampled, id, sizeof(run->id), run);
 	if (part)
-		error = run_samples_load(maker->store, &maker->parts, id, &run->samples);
+		error = run_samples_load(maker->store, &maker->parts, id, maker->request->sample_names, &run->samples);
 	else
-		error = own_samples_load(maker->store, id, host_id, &run->samples);
+		error = own_samples_load(maker, id, host_id, &run->samples);
 	(*(*run->samples.samples.misfit ? &maker->bill->unsampled_count : &maker->bill->sampled_count))++;
 	strcpy(maker->bill->misfit, run->samples.samples.misfit);
 	*ret_samples = &run->samples;

@@ -140,6 +140,8 @@ static void lines_read(struct reader *reader, struct csv_parser *parser, FILE *f
 	while (reader->result == 0 && (size = getline(&line, &capacity, file)) > 0) {
 		if (++reader->line <= reader->columns->skip_lines)
 			continue;
+		if (!reader->has_header && reader->columns->may_have_tabs && memchr(line, '\t', (size_t)size))
+			csv_set_delim(parser, '\t');
 		if (csv_parse(parser, line, (size_t)size, on_field, on_row, reader) != (size_t)size)
 			refuse(reader, csv_error(parser) == CSV_EPARSE ? "a quoted field does not end where it should"
 								       : "cannot be parsed");

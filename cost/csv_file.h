@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "common/yaml/tree.h"
 
 #define CSV_COLUMNS_MAX 32
@@ -23,6 +25,7 @@ struct csv_columns {
 	const char *const *names;
 	size_t count, required_count; /* the first are required */
 	unsigned skip_lines;          /* before the header line */
+	bool may_have_tabs;           /* instead of commas, if the header line has some */
 };
 
 /* Reads a file of any size. Returns 0; -EINVAL or -errno with `*ret_error`; -ENOMEM. */

@@ -262,12 +262,12 @@ int report_load(struct report *report, struct store *store, const struct row_run
 	return error;
 }
 
-int report_load_samples(struct report *report)
+int report_load_samples(struct report *report, const struct sample_names *names)
 {
 	report->samples = calloc(1, sizeof(*report->samples));
 	if (!report->samples)
 		return -ENOMEM;
-	return run_samples_load(report->store, &report->parts, ROWS_ITEM(&report->parts, part, 0)->joined_id,
+	return run_samples_load(report->store, &report->parts, ROWS_ITEM(&report->parts, part, 0)->joined_id, names,
 				report->samples);
 }
 

@@ -58,8 +58,8 @@ struct report {
 
 /* Copies `run`. `with_containers` announces that containers will be read, too. Returns 0 or -errno. */
 int report_load(struct report *report, struct store *store, const struct row_run *run, bool with_containers);
-/* Finds out which sample each task worked on. Returns 0 or -errno. */
-int report_load_samples(struct report *report);
+/* Finds out which sample each task worked on. `names` is NULL to infer them. Returns 0 or -errno. */
+int report_load_samples(struct report *report, const struct sample_names *names);
 void report_free(struct report *report);
 
 /* The run with the combined figures of all parts, and the id and clock of the first part. */

@@ -87,7 +87,8 @@ static int compare_tasks(const void *left, const void *right)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-int run_samples_load(struct store *store, const struct rows *parts, int64_t joined_id, struct run_samples *ret_samples)
+int run_samples_load(struct store *store, const struct rows *parts, int64_t joined_id, const struct sample_names *names,
+		     struct run_samples *ret_samples)
 {
 	struct input input = {0};
 	int error = 0;
@@ -99,7 +100,7 @@ int run_samples_load(struct store *store, const struct rows *parts, int64_t join
 	if (error == 0)
 		error = tasks_make(&input, ret_samples);
 	if (error == 0)
-		error = samples_infer(input.tasks, input.task_count, &ret_samples->samples);
+		error = samples_find(input.tasks, input.task_count, names, &ret_samples->samples);
 	if (error == 0) {
 		ret_samples->task_count = input.task_count;
 		for (size_t i = 0; i < input.task_count; i++)

@@ -1,4 +1,4 @@
-/* Which sample each task of a run worked on: reads the command lines of its tasks, and infers (samples.h).
+/* Which sample each task of a run worked on: reads the command lines of its tasks for samples_find().
  *
  * Nothing of it is stored. The names identify people's data: docs/privacy.md.
  */
@@ -25,9 +25,10 @@ struct run_samples {
 	struct samples samples;
 };
 
-/* Infers the samples of a run from those of the parts (row_part) that `joined_id` represents. Returns 0, -ENOMEM or the
- * store's error. Free them either way. */
-int run_samples_load(struct store *store, const struct rows *parts, int64_t joined_id, struct run_samples *ret_samples);
+/* Finds the samples of a run, of those of the parts (row_part) that `joined_id` represents. `names` is NULL to infer
+ * them. Returns 0, -ENOMEM or the store's error. Free them either way. */
+int run_samples_load(struct store *store, const struct rows *parts, int64_t joined_id, const struct sample_names *names,
+		     struct run_samples *ret_samples);
 void run_samples_free(struct run_samples *samples);
 
 /* Returns the sample of a task, RUN_SAMPLES_NONE or RUN_SAMPLES_SHARED. Valid until run_samples_free(). */

@@ -40,6 +40,7 @@ struct step {
 };
 
 struct inference {
+	const struct sample_names *names; /* NULL: infer */
 	const struct samples_task *tasks;
 	size_t count;
 	struct step *steps, **step_of;
@@ -117,6 +118,18 @@ static int word_add(struct inference *inference, const char *word, size_t task)
 	for (size_t i = KEY_BYTES_LEAST; i <= size && error == 0; i++)
 		if ((i == size || is_separator(word[i])) && !is_separator(word[i - 1]))
 			error = key_add(inference, word, i, task);
+	return error;
+}
+
+/* Adds the names in the word that the user gave. */
+static int word_add_names(struct inference *inference, const char *word, size_t task)
+{
+	const char *name;
+	size_t at = 0, size;
+	int error = 0;
+
+	while (error == 0 && sample_names_next(inference->names, word, &at, &name, &size))
+		error = key_add(inference, name, size, task);
 	return error;
 }
 
@@ -394,13 +407,14 @@ static int keys_find(struct inference *inference)
 
 	for (size_t i = 0; i < inference->count; i++)
 		for (size_t j = 0; j < inference->tasks[i].word_count && error == 0; j++)
-			error = word_add(inference, inference->tasks[i].words[j], i);
+			error = (inference->names ? word_add_names : word_add)(inference, inference->tasks[i].words[j],
+									       i);
 	if (error == 0)
 		inference->sorted = calloc(HASH_COUNT(inference->keys) + 1, sizeof(*inference->sorted));
 	if (!inference->sorted)
 		return -ENOMEM;
 	HASH_ITER (hh, inference->keys, key, next)
-		if (key_is_candidate(inference, key))
+		if (inference->names || key_is_candidate(inference, key))
 			inference->sorted[inference->key_count++] = key;
 	qsort(inference->sorted, inference->key_count, sizeof(*inference->sorted), compare_keys);
 	return 0;
@@ -435,9 +449,6 @@ static int samples_set(struct inference *inference, struct samples *samples)
 		if (!samples->keys[samples->key_count++])
 			return -ENOMEM;
 	}
-	names_join_aliases(inference->sorted, inference->key_count, samples);
-	while (names_drop_extension(samples))
-		;
 	tasks_assign(inference->sorted, inference->key_count, samples);
 	return 0;
 }
@@ -470,9 +481,35 @@ static void keys_free(struct samples *samples)
 	samples->key_count = 0;
 }
 
-int samples_infer(const struct samples_task *tasks, size_t count, struct samples *ret_samples)
+/* Infers the samples. `covered` has room for each task. */
+static int infer(struct inference *inference, bool *covered, struct samples *samples)
+{
+	int error;
+
+	keys_choose(inference, covered);
+	aliases_merge(inference->sorted, inference->key_count);
+	error = samples_set(inference, samples);
+	if (error < 0)
+		return error;
+	names_join_aliases(inference->sorted, inference->key_count, samples);
+	while (names_drop_extension(samples))
+		;
+	return fit_check(inference, samples);
+}
+
+/* Takes the names that were found for the samples. */
+static int take_names(struct inference *inference, struct samples *samples)
+{
+	if (inference->key_count == 0)
+		snprintf(samples->misfit, SAMPLES_MISFIT_SIZE, "%s", sample_names_misfit(inference->names));
+	return samples_set(inference, samples);
+}
+
+int samples_find(const struct samples_task *tasks, size_t count, const struct sample_names *names,
+		 struct samples *ret_samples)
 {
 	struct inference inference = {
+		.names = names,
 		.tasks = tasks,
 		.count = count,
 		.step_of = calloc(count + 1, sizeof(*inference.step_of)),
@@ -488,13 +525,8 @@ int samples_infer(const struct samples_task *tasks, size_t count, struct samples
 		error = steps_find(&inference);
 	if (error == 0)
 		error = keys_find(&inference);
-	if (error == 0) {
-		keys_choose(&inference, covered);
-		aliases_merge(inference.sorted, inference.key_count);
-		error = samples_set(&inference, ret_samples);
-	}
 	if (error == 0)
-		error = fit_check(&inference, ret_samples);
+		error = names ? take_names(&inference, ret_samples) : infer(&inference, covered, ret_samples);
 	if (error < 0 || *ret_samples->misfit) {
 		keys_free(ret_samples);
 		for (size_t i = 0; ret_samples->of_task && i < count; i++)

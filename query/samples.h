@@ -1,4 +1,5 @@
-/* Which sample each task of a run worked on, inferred from the names of files on command lines.
+/* Which sample each task of a run worked on: inferred from the names of files on command lines, or by names that the
+ * user gives.
  *
  * A sample is a beginning of file names that recurs in several steps of a pipeline, and in each of them only in some
  * tasks: a reference occurs in all. The result is published only if it fits: most steps must have one task for each
@@ -8,6 +9,8 @@
 #pragma once
 
 #include <stddef.h>
+
+#include "query/sample_names.h"
 
 struct samples_task {
 	const char *name;         /* of the step: tasks of the same name do the same to other data */
@@ -27,6 +30,7 @@ struct samples {
 	char misfit[SAMPLES_MISFIT_SIZE]; /* why there is no key, and all tasks have none; else "" */
 };
 
-/* Returns 0 or -ENOMEM. */
-int samples_infer(const struct samples_task *tasks, size_t count, struct samples *ret_samples);
+/* `names` is NULL to infer them. Returns 0 or -ENOMEM. */
+int samples_find(const struct samples_task *tasks, size_t count, const struct sample_names *names,
+		 struct samples *ret_samples);
 void samples_deinit(struct samples *samples);

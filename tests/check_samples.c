@@ -1,6 +1,7 @@
 /* Which sample each task worked on: command lines of pipelines, and what is made of them. */
 #include "query/samples.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "tests/suite.h"
@@ -107,7 +108,7 @@ static void begin(void)
 
 static void infer(struct samples *samples)
 {
-	ck_assert_int_eq(samples_infer(tasks, task_count, samples), 0);
+	ck_assert_int_eq(samples_find(tasks, task_count, NULL, samples), 0);
 }
 
 TEST_EACH(samples_of_a_pipeline_are, cases)
@@ -334,6 +335,89 @@ TEST(names_of_the_same_sample_are_merged)
 	for (size_t i = 0; i < task_count; i++)
 		ck_assert_int_eq(samples.of_task[i], samples.of_task[i % 3]);
 	samples_deinit(&samples);
+}
+
+/* Names that the user gives: a list, or a pattern with one group; what is found in a word, joined by blanks. */
+static const struct {
+	const char *list[4], *pattern, *word, *found;
+} given[] = {
+	{{"S1", "S10", "S1_tumour"}, NULL, "reads/S10.fastq.gz", "S10"},
+	{{"S1", "S10", "S1_tumour"}, NULL, "S1_tumour_1.fq.gz", "S1_tumour"},
+	{{"S1", "S10", "S1_tumour"}, NULL, "XS1.bam", ""},
+	{{"S1", "S10", "S1_tumour"}, NULL, "MEGAHIT-MaxBin2-S1.001.fa", "S1"},
+	{{"S1", "S10"}, NULL, "-I=S1.bam,S10.bam", "S1 S10"},
+	{{"S1", "S10"}, NULL, "results/S1/reads.bam", "S1"},
+	{{"4", "12"}, NULL, "--threads=4", ""},
+	{{"4", "12"}, NULL, "4.bam", "4"},
+	{{"M\xc3\xbcller"}, NULL, "M\xc3\xbcllerin.bam", ""},
+	{{"a b"}, NULL, "a b.bam", "a b"},
+	{{NULL}, NULL, "S1.bam", ""},
+	{{NULL}, "/([A-Z]+[0-9]+)_", "x/NA1_1.fq/NA2_3", "NA1 NA2"},
+	{{NULL}, "^(?:.*/)?(s[0-9]+)", "--in=s1", ""},
+	{{NULL}, "(x?)", "abc", ""},
+	{{NULL}, "(?=(abc))", "abc", ""},
+	{{NULL}, "(a|b|ab)*c", "ababababababababababababababababababababababababababababababababab", ""},
+};
+
+TEST_EACH(names_that_are_given, given)
+{
+	struct sample_names *names = sample_names_new();
+	char found[256] = "", reason[SAMPLE_NAMES_REASON_SIZE];
+	const char *name;
+	size_t at = 0, size;
+
+	for (size_t i = 0; i < 4 && given[_i].list[i]; i++)
+		ck_assert_int_eq(sample_names_add(names, given[_i].list[i]), 0);
+	if (given[_i].pattern) {
+		sample_names_free(names);
+		ck_assert_int_eq(sample_names_compile(given[_i].pattern, &names, reason), 0);
+	}
+	while (sample_names_next(names, given[_i].word, &at, &name, &size)) {
+		strcat(found, *found ? " " : "");
+		strncat(found, name, size);
+	}
+	ck_assert_str_eq(found, given[_i].found);
+	sample_names_free(names);
+}
+
+static const struct {
+	const char *pattern, *reason;
+} broken_patterns[] = {
+	{"S[0-9]+", "needs one group ( ), has 0"},
+	{"(S)([0-9]+)", "needs one group ( ), has 2"},
+	{"(S", "missing closing parenthesis"},
+};
+
+TEST_EACH(pattern_is_refused, broken_patterns)
+{
+	struct sample_names *names;
+	char reason[SAMPLE_NAMES_REASON_SIZE];
+
+	ck_assert_int_eq(sample_names_compile(broken_patterns[_i].pattern, &names, reason), -EINVAL);
+	ck_assert_str_eq(reason, broken_patterns[_i].reason);
+}
+
+/* Each of mag's bins has its sample, although nothing can be inferred; without names, nobody has one. */
+TEST_TIMES(names_are_not_inferred, 2)
+{
+	struct sample_names *names = sample_names_new();
+	struct samples samples;
+
+	for (size_t i = 0; i < 3 && _i == 0; i++)
+		ck_assert_int_eq(sample_names_add(names, plain[i]), 0);
+	step_add(&(struct step){"BIN", "run_MaxBin.pl -out MEGAHIT-MaxBin2-@", EACH}, plain);
+	step_add(&(struct step){"BIN", "run_MaxBin.pl -out SPAdes-MaxBin2-@", EACH}, plain);
+	step_add(&(struct step){"MERGE", "merge @.fa", ALL}, plain);
+	step_add(&(struct step){"INDEX", "bwa index genome.fa", ONCE}, plain);
+	ck_assert_int_eq(samples_find(tasks, task_count, names, &samples), 0);
+	ck_assert_str_eq(samples.misfit, _i ? "--sample-sheet none" : "");
+	ck_assert_uint_eq(samples.key_count, _i ? 0 : 3);
+	for (size_t i = 0; i < 6; i++)
+		ck_assert_int_eq(samples.of_task[i] >= 0, _i == 0);
+	ck_assert_int_eq(samples.of_task[6], _i ? SAMPLES_NONE : SAMPLES_SHARED);
+	ck_assert_int_eq(samples.of_task[7], SAMPLES_NONE);
+	samples_deinit(&samples);
+	sample_names_free(names);
 }
 
 int main(void)

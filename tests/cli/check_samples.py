@@ -128,6 +128,50 @@ class Samples(unittest.TestCase):
         self.assertEqual(shown["sample_misfit"], reason)
         self.assertEqual([row["sample"] for row in shown["samples"]], ["(no sample)"])
 
+    def file(self, name, content):
+        path = os.path.join(self.directory.name, name)
+        pathlib.Path(path).write_bytes(content)
+        return path
+
+    def test_sheet_and_pattern(self):
+        """Both find what is inferred; a sheet also in a run in which nothing can be inferred."""
+        nf_core = self.file("sheet.csv", b"sample,fastq_1,fastq_2\nbrain,b_1.fq,\n\"liver\",l_1.fq,\nbrain,b_2.fq,\n")
+        snakemake = self.file("samples.tsv", b"\xef\xbb\xbfpath\tSample\r\nx,y\tbrain\r\nz\tliver\r\n")
+        other = self.file("other.csv", b"sample\nkidney\n")
+        without_heart = {**TASKS, "(no sample)": TASKS["(no sample)"] + TASKS["heart"]}
+        del without_heart["heart"]
+        for verb, key in [("show", "samples"), ("cost", "rows"), ("tune", "names")]:
+            for option, expected in [(["--sample-sheet", nf_core], without_heart),
+                                     (["--sample-sheet", snakemake], without_heart),
+                                     (["--sample-pattern", "(brain|heart|liver)"], TASKS),
+                                     (["--sample-sheet", "none"], {"(no sample)": 19}),
+                                     (["--sample-sheet", other], {"(no sample)": 19})]:
+                rows = self.json(verb, "latest", "--by", "sample", *option)[key]
+                found = {row.get("sample", row.get("name")): row["task_count"] for row in rows}
+                if verb == "tune": # which leaves out the engine
+                    found["(no sample)"] += 1
+                self.assertEqual(found, expected, (verb, option))
+        shown = self.tracer("show", "--by", "sample", "--sample-sheet", other)
+        self.assertIn("\nNo sample structure found: no name of the sample sheet is in a command line\n", shown)
+
+    def test_broken_sheets_and_patterns(self):
+        for content, reason in [(b"", "%s:0: has no header line"), (b"name,fastq_1\nbrain,x\n",
+                                                                  "%s:1: the header line has no column sample"),
+                                (b"sample,x\nbrain,y\n,z\n", "%s:3: column sample is empty"),
+                                (b"sample\n---\n", "%s:2: no letter or digit in the name of a sample, or over 256 bytes"),
+                                (b"sample\n\"brain\n", "%s:2: the file ends inside a quoted field"),
+                                (b"sample\n", "%s: names no sample")]:
+            path = self.file("broken.csv", content)
+            self.assertEqual(self.tracer("show", "--by", "sample", "--sample-sheet", path, status=1),
+                             f"tracer: {reason % path}\n".replace(":0:", ":"))
+        for verb in ["show", "tune", "cost"]:
+            self.assertIn("No such file", self.tracer(verb, "--by", "sample", "--sample-sheet", "/nonexistent", status=1))
+            self.assertIn("'(b': missing closing parenthesis",
+                          self.tracer(verb, "--by", "sample", "--sample-pattern", "(b", status=2))
+            self.assertIn("needs --by sample", self.tracer(verb, "--sample-pattern", "(b)", status=2))
+            self.assertIn("exclude each other", self.tracer(verb, "--by", "sample", "--sample-pattern", "(b)",
+                                                            "--sample-sheet", "none", status=2))
+
 
 if __name__ == "__main__":
     sys.exit(run_cases("cli-samples", sys.argv[4:]))
