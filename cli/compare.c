@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/names.h"
+#include "cli/sample_options.h"
 #include "cli/source.h"
 #include "cli/table.h"
 #include "cli/units.h"
@@ -15,11 +16,14 @@
 #define LIMIT_DEFAULT 20
 #define LAST_DEFAULT 50
 
+static int by = -1; /* 1: in pairs by sample */
 static int64_t last = LAST_DEFAULT, limit = LIMIT_DEFAULT;
 static const char *names_path;
 static struct names *engine_names;
 
 static const struct option_spec option_specs[] = {
+	{"by", 'b', "KEY", "task sample", "by task, or by task and in pairs by sample (task)", .choice = &by},
+	OPTION_SPECS_OF_SAMPLES,
 	{"last", 0, "N", NULL, "of runs of a name, compare the last N (50); 0: all", .number = &last,
 	 .most = INT32_MAX},
 	{"limit", 'n', "N", NULL, "print at most N task names (20); 0: no limit", .number = &limit, .most = INT32_MAX},
@@ -31,6 +35,11 @@ static const char *const verdicts[] = {
 #define V(NAME, text) [COMPARE_##NAME] = text,
 	COMPARE_VERDICTS(V)
 #undef V
+};
+static const char *const unit_names[] = {
+#define U(NAME, text) [COMPARE_##NAME] = text,
+	COMPARE_UNITS(U)
+#undef U
 };
 static const char *const figure_names[] = {
 #define F(NAME, name) [STEPS_##NAME] = name,
@@ -52,6 +61,7 @@ struct compared {
 	struct side sides[COMPARE_SIDES];
 	struct steps_task *tasks;
 	int *side_of_run;
+	bool by_sample;
 	size_t task_count, run_count;
 	struct compare compare;
 };
@@ -167,6 +177,32 @@ static void print_left_out(const struct compared *compared, const struct output 
 			     units_count((int64_t)tasks, false));
 }
 
+static bool is_paired_by_sample(const struct compare_step *step)
+{
+	return step->unit == COMPARE_SAMPLES || step->unit == COMPARE_SAMPLES_OF_RUNS;
+}
+
+/* How many names are compared in pairs, and why the samples of runs are not known. */
+static void print_samples(const struct compared *compared, const struct output *output)
+{
+	size_t paired = 0, runs = 0;
+	const char *misfit = NULL;
+
+	for (size_t i = 0; i < compared->compare.count; i++)
+		paired += is_paired_by_sample(&compared->compare.steps[i]);
+	for (int i = 0; i < COMPARE_SIDES; i++) {
+		const struct history *history = &compared->sides[i].history;
+
+		runs += history->run_count - history->sampled_count;
+		misfit = history->misfit ? history->misfit : misfit;
+	}
+	output_print(output, STYLE_DIM, "Compared in pairs by sample: %zu of %zu task names\n", paired,
+		     compared->compare.count);
+	if (runs > 0)
+		output_print(output, STYLE_DIM, "No sample structure found in %s %s: %s\n",
+			     units_count((int64_t)runs, false), units_plural((int64_t)runs, "run", "runs"), misfit);
+}
+
 static int print_text(const struct compared *compared, const struct output *output)
 {
 	static const struct table_column columns[] = {
@@ -187,6 +223,8 @@ static int print_text(const struct compared *compared, const struct output *outp
 		step_add(table, &compared->compare.steps[i], compared->view->options->raw);
 	error = table_print(table, output, true, NULL);
 	print_left_out(compared, output, shown);
+	if (compared->by_sample)
+		print_samples(compared, output);
 	table_free(table);
 	return error;
 }
@@ -224,12 +262,13 @@ static json_t *step_to_object(const struct compare_step *step)
 	set_real(object, "p", step->p);
 	set_real(object, "adjusted_p", step->adjusted_p);
 	set_real(object, "input_slope", step->slope);
+	json_set_string(object, "tested", isfinite(step->p) ? unit_names[step->unit] : NULL);
 	json_set_integer(object, "pair_count", (int64_t)step->pair_count);
 	json_set_integer(object, "missing_run_count", (int64_t)step->missing_runs);
 	return object;
 }
 
-static json_t *side_to_object(const struct side *side)
+static json_t *side_to_object(const struct side *side, bool by_sample)
 {
 	json_t *object = json_object(), *ids = json_array();
 
@@ -237,6 +276,11 @@ static json_t *side_to_object(const struct side *side)
 	for (size_t i = 0; i < side->history.run_count; i++)
 		json_array_append_new(ids, json_string(units_id(side->history.runs[i].id, false)));
 	json_object_set_new(object, "run_ids", ids);
+	if (by_sample) {
+		json_set_integer(object, "sampled_run_count", (int64_t)side->history.sampled_count);
+		json_set_integer(object, "unsampled_run_count",
+				 (int64_t)(side->history.run_count - side->history.sampled_count));
+	}
 	json_set_integer(object, "omitted_run_count", (int64_t)side->history.omitted_run_count);
 	json_set_integer(object, "omitted_task_count", (int64_t)side->history.omitted_task_count);
 	return object;
@@ -248,7 +292,8 @@ static int print_json(const struct compared *compared)
 	int error;
 
 	for (int side = 0; side < COMPARE_SIDES; side++)
-		json_object_set_new(root, side_names[side], side_to_object(&compared->sides[side]));
+		json_object_set_new(root, side_names[side],
+				    side_to_object(&compared->sides[side], compared->by_sample));
 	for (size_t i = 0; i < compared->compare.count; i++)
 		json_array_append_new(steps, step_to_object(&compared->compare.steps[i]));
 	json_object_set_new(root, "steps", steps);
@@ -346,6 +391,7 @@ static int sides_load(struct compared *compared)
 	const struct options *options = compared->view->options;
 	struct store *store = compared->view->store;
 	struct side *sides = compared->sides;
+	struct sample_names *names = NULL;
 	int error = 0;
 
 	for (int i = 0; error == 0 && i < COMPARE_SIDES; i++)
@@ -354,12 +400,17 @@ static int sides_load(struct compared *compared)
 		return options_misuse(options, "A and B are the same: %s", sides[0].name);
 	for (int i = 0; error == 0 && i < COMPARE_SIDES; i++)
 		error = side_load(store, options->operands[i], &sides[i], &sides[!i]);
+	if (error == 0)
+		error = sample_options_read(options, compared->by_sample, &names);
+	for (int i = 0; compared->by_sample && error == 0 && i < COMPARE_SIDES; i++)
+		error = history_load_samples(store, names, &sides[i].history);
+	sample_names_free(names);
 	return error;
 }
 
 static int compare_show(struct view *view)
 {
-	struct compared compared = {.view = view};
+	struct compared compared = {.view = view, .by_sample = by == 1};
 	int error = sides_load(&compared);
 
 	if (error == 0)
@@ -400,11 +451,15 @@ const struct verb verb_compare = {
 		       "verdict  slower and faster need 5 runs on each side, fewer are insufficient.\n"
 		       "         One run against one run shows a difference, but not its cause.\n"
 		       "\n"
+		       "With --by sample, where both sides have the samples, these are compared in\n"
+		       "pairs. Runs that share samples are one pair, and 6 pairs are needed.\n"
+		       "\n"
 		       "Other columns are medians of the runs. Only tasks that succeeded are compared;\n"
 		       "docs/tune.md describes the statistics.",
 	.options = option_specs,
 	.examples = "  tracer compare 3f2a latest\n"
 		    "  tracer compare nightly.sh nightly-new.sh --last 10\n"
+		    "  tracer compare batch.sh batch-new.sh --by sample --sample-sheet samples.csv\n"
 		    "  tracer compare latest nightly.sh --json | jq '.steps[] | {name, ratio, verdict}'",
 	.completion = "run",
 	.main = compare_main,

@@ -175,6 +175,71 @@ TEST_TIMES(pairs_by_label, 2)
 	ck_assert_int_eq(step_of("A")->verdict, _i ? COMPARE_DIFFERENT : COMPARE_SAME);
 }
 
+static struct steps_task *sample_add(size_t run, const char *sample, double seconds)
+{
+	struct steps_task *task = task_add("A", run, seconds);
+
+	task->sample = sample;
+	return task;
+}
+
+static const char *const samples[] = {"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"};
+
+/* A run for each sample on both sides, whose times differ a hundredfold. With 8, p is at least 0.0078. */
+TEST_TIMES(runs_in_pairs_by_sample, 2)
+{
+	for (size_t run = 0; run < 16; run++) {
+		size_t i = run < 8 ? run : 15 - run;
+
+		sample_add(run, samples[i], noisy(i % 2 ? 100 : 1, run) * (run < 8 ? 1 : 1.2))->sample =
+			_i ? samples[i] : NULL;
+	}
+	sides_set(8, 8);
+	ck_assert_uint_eq(step_of("A")->pair_count, _i ? 8 : 0);
+	ck_assert_int_eq(step_of("A")->unit, _i ? COMPARE_SAMPLES_OF_RUNS : COMPARE_RUNS);
+	ck_assert_int_eq(step_of("A")->verdict, _i ? COMPARE_SLOWER : COMPARE_SAME);
+	if (_i)
+		ck_assert_double_eq_tol(step_of("A")->ratio, 1.2, 0.03);
+}
+
+/* The samples of a run share its noise: they are one pair with all runs that have one of them. Here 2 runs of 4
+ * samples each on both sides make 2 pairs, so runs are compared, and they are too few. */
+TEST(samples_of_a_run_are_no_pairs)
+{
+	for (size_t run = 0; run < 4; run++)
+		for (size_t i = 0; i < 4; i++)
+			sample_add(run, samples[run % 2 * 4 + i], noisy(10, i) * (run < 2 ? 1 : 1.5));
+	sides_set(2, 2);
+	ck_assert_uint_eq(step_of("A")->pair_count, 0);
+	ck_assert_int_eq(step_of("A")->unit, COMPARE_RUNS);
+	ck_assert_int_eq(step_of("A")->verdict, COMPARE_INSUFFICIENT);
+}
+
+/* Seven pairs of runs, two of which share a sample: six. A sample of one side makes none. */
+TEST(runs_that_share_a_sample_are_one_pair)
+{
+	for (size_t run = 0; run < 14; run++)
+		sample_add(run, samples[run % 7], noisy(10, run) * (run < 7 ? 1 : 1.5));
+	sample_add(0, samples[1], 10);
+	sample_add(2, "only in A", 10);
+	sample_add(3, "only in A", 10);
+	sides_set(7, 7);
+	ck_assert_uint_eq(step_of("A")->pair_count, 6);
+	ck_assert_int_eq(step_of("A")->verdict, COMPARE_SLOWER);
+}
+
+/* One run against one: a difference between these two. */
+TEST(single_runs_in_pairs_by_sample)
+{
+	for (size_t run = 0; run < 2; run++)
+		for (size_t i = 0; i < 7; i++)
+			sample_add(run, samples[i], noisy(i % 2 ? 100 : 1, i + run) * (run ? 1.2 : 1));
+	sides_set(1, 1);
+	ck_assert_uint_eq(step_of("A")->pair_count, 7);
+	ck_assert_int_eq(step_of("A")->unit, COMPARE_SAMPLES);
+	ck_assert_int_eq(step_of("A")->verdict, COMPARE_DIFFERENT);
+}
+
 /* Labels that several tasks of a run have, or only one run, make no pair: b to g remain. */
 TEST_TIMES(pairs_need_one_task_on_each_side, 2)
 {

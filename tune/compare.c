@@ -10,12 +10,22 @@
 
 #define COMPARE_TASKS_MAX 2000 /* of a side, where tasks are compared */
 
+/* The tasks of a step on one sample that both sides have. */
+struct sampled {
+	const char *sample;
+	int side;
+	size_t run;  /* while samples are joined: one that stands for all runs that share samples with it */
+	double wall; /* logarithm; once sides are compared, the difference of B to A */
+};
+
 /* Room for the values of one step. */
 struct comparison {
 	const struct steps *steps;
 	const int *sides;
 	size_t run_counts[COMPARE_SIDES]; /* in all */
 	double *values[COMPARE_SIDES], *medians;
+	struct sampled *sampled; /* of all tasks */
+	size_t *joined;          /* of each run, one that shares samples with it, or itself */
 };
 
 /* The values of a side's runs: returns their number. */
@@ -92,6 +102,106 @@ static size_t gather_pairs(const struct comparison *comparison, const struct ste
 	return count;
 }
 
+/* ---- pairs by sample ----------------------------------------------------------------- */
+
+static int compare_sampled(const void *left, const void *right)
+{
+	const struct sampled *a = left, *b = right;
+	int order = strcmp(a->sample, b->sample);
+
+	return order ? order : a->side - b->side;
+}
+
+static int compare_joined(const void *left, const void *right)
+{
+	const struct sampled *a = left, *b = right;
+
+	return (a->run > b->run) - (a->run < b->run);
+}
+
+static size_t joined_of(const struct comparison *comparison, size_t run)
+{
+	size_t *joined = comparison->joined;
+
+	while (joined[run] != run)
+		run = joined[run] = joined[joined[run]];
+	return run;
+}
+
+/* Leaves one entry for each sample that both sides have: the difference of the sides' medians. `count` entries are
+ * sorted by sample and side. Joins the runs of each. Returns their number. */
+static size_t samples_subtract(const struct comparison *comparison, size_t count)
+{
+	struct sampled *sampled = comparison->sampled;
+	size_t used = 0;
+
+	for (size_t at = 0, next; at < count; at = next) {
+		size_t counts[COMPARE_SIDES] = {0};
+
+		for (next = at; next < count && strcmp(sampled[next].sample, sampled[at].sample) == 0; next++) {
+			int side = sampled[next].side;
+
+			comparison->values[side][counts[side]++] = sampled[next].wall;
+		}
+		if (counts[COMPARE_A] == 0 || counts[COMPARE_B] == 0)
+			continue;
+		for (size_t i = at; i < next; i++)
+			comparison->joined[joined_of(comparison, sampled[i].run)] =
+				joined_of(comparison, sampled[at].run);
+		sampled[used] = sampled[at];
+		sampled[used++].wall = rank_median(comparison->values[COMPARE_B], counts[COMPARE_B]) -
+				       rank_median(comparison->values[COMPARE_A], counts[COMPARE_A]);
+	}
+	return used;
+}
+
+/* Makes one pair of the samples of runs that are joined: they share the noise of a run. Returns the number of pairs. */
+static size_t samples_join(const struct comparison *comparison, size_t count)
+{
+	struct sampled *sampled = comparison->sampled;
+	size_t used = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sampled[i].run = joined_of(comparison, sampled[i].run);
+	qsort(sampled, count, sizeof(*sampled), compare_joined);
+	for (size_t at = 0, next; at < count; at = next) {
+		for (next = at; next < count && sampled[next].run == sampled[at].run; next++)
+			comparison->values[COMPARE_A][next - at] = sampled[next].wall;
+		sampled[used] = sampled[at];
+		sampled[used++].wall = rank_median(comparison->values[COMPARE_A], next - at);
+	}
+	return used;
+}
+
+/* Sets pairs by sample: returns their number. If `are_joined`, no two of them share a run. */
+static size_t gather_samples(const struct comparison *comparison, const struct step *step, bool are_joined)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < step->count; i++) {
+		const struct steps_task *task = step->tasks[i];
+
+		comparison->joined[task->run] = task->run;
+		if (task->sample)
+			comparison->sampled[count++] =
+				(struct sampled){task->sample, comparison->sides[task->run], task->run, log_wall(task)};
+	}
+	if (count > 0)
+		qsort(comparison->sampled, count, sizeof(*comparison->sampled), compare_sampled);
+	count = samples_subtract(comparison, count);
+	if (are_joined && count > 0)
+		count = samples_join(comparison, count);
+	if (count > COMPARE_TASKS_MAX)
+		count = COMPARE_TASKS_MAX;
+	for (size_t i = 0; i < count; i++) {
+		comparison->values[COMPARE_A][i] = 0;
+		comparison->values[COMPARE_B][i] = comparison->sampled[i].wall;
+	}
+	return count;
+}
+
+/* ---- single tasks -------------------------------------------------------------------- */
+
 /* All tasks or, if there are too many, every second or third. */
 static void gather_tasks(const struct comparison *comparison, const struct step *step, size_t counts[COMPARE_SIDES])
 {
@@ -137,21 +247,45 @@ static int test(const struct comparison *comparison, const size_t counts[COMPARE
 	return 0;
 }
 
+/* Sets the values of both sides, in pairs if there are enough. */
+static void gather_runs(const struct comparison *comparison, const struct step *step, struct compare_step *ret)
+{
+	ret->unit = COMPARE_SAMPLES_OF_RUNS;
+	ret->pair_count = gather_samples(comparison, step, true);
+	if (ret->pair_count >= COMPARE_PAIRS_LEAST)
+		return;
+	ret->unit = COMPARE_RUNS;
+	ret->pair_count = 0;
+	for (int side = 0; side < COMPARE_SIDES; side++)
+		gather(comparison, step->values, side, comparison->values[side]);
+}
+
+/* The same for one run against one run. */
+static void gather_single(const struct comparison *comparison, const struct step *step, size_t counts[COMPARE_SIDES],
+			  struct compare_step *ret)
+{
+	ret->unit = COMPARE_LABELS;
+	ret->pair_count = gather_pairs(comparison, step);
+	if (ret->pair_count >= COMPARE_PAIRS_LEAST)
+		return;
+	ret->unit = COMPARE_SAMPLES;
+	ret->pair_count = gather_samples(comparison, step, false);
+	if (ret->pair_count >= COMPARE_PAIRS_LEAST)
+		return;
+	ret->unit = COMPARE_TASKS;
+	ret->pair_count = 0;
+	gather_tasks(comparison, step, counts);
+}
+
 static int step_test(struct comparison *comparison, const struct step *step, struct compare_step *ret)
 {
 	size_t counts[COMPARE_SIDES];
 
-	if (!is_single(comparison)) {
-		for (int side = 0; side < COMPARE_SIDES; side++)
-			gather(comparison, step->values, side, comparison->values[side]);
-		return test(comparison, ret->run_counts, ret);
-	}
-	memcpy(counts, ret->task_counts, sizeof(counts));
-	ret->pair_count = gather_pairs(comparison, step);
-	if (ret->pair_count < COMPARE_PAIRS_LEAST) {
-		ret->pair_count = 0;
-		gather_tasks(comparison, step, counts);
-	}
+	memcpy(counts, is_single(comparison) ? ret->task_counts : ret->run_counts, sizeof(counts));
+	if (is_single(comparison))
+		gather_single(comparison, step, counts, ret);
+	else
+		gather_runs(comparison, step, ret);
 	return test(comparison, counts, ret);
 }
 
@@ -265,7 +399,12 @@ static int comparison_init(struct comparison *comparison, const struct steps *st
 	comparison->medians = calloc(steps->run_count + 1, sizeof(double));
 	for (int side = 0; side < COMPARE_SIDES; side++)
 		comparison->values[side] = calloc(task_count + steps->run_count + 1, sizeof(double));
-	return comparison->medians && comparison->values[COMPARE_A] && comparison->values[COMPARE_B] ? 0 : -ENOMEM;
+	comparison->sampled = calloc(task_count + 1, sizeof(*comparison->sampled));
+	comparison->joined = calloc(steps->run_count + 1, sizeof(*comparison->joined));
+	return comparison->medians && comparison->values[COMPARE_A] && comparison->values[COMPARE_B] &&
+			       comparison->sampled && comparison->joined
+		       ? 0
+		       : -ENOMEM;
 }
 
 static void comparison_deinit(struct comparison *comparison)
@@ -273,6 +412,8 @@ static void comparison_deinit(struct comparison *comparison)
 	free(comparison->medians);
 	free(comparison->values[COMPARE_A]);
 	free(comparison->values[COMPARE_B]);
+	free(comparison->sampled);
+	free(comparison->joined);
 }
 
 int compare_init(struct compare *compare, const struct steps_task *tasks, size_t count, const int *sides,

@@ -1,7 +1,8 @@
 /* Whether the steps of a pipeline took longer in some runs (B) than in others (A), and by how much.
  *
- * Statistics and thresholds: docs/tune.md. One run against one run shows a difference, never its cause: then tasks are
- * compared, in pairs if their labels tell which worked on the same.
+ * Statistics and thresholds: docs/tune.md. Values are those of runs. Where samples are known and runs of both sides
+ * worked on the same, apart from all others, these are compared in pairs. One run against one run shows a difference,
+ * never its cause: then tasks are compared, in pairs if their labels or samples tell which worked on the same.
  * No I/O.
  */
 #pragma once
@@ -26,6 +27,20 @@ enum { COMPARE_A, COMPARE_B, COMPARE_SIDES };
 	V(ONLY_A, "only in A") \
 	V(ONLY_B, "only in B")
 
+/* U(NAME, "text"): what a test compared. */
+#define COMPARE_UNITS(U) \
+	U(RUNS, "runs") \
+	U(SAMPLES_OF_RUNS, "pairs of runs by sample") \
+	U(TASKS, "tasks") \
+	U(LABELS, "pairs of tasks by label") \
+	U(SAMPLES, "pairs of tasks by sample")
+
+enum compare_unit {
+#define U(NAME, text) COMPARE_##NAME,
+	COMPARE_UNITS(U)
+#undef U
+};
+
 enum compare_verdict {
 #define V(NAME, text) COMPARE_##NAME,
 	COMPARE_VERDICTS(V)
@@ -39,6 +54,7 @@ struct compare_step {
 	double ratio, low, high; /* of wall times, B to A, after what the input explains; NAN or infinite if unknown */
 	double p, adjusted_p;    /* NAN without a test */
 	double slope;            /* see steps.h */
+	enum compare_unit unit;  /* of the test */
 	size_t pair_count;       /* 0 unless the test used pairs */
 	size_t missing_runs;     /* for a verdict, both sides together */
 	enum compare_verdict verdict;

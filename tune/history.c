@@ -163,7 +163,8 @@ static int steps_make(struct history *history)
 	struct place *places = places_make(history, &place_count);
 
 	history->steps = calloc(history->run_count + history->tasks.count + 1, sizeof(*history->steps));
-	if (!places || !history->steps) {
+	history->task_ids = calloc(history->run_count + history->tasks.count + 1, sizeof(*history->task_ids));
+	if (!places || !history->steps || !history->task_ids) {
 		free(places);
 		return -ENOMEM;
 	}
@@ -175,10 +176,12 @@ static int steps_make(struct history *history)
 		struct place *place = bsearch(&(struct place){.id = row->run_id}, places, place_count, sizeof(*places),
 					      compare_places);
 
-		if (place && is_comparable(row))
+		if (place && is_comparable(row)) {
+			history->task_ids[history->step_count] = row->task_id;
 			history->steps[history->step_count++] = task_of(row, place->run);
-		else if (place)
+		} else if (place) {
 			history->omitted_task_count++;
+		}
 	}
 	free(places);
 	return 0;
@@ -207,8 +210,54 @@ int history_load(struct store *store, const struct history_request *request, str
 	return error < 0 ? error : steps_make(history);
 }
 
+/* ---- samples ------------------------------------------------------------------------- */
+
+static int run_load_samples(struct store *store, const struct sample_names *names, const struct history *history,
+			    struct history_run *run)
+{
+	struct row_part *items = calloc(run->part_count, sizeof(*items));
+	const struct rows parts = {.items = items, .count = run->part_count};
+	int error;
+
+	if (!items)
+		return -ENOMEM;
+	for (size_t i = 0; i < run->part_count; i++) {
+		const struct row_history_run *part = part_at(history, run->first + i);
+
+		items[i] = (struct row_part){.run = {.id = part->id, .host_id = part->host_id}, .joined_id = run->id};
+	}
+	error = run_samples_load(store, &parts, run->id, names, &run->samples);
+	free(items);
+	return error;
+}
+
+int history_load_samples(struct store *store, const struct sample_names *names, struct history *history)
+{
+	int error = 0;
+
+	for (size_t i = 0; error == 0 && i < history->run_count; i++) {
+		const struct samples *samples = &history->runs[i].samples.samples;
+
+		error = run_load_samples(store, names, history, &history->runs[i]);
+		if (error == 0 && *samples->misfit)
+			history->misfit = samples->misfit;
+		else
+			history->sampled_count++;
+	}
+	for (size_t i = 0; error == 0 && i < history->step_count; i++) {
+		struct steps_task *task = &history->steps[i];
+		const char *sample = run_samples_find(&history->runs[task->run].samples, history->task_ids[i]);
+
+		task->sample = run_samples_is_name(sample) ? sample : NULL;
+	}
+	return error;
+}
+
 void history_free(struct history *history)
 {
+	for (size_t i = 0; i < history->run_count; i++)
+		run_samples_free(&history->runs[i].samples);
+	free(history->task_ids);
 	rows_free(&history->parts);
 	rows_free(&history->tasks);
 	free(history->runs);

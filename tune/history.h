@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "query/rows.h"
+#include "query/run_samples.h"
 #include "tune/steps.h"
 
 #define HISTORY_WHOLE "(whole run)"
@@ -15,6 +15,7 @@ struct history_run {
 	int64_t begin_unix_ns, end_unix_ns;
 	size_t first, part_count; /* in `parts` */
 	bool is_comparable;       /* as a whole: it succeeded */
+	struct run_samples samples;
 };
 
 struct history {
@@ -23,8 +24,11 @@ struct history {
 	size_t run_count;
 	size_t omitted_run_count; /* earlier than the last ones */
 	struct steps_task *steps; /* comparable tasks, with `run` an index into runs */
+	int64_t *task_ids;        /* of each; 0: of a run itself */
 	size_t step_count;
 	size_t omitted_task_count; /* failed, or incompletely recorded */
+	size_t sampled_count;      /* runs whose samples are known, once they are loaded */
+	const char *misfit;        /* why one of the others has none, or NULL */
 };
 
 /* Which runs: one, or the last of a name. Running ones are left out. */
@@ -37,4 +41,6 @@ struct history_request {
 
 /* Returns 0, -ENOMEM or the store's error. Free the history either way. */
 int history_load(struct store *store, const struct history_request *request, struct history *ret_history);
+/* Sets the samples of tasks. `names` is NULL to infer them. Returns as above. */
+int history_load_samples(struct store *store, const struct sample_names *names, struct history *history);
 void history_free(struct history *history);

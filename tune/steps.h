@@ -28,6 +28,7 @@ enum steps_figure {
 struct steps_task {
 	const char *name;
 	const char *label;                   /* what it worked on, or NULL */
+	const char *sample;                  /* on which alone it worked, or NULL */
 	size_t run;                          /* index */
 	int64_t figures[STEPS_FIGURE_COUNT]; /* ROW_NULL if unknown, except the wall time */
 	int64_t rchar_bytes;

@@ -17,8 +17,9 @@ WITH named AS (
   SELECT only_id AS wanted_id, only_id AS wanted_whole_id FROM whole
    WHERE found_whole_id IS NULL
 )
-SELECT wanted.wanted_whole_id AS whole_id, standing_runs.id AS id, standing_runs.name AS name,
-       standing_runs.status AS status, standing_runs.started_unix_ns AS started_unix_ns,
+SELECT wanted.wanted_whole_id AS whole_id, standing_runs.id AS id,
+       standing_runs.host_id AS host_id, standing_runs.name AS name, standing_runs.status AS status,
+       standing_runs.started_unix_ns AS started_unix_ns,
        standing_runs.started_unix_ns + standing_runs.wall_ns AS end_unix_ns, standing_runs.cpu_ns AS cpu_ns,
        standing_runs.peak_rss_bytes AS peak_rss_bytes, standing_runs.read_bytes AS read_bytes,
        standing_runs.rchar_bytes AS rchar_bytes

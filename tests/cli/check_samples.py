@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Samples of a run: tracer cost, show and tune --by sample.
+"""Samples of runs: tracer cost, show, tune and compare --by sample.
 
     check_samples.py TRACER CORRELATOR RECORDING [TEST...]
 
@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -127,6 +128,61 @@ class Samples(unittest.TestCase):
         shown = self.json("show", "--by", "sample", "--store", self.without_samples())
         self.assertEqual(shown["sample_misfit"], reason)
         self.assertEqual([row["sample"] for row in shown["samples"]], ["(no sample)"])
+
+    def copy_run(self, store, number, name, patient, factor):
+        """A copy of the run whose samples are those of a patient, and whose tasks take factor times as long."""
+        references = {"runs": ["id"], "tasks": ["id", "run_id"], "tools": ["id", "run_id", "task_id"],
+                      "process_rows": ["id", "tool_id"]}
+        for table, changed in references.items():
+            columns = [column for _, column, *_ in store.execute(f"PRAGMA table_info({table})")]
+            values = {column: f"{column} + {number * 10**12}" for column in changed}
+            values["started_unix_ns"] = f"started_unix_ns + {number} * 3600000000000"
+            if table == "tasks":
+                values["end_boot_ns"] = f"begin_boot_ns + CAST((end_boot_ns - begin_boot_ns) * {factor} AS INTEGER)"
+            if table == "runs":
+                values["name"] = f"'{name}'"
+            if table == "process_rows":
+                values["arguments"] = f"sample_of(arguments, '{patient}')"
+            store.execute(f"INSERT INTO {table} SELECT {', '.join(values.get(column, column) for column in columns)} "
+                          f"FROM {table} WHERE id IN (SELECT id FROM original_{table})")
+
+    def store_of_patients(self):
+        """Eight runs `old` and eight runs `new`, each with three samples of a patient; new ones are slower by a fifth."""
+        path = os.path.join(self.directory.name, "patients.db")
+        shutil.copy(self.store, path)
+        with contextlib.closing(sqlite3.connect(path)) as store, store:
+            store.create_function("sample_of", 2, lambda line, patient: line and re.sub(
+                rb"brain|heart|liver", lambda name: patient.encode() + b"_" + name.group(), line))
+            for table in ["runs", "tasks", "tools", "process_rows"]:
+                store.execute(f"CREATE TEMP TABLE original_{table} AS SELECT id FROM {table}")
+            store.execute("DELETE FROM original_runs WHERE id IN (SELECT id FROM runs WHERE kind = 'system')")
+            for number in range(16):
+                patient = number % 8
+                self.copy_run(store, number + 1, "old" if number < 8 else "new", f"P{patient}",
+                              (1 + patient) * (1 if number < 8 else 1.2 + patient / 1000))
+        return path
+
+    def test_compare(self):
+        path = self.store_of_patients()
+        by_task = self.json("compare", "old", "new", "--store", path)
+        compared = self.json("compare", "old", "new", "--by", "sample", "--store", path)
+        steps = {step["name"]: step for step in compared["steps"]}
+        for name in ["bwa mem + samtools sort", "samtools index", "samtools stats", "samtools flagstat", "wgsim"]:
+            self.assertEqual((steps[name]["pair_count"], steps[name]["tested"], steps[name]["verdict"]),
+                             (8, "pairs of runs by sample", "slower"), name)
+            self.assertAlmostEqual(steps[name]["ratio"], 1.2, 1)
+        self.assertEqual((steps["summary.py"]["pair_count"], steps["summary.py"]["tested"]), (0, "runs"))
+        self.assertEqual({step["verdict"] for step in by_task["steps"]}, {"no difference found"})
+        for side in ["a", "b"]:
+            self.assertEqual((compared[side]["sampled_run_count"], compared[side]["unsampled_run_count"]), (8, 0))
+        self.assertIn("\nCompared in pairs by sample: 5 of 9 task names\n",
+                      self.tracer("compare", "old", "new", "--by", "sample", "--store", path))
+        shown = self.tracer("compare", "old", "new", "--by", "sample", "--sample-sheet", "none", "--store", path)
+        self.assertIn("\nCompared in pairs by sample: 0 of 9 task names\n", shown)
+        self.assertIn("\nNo sample structure found in 16 runs: --sample-sheet none\n", shown)
+        pattern = self.json("compare", "old", "new", "--by", "sample", "--store", path,
+                            "--sample-pattern", "(P[0-9]_(?:brain|heart|liver))")
+        self.assertEqual(pattern, compared)
 
     def file(self, name, content):
         path = os.path.join(self.directory.name, name)

@@ -1,7 +1,7 @@
 /* Applies tune/compare.h and tune/trend.h to tasks on standard input, for tests/ranks/power.
  *
  * A line is "compare A B TASKS..." with A runs on one side and B on the other, or "trend RUNS 0 TASKS...", then the
- * number of tasks and for each: step, run, wall time in ns, input in bytes (0: unknown). The answer is one line: for
+ * number of tasks and for each: step or step/sample, run, wall time in ns, input in bytes (0: unknown). The answer is one line: for
  * each step, by name, the verdict or the first run after a change, and the ratio.
  */
 #include <inttypes.h>
@@ -32,10 +32,16 @@ static void read_tasks(struct steps_task *tasks, char (*names)[NAME_SIZE], size_
 {
 	for (size_t i = 0; i < count; i++) {
 		struct steps_task *task = &tasks[i];
+		char *slash;
 
 		*task = (struct steps_task){.name = names[i]};
 		require(scanf("%31s %zu %" SCNd64 " %" SCNd64, names[i], &task->run, &task->figures[STEPS_WALL],
 			      &task->rchar_bytes) == 4);
+		slash = strchr(names[i], '/');
+		if (slash) {
+			*slash = '\0';
+			task->sample = slash + 1;
+		}
 		if (task->rchar_bytes == 0)
 			task->rchar_bytes = ROW_NULL;
 	}
