@@ -3,8 +3,8 @@
 
     check_screens.py TRACER MAKE_STORE [--update] [TEST...]
 
-The store is written by make_store for one fixed moment. tests/cli/screens/NAME-WIDTH.txt is the
-screen without colours. --update rewrites the files: review the changes, they are what users see.
+The stores are written by make_store for one fixed moment, which is also the time that tracer sees (fixed_clock.c).
+tests/cli/screens/NAME-WIDTH.txt is the screen without colours. --update rewrites the files: review the changes, they are what users see.
 """
 import difflib
 import os
@@ -23,9 +23,11 @@ from testing import OnTerminal, run_cases  # noqa: E402 (the line above has to c
 TRACER, MAKE_STORE = map(os.path.abspath, sys.argv[1:3])
 UPDATE = "--update" in sys.argv
 SCREENS = pathlib.Path(__file__).resolve().parent / "screens"
+FIXED_CLOCK = pathlib.Path(MAKE_STORE).parent / "libfixed_clock.so"
 PIPE = "pipe"
 
-# Name, arguments, widths.
+# Name, arguments, widths; of two series of runs the arguments begin with SERIES.
+SERIES = "series"
 CASES = [
     ("show", ["show", "snakemake"], [80, 200, PIPE]),
     ("show-table", ["show", "--table", "snakemake"], [80, 200, PIPE]),
@@ -45,6 +47,9 @@ CASES = [
     ("tune-lossy", ["tune", "evil"], [80, PIPE]),
     ("tune-right-size", ["tune", "--right-size"], [80, PIPE]),
     ("tune-right-size-input", ["tune", "--right-size", "--input-size", "3M"], [PIPE]),
+    ("compare", [SERIES, "compare", "nightly.sh", "nightly-new.sh"], [80, 200, PIPE]),
+    ("compare-samples", [SERIES, "compare", "nightly.sh", "nightly-new.sh", "--by", "sample"], [80]),
+    ("compare-single", ["compare", "gzip", "snakemake"], [80]),
 ]
 
 
@@ -52,10 +57,13 @@ class Screens(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.directory = tempfile.TemporaryDirectory()
-        cls.store = os.path.join(cls.directory.name, "tracer.db")
-        subprocess.run([MAKE_STORE, cls.store, "fixed"], check=True)
-        cls.environment = {**os.environ, "TRACER_STORE": cls.store, "LC_ALL": "C.UTF-8", "TZ": "UTC", "TERM": "xterm"}
+        # The preloaded clock comes before the runtime of a build with ASan, which would refuse to start.
+        asan = os.environ.get("ASAN_OPTIONS", "")
+        cls.environment = {**os.environ, "LC_ALL": "C.UTF-8", "TZ": "UTC", "TERM": "xterm",
+                           "LD_PRELOAD": str(FIXED_CLOCK), "ASAN_OPTIONS": f"{asan}:verify_asan_link_order=0"}
         cls.environment.pop("NO_COLOR", None)
+        for kind in ["fixed", SERIES]:
+            subprocess.run([MAKE_STORE, os.path.join(cls.directory.name, f"{kind}.db"), kind], check=True)
 
     @classmethod
     def tearDownClass(cls):
@@ -63,13 +71,16 @@ class Screens(unittest.TestCase):
 
     def screen(self, arguments, width):
         """The screen of that width, without colours."""
+        kind = SERIES if arguments[0] == SERIES else "fixed"
+        arguments = arguments[arguments[0] == SERIES:]
+        environment = {**self.environment, "TRACER_STORE": os.path.join(self.directory.name, f"{kind}.db")}
         if width == PIPE:
-            result = subprocess.run([TRACER, *arguments], env=self.environment, stdin=subprocess.DEVNULL,
+            result = subprocess.run([TRACER, *arguments], env=environment, stdin=subprocess.DEVNULL,
                                     stdout=subprocess.PIPE, check=False)
             self.assertEqual(result.returncode, 0, arguments)
             self.assertNotIn(b"\033", result.stdout)
             return result.stdout.decode()
-        status, output = OnTerminal([TRACER, *arguments], self.environment, whole=True, columns=width).finish()
+        status, output = OnTerminal([TRACER, *arguments], environment, whole=True, columns=width).finish()
         self.assertEqual(status, 0, arguments)
         return re.sub(r"\033\[[0-9;]*m", "", output.decode()).replace("\r", "")
 

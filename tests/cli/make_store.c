@@ -2,11 +2,12 @@
  * show: a pipeline of three samples, a run with hostile names, one with lost records, one
  * that is still running, and the system run.
  *
- *   make_store FILE [fixed]
+ *   make_store FILE [fixed|series]
  *
  * The running one is current, so that `tracer top` finds it at work; the boot ID is no real host's.
  * With "fixed", the time is always the same, and a run of 2,000 tasks and one with long command
- * lines are added, for tests that compare whole screens with files.
+ * lines are added, for tests that compare whole screens with files. With "series", the time is the same, and the store
+ * has two series of runs only, of which the second differs from the first.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -307,7 +308,7 @@ static void put_incident(const struct step *step)
 	check(store_put_incident(store, &incident));
 }
 
-static void put_host(void)
+static void put_host(int64_t seen_s)
 {
 	struct row_host host = {ROW_HOST_COLUMNS(NULL_I, NULL_T, NULL_B)};
 
@@ -321,7 +322,7 @@ static void put_host(void)
 	host.cpu_count = CPU_COUNT;
 	host.memory_bytes = 16384 * MIB;
 	host.probe_version = "0.1.0";
-	host.first_seen_unix_ns = unix_ns - 4000 * SECOND;
+	host.first_seen_unix_ns = unix_ns - seen_s * SECOND;
 	host.last_seen_unix_ns = unix_ns;
 	host.os = "Debian " HOSTILE;
 	host.vendor = "Amazon EC2 \xc2\x9b"
@@ -434,29 +435,51 @@ static void put_many(void)
 	put_run("parallel sort", "command", "parallel", steps, COUNT(steps), 400, false);
 }
 
-int main(int argc, char **argv)
+/* A run of three steps on two samples of its own, named after `number`. The first two steps take so many per cent of
+ * their usual time. */
+static void put_of_series(const char *name, int number, int64_t ago_s, int64_t align_percent, int64_t sort_percent)
 {
-	struct store_stream stream = {
-		.boot_id = "00000000-0000-0000-0000-000000000000", .ring_epoch = 7, .ring_offset = 4096};
-	struct store_error error;
+	static const char *const tools[] = {"bwa mem", "samtools sort", "samtools index"};
+	const int64_t per_mille[] = {10 * align_percent, 10 * sort_percent / 3, 50};
+	char lines[6][64];
+	struct step steps[7] = {{name, {"bash"}, 0, 0, 40, 4, 0}};
+	int64_t begin_ms = 100 + 40 * (ago_s % 7);
 
-	bool fixed = argc == 3 && strcmp(argv[2], "fixed") == 0;
+	for (int i = 0; i < 6; i++) {
+		bool is_second = i % 2;
+		const char *tool = tools[i / 2];
+		int64_t wall_ms = (1 + number % 5) * (is_second ? 3100 : 2300) * per_mille[i / 2] / 1000;
+		int size = snprintf(lines[i], sizeof(lines[i]), "%s%cP%d_%s.bam", tool, 0, number,
+				    is_second ? "tumour" : "normal");
 
-	if ((argc != 2 && !fixed) || store_open_writer(argv[1], &store, &error) < 0) {
-		fprintf(stderr, "make_store: %s\n", argc == 2 || fixed ? error.text : "make_store FILE [fixed]");
-		return 1;
+		steps[i + 1] = (struct step){.task = tool,
+					     .tools = {tool},
+					     .begin_ms = begin_ms,
+					     .wall_ms = wall_ms,
+					     .cpu_ms = wall_ms * 9 / 10,
+					     .memory_mib = 200 * (3 - i / 2),
+					     .arguments = lines[i],
+					     .arguments_size = (size_t)size + 1};
+		begin_ms += is_second ? wall_ms + 50 : 10;
 	}
-	boot_ns = fixed ? 100000 * SECOND : clock_ns(CLOCK_BOOTTIME);
-	unix_ns = fixed ? 1763639523 * SECOND : clock_ns(CLOCK_REALTIME);
-	host_id = id_of("host", "example", 0);
-	run = (struct row_run){ROW_RUN_COLUMNS(NULL_I, NULL_T, NULL_B)};
-	run.host_id = host_id;
-	run.user_id = 1;
-	run.lost_count = 0;
-	run.rules_version = 5;
-	run.reason = "a child of an interactive shell";
-	run.working_directory = "/data/" HOSTILE;
-	put_host();
+	steps[0].wall_ms = begin_ms;
+	put_run(name, "command", NULL, steps, COUNT(steps), ago_s, false);
+}
+
+/* Eight runs of `nightly.sh`, and eight of `nightly-new.sh` on the same samples, whose aligner is slower. */
+static void put_series(void)
+{
+	static const struct step day[] = {{"init", {"init"}, 0, 86400000, 900000, 60, 0}};
+
+	put_run("init", "system", NULL, day, COUNT(day), 86400, false);
+	for (int i = 0; i < 8; i++) {
+		put_of_series("nightly.sh", i, 80000 - 2000 * i, 100 + i % 3, 100 + i % 2);
+		put_of_series("nightly-new.sh", i, 60000 - 2000 * i, 122 + i % 4, 101 - i % 2);
+	}
+}
+
+static void put_examples(bool fixed)
+{
 	put_host_samples();
 	put_loss();
 	put_run("init", "system", NULL, plain, COUNT(plain), 4000, false);
@@ -477,6 +500,36 @@ int main(int argc, char **argv)
 		put_many();
 	}
 	put_run("snakemake: Snakefile", "job", "snakemake", pipeline, COUNT(pipeline), 30, false);
+}
+
+int main(int argc, char **argv)
+{
+	struct store_stream stream = {
+		.boot_id = "00000000-0000-0000-0000-000000000000", .ring_epoch = 7, .ring_offset = 4096};
+	struct store_error error;
+
+	bool series = argc == 3 && strcmp(argv[2], "series") == 0;
+	bool fixed = series || (argc == 3 && strcmp(argv[2], "fixed") == 0);
+
+	if ((argc != 2 && !fixed) || store_open_writer(argv[1], &store, &error) < 0) {
+		fprintf(stderr, "make_store: %s\n", argc == 2 || fixed ? error.text : "make_store FILE [fixed|series]");
+		return 1;
+	}
+	boot_ns = fixed ? 100000 * SECOND : clock_ns(CLOCK_BOOTTIME);
+	unix_ns = fixed ? 1763639523 * SECOND : clock_ns(CLOCK_REALTIME);
+	host_id = id_of("host", "example", 0);
+	run = (struct row_run){ROW_RUN_COLUMNS(NULL_I, NULL_T, NULL_B)};
+	run.host_id = host_id;
+	run.user_id = 1;
+	run.lost_count = 0;
+	run.rules_version = 5;
+	run.reason = "a child of an interactive shell";
+	run.working_directory = "/data/" HOSTILE;
+	put_host(series ? 86400 : 4000);
+	if (series)
+		put_series();
+	else
+		put_examples(fixed);
 	stream.committed_boot_ns = (uint64_t)boot_ns;
 	stream.committed_unix_ns = (uint64_t)unix_ns;
 	check(store_commit(store, &stream));
