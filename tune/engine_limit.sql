@@ -17,5 +17,5 @@
 -- column: saved_ns duration; wall time if all processors were used
 -- subject: name
 -- impact: wall = saved_ns
--- sentence: {name} never ran more than {concurrent_count} of {task_count} tasks at a time, for {limit_ns} exactly as many; they used {used_count} of {cpu_count} processors
+-- sentence: {name} never ran more than {concurrent_count} of {task_count} tasks at a time, probably its limit: for {limit_ns} they used {used_count} of {cpu_count} processors
 -- advice: Raise the engine's limit (make -j, snakemake --cores, Nextflow executor.cpus or maxForks) as far as memory allows.

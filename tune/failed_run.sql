@@ -12,7 +12,7 @@
 -- subject: name
 -- impact: cpu = cpu_ns
 -- sentence: {name} failed after {wall_ns}; {done_count} of {task_count} tasks had succeeded, with {cpu_ns} of CPU time
--- advice: Repeat it so that these do not run again (nextflow -resume; make and snakemake do by themselves).
+-- advice: Resume it, so that these do not run again (nextflow -resume; make and snakemake do so by themselves).
 WITH done AS (
   SELECT count(*) AS succeeded_count, sum(cpu_ns) AS succeeded_cpu_ns
     FROM standing_tasks

@@ -14,5 +14,5 @@
 -- column: saved_ns duration; the gap
 -- subject: name
 -- impact: wall = saved_ns
--- sentence: no task ran for {gap_ns} before {name}, and {after_name} had ended
--- advice: Find out what the engine or script waited for: tracer show --processes lists what ran then.
+-- sentence: after {after_name}, no task ran for {gap_ns} until {name} began
+-- advice: See what ran meanwhile: tracer show --processes.

@@ -15,7 +15,7 @@
 -- subject: name
 -- impact: wall = saved_ns
 -- sentence: {process_count} × {name} ran {wait_ns} while the rest of the task waited ({read_bytes} read)
--- advice: Pipe it to the program that needs the result, use links instead of copies, or a faster or multi-threaded program (pigz, zstd -T0).
+-- advice: Pipe the data to the program that needs them, so that both run at the same time.
 WITH run AS (
   SELECT wall_ns AS run_wall_ns
     FROM standing_runs

@@ -14,5 +14,5 @@
 -- column: saved_ns duration; the less of the two
 -- subject: name
 -- impact: wall = saved_ns
--- sentence: {name} ran {wall_ns}, the last {alone_ns} of it alone; it began {late_ns} after the first task that it did not wait for
--- advice: Start the longest task, or that with the largest input, first.
+-- sentence: {name} ended last and ran alone for {alone_ns}; it might have begun {late_ns} earlier
+-- advice: Start the task with the largest input first.

@@ -17,4 +17,4 @@
 -- subject: name
 -- impact: memory = saved_byte_seconds
 -- sentence: {task_count} × {name} held {used_bytes} and slept for {asleep_ns}; CPU time was {cpu_share} of the wall time
--- advice: Let it load its data when it can work, or end while it waits.
+-- advice: Let it load its data only when it can work.

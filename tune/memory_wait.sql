@@ -17,4 +17,4 @@
 -- subject: name
 -- impact: wall = saved_ns, cpu = cpu_ns
 -- sentence: {task_count} × {name} waited {wait_ns} for memory: {wait_share} of their active time
--- advice: Give them more memory, or run fewer of them at the same time: memory was reclaimed or swapped while they needed it.
+-- advice: Request more memory for each of them.

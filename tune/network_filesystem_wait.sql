@@ -14,5 +14,5 @@
 -- column: saved_ns duration; wall time that this task would save without the wait
 -- subject: name
 -- impact: wall = saved_ns
--- sentence: {task_count} × {name} waited {wait_ns} in the kernel, not for a local disk or memory: {wait_share} of their active time
--- advice: Copy their input to a local disk first, and write results there: it is probably a network filesystem.
+-- sentence: {task_count} × {name} waited {wait_ns}, probably for a network filesystem: {wait_share} of their active time
+-- advice: Copy their input to a local disk first.

@@ -13,7 +13,7 @@
 -- impact: wall = saved_ns, cpu = cpu_ns
 -- saving: least
 -- sentence: {name} was killed for lack of memory after {saved_ns} (limit {memory_limit_bytes})
--- advice: Request more memory from the start: 125 % of this limit, or what tracer tune --right-size says.
+-- advice: Request more memory from the start: tracer tune --right-size says how much.
 SELECT t.id AS task_id, t.name AS name, t.memory_limit_bytes AS memory_limit_bytes, t.peak_rss_bytes AS used_bytes,
        t.cpu_ns AS cpu_ns, t.wall_ns AS saved_ns
   FROM standing_tasks t

@@ -4,8 +4,8 @@
 --   (too many threads, a CPU quota) are other findings.
 -- finding: tune
 -- rows: account
--- parameter: least_share share = 10%; minimum share of the wait in CPU time and that wait; source: our proposal; ClusterCockpit warns of a load above 1.2 × processors
--- parameter: most_used_share share = 80%; only if the run's tasks used at most this share of the processors meanwhile; source: above that its own tasks wait for each other
+-- parameter: least_share share = 10%; minimum share of the wait in CPU time and that wait; source: our proposal
+-- parameter: most_used_share share = 80%; only if the run's tasks used at most this share of the processors meanwhile; source: our proposal: above it the run's own tasks wait for each other
 -- parameter: least_ns duration = 1s; minimum wait of all tasks of a name
 -- column: task_id id; the task
 -- column: name text; name of the tasks
@@ -17,5 +17,5 @@
 -- column: saved_ns duration; wall time that this task would save without the wait
 -- subject: name
 -- impact: wall = saved_ns
--- sentence: {task_count} × {name} waited {wait_ns} for processors ({wait_share} of their active time) that {others} used: the run itself used at most {used_share} of those that it may use
--- advice: Give this run processors of its own, or move {others} elsewhere.
+-- sentence: {task_count} × {name} waited {wait_ns} for processors that {others} used ({wait_share} of their active time), while the run itself used at most {used_share} of those that it may use
+-- advice: Give this run processors of its own.

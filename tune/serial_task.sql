@@ -14,5 +14,5 @@
 -- column: saved_ns duration; wall time that it would save if it used all of these equally well
 -- subject: name
 -- impact: wall = saved_ns
--- sentence: {name} used one of {cpu_count} processors for {wall_ns}, and nothing else ran
+-- sentence: {name} used one of {cpu_count} processors for {wall_ns}, and no other task ran
 -- advice: Use the program's threads (-t, -@, --threads), if it has them.

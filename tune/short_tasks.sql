@@ -16,4 +16,4 @@
 -- subject: name
 -- impact: wall = saved_ns
 -- sentence: {task_count} × {name} took {mean_ns} each; starting them took {wait_ns}, {wait_share} of the run
--- advice: Let each task do more: give it several inputs, or group them (Nextflow buffer or collate, Snakemake group).
+-- advice: Group their inputs, so that each task does more (Nextflow buffer or collate, Snakemake group).

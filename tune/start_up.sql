@@ -21,8 +21,8 @@
 -- column: saved_ns duration; wall time of this task's
 -- subject: name
 -- impact: wall = saved_ns, cpu = cpu_ns
--- sentence: {name} was started {process_count} times for {mean_ns} each: {all_cpu_ns} of CPU time, {cpu_share} of the run's
--- advice: Let one process do the work of several.
+-- sentence: {name} was started {process_count} times for {mean_ns} each, probably most of it start-up: {all_cpu_ns} of CPU time, {cpu_share} of the run's
+-- advice: Give it several inputs at each start.
 WITH run AS (
   SELECT cpu_ns AS run_cpu_ns
     FROM standing_runs

@@ -17,4 +17,4 @@
 -- subject: name
 -- impact: wall = saved_ns
 -- sentence: {task_count} × {name} waited {wait_ns} for storage: {wait_share} of their active time ({read_bytes} read, {write_bytes} written)
--- advice: Keep their files on faster storage, or read and write less often and more at a time: an fsync after each write is the usual cause.
+-- advice: Keep their files on faster storage, such as a local SSD.

@@ -4,7 +4,7 @@
 --   kernels from 6.18 on count less of it.
 -- finding: tune
 -- rows: account
--- parameter: least_share share = 25%; minimum share of the tasks' active time; source: CPUThrottlingHigh of the Kubernetes monitoring mixin, which counts periods
+-- parameter: least_share share = 25%; minimum share of the tasks' active time; source: our proposal; CPUThrottlingHigh of the Kubernetes monitoring mixin has 25 % of the periods
 -- parameter: least_ns duration = 1s; minimum throttled time of all tasks of a name
 -- column: task_id id; the task
 -- column: name text; name of the tasks
@@ -15,5 +15,5 @@
 -- subject: name
 -- impact: wall = saved_ns
 -- saving: beyond
--- sentence: {task_count} × {name} were stopped for {wait_ns} by the CPU quota of their cgroup: {wait_share} of their active time
--- advice: Raise the quota (cpu.max, a container's CPU limit), or use as many threads as it allows.
+-- sentence: {task_count} × {name} were stopped for {wait_ns} by their CPU limit (the quota of their cgroup): {wait_share} of their active time
+-- advice: Raise the CPU limit of the container or job.

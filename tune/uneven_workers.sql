@@ -19,7 +19,7 @@
 -- subject: name
 -- impact: wall = saved_ns
 -- sentence: one of {worker_count} workers ({program}) of {name} computed for {most_ns}, the mean is {mean_ns} (in {group_count} groups)
--- advice: Divide the work of these processes more evenly, or start the longest part first.
+-- advice: Divide the work of these processes more evenly.
 WITH worker AS (
   SELECT id, task_id AS own_task_id, parent_id AS own_parent_id, program AS own_program, cpu_ns AS own_cpu_ns,
          cpu_ns + coalesce(run_delay_ns, 0) AS own_busy_ns, begin_boot_ns AS own_begin_ns, end_boot_ns AS own_end_ns,

@@ -15,7 +15,7 @@
 -- subject: arguments
 -- impact: wall = saved_ns, cpu = cpu_ns
 -- saving: least
--- sentence: {name} ran {process_count} times with the same command line ({arguments}): {repeated_cpu_ns} of CPU time for the same
+-- sentence: {name} ran {process_count} times with the same command line ({arguments}) and as many bytes read and written: {repeated_cpu_ns} of CPU time
 -- advice: Keep the result of the first time and use it again.
 WITH same AS (
   SELECT id, task_id AS own_task_id, program AS own_program, arguments AS own_arguments, cpu_ns AS own_cpu_ns,
