@@ -118,7 +118,8 @@ static void print_verdict(const struct rules *rules, const struct rules_verdict 
 		{"rank", verdict->role != RULES_ROLE_ORCHESTRATOR ? "" :
 			 verdict->rank == RULES_RANK_WORKFLOW ? "workflow engine" : "parallel (make, xargs, ...)"},
 		{"engine", verdict->engine}, {"run name", verdict->run_name}, {"run key", verdict->run_key},
-		{"task name", verdict->task_name}, {"task label", verdict->task_label}, {"threads", threads},
+		{"task name", verdict->task_name}, {"task label", verdict->task_label}, {"sample", verdict->sample},
+		{"threads", threads},
 		/* clang-format on */
 		{"interactive", verdict->interactive ? "yes: its jobs are runs" : ""},
 		{"housekeeping", verdict->housekeeping ? "yes: the host's own, not work" : ""},
@@ -134,7 +135,7 @@ static void write_verdict(const struct rules_verdict *verdict)
 		/* clang-format off */
 		{"name", verdict->name}, {"role", rules_role_text(verdict->role)}, {"rule", verdict->rule},
 		{"engine", verdict->engine}, {"run_name", verdict->run_name}, {"run_key", verdict->run_key},
-		{"task_name", verdict->task_name}, {"task_label", verdict->task_label},
+		{"task_name", verdict->task_name}, {"task_label", verdict->task_label}, {"sample", verdict->sample},
 		/* clang-format on */
 	};
 	json_t *object = json_object();

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cli/site_rules.h"
 #include "cost/csv_file.h"
 
 const char *sample_sheet, *sample_pattern;
@@ -36,6 +37,29 @@ static int sheet_read(const char *path, struct sample_names *names)
 			   : say("tracer: %s: %s", reason.file, reason.reason);
 }
 
+static void say_refused(const struct tree_error *error, void *data)
+{
+	(void)data;
+	site_rules_say(error);
+}
+
+/* The site's rules, if any of them names samples. */
+static int rules_read(struct sample_names **ret_names)
+{
+	static const char *const directories[] = {SITE_RULES_DEFAULT, NULL};
+	struct rules *rules;
+	int error = rules_load_valid(directories, say_refused, NULL, &rules);
+
+	if (error < 0)
+		return error;
+	if (!rules_name_samples(rules)) {
+		rules_free(rules);
+		return 0;
+	}
+	*ret_names = sample_names_of_rules(rules);
+	return *ret_names ? 0 : -ENOMEM;
+}
+
 static int pattern_read(const struct options *options, struct sample_names **ret_names)
 {
 	char reason[SAMPLE_NAMES_REASON_SIZE];
@@ -54,7 +78,7 @@ int sample_options_read(const struct options *options, bool by_sample, struct sa
 	if (sample_pattern)
 		return pattern_read(options, ret_names);
 	if (!sample_sheet)
-		return 0;
+		return by_sample ? rules_read(ret_names) : 0;
 	*ret_names = sample_names_new();
 	if (!*ret_names)
 		return -ENOMEM;

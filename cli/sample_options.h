@@ -14,6 +14,6 @@
 
 extern const char *sample_sheet, *sample_pattern;
 
-/* Sets the names that the options give, NULL to infer them; free them. `by_sample` says whether the verb was asked for
+/* Sets the names that the options or the site's rules give, NULL to infer them; free them. `by_sample` says whether the verb was asked for
  * samples at all. Returns 0 or, after a message, the exit status. */
 int sample_options_read(const struct options *options, bool by_sample, struct sample_names **ret_names);

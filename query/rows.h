@@ -94,7 +94,7 @@ extern const struct row_type row_type_top;
 #define ROW_OWNER_GAP_COLUMNS(I, T, B) I(host_id) I(free_unix_ns) I(next_unix_ns) I(busy_ns)
 
 /* Result columns of query/lookups/sample_words.sql. */
-#define ROW_SAMPLE_WORD_COLUMNS(I, T, B) I(task_id) T(name) B(arguments)
+#define ROW_SAMPLE_WORD_COLUMNS(I, T, B) I(task_id) T(name) B(arguments) T(path) T(working_directory)
 
 /* Result columns of query/lookups/right_size_tasks.sql. */
 #define ROW_RIGHT_SIZE_TASK_COLUMNS(I, T, B) \

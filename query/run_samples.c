@@ -12,8 +12,15 @@ struct input {
 	int64_t line_bytes;
 	struct samples_task *tasks;
 	const char **words;
-	size_t task_count;
+	char **samples; /* that rules say, by task */
+	size_t task_count, sample_count;
 };
+
+static int64_t line_bytes(const struct row_sample_word *row)
+{
+	return (int64_t)(row->arguments.size + (row->path ? strlen(row->path) : 0) +
+			 (row->working_directory ? strlen(row->working_directory) : 0));
+}
 
 static int part_read(struct store *store, const struct row_run *part, struct input *input)
 {
@@ -25,9 +32,9 @@ static int part_read(struct store *store, const struct row_run *part, struct inp
 	if (more < 0)
 		return more;
 	while ((more = row_cursor_next(&cursor, &row)) > 0) {
-		input->line_bytes += (int64_t)row.arguments.size;
+		input->line_bytes += line_bytes(&row);
 		if (input->line_bytes > RUN_SAMPLES_BYTES_MAX)
-			row.arguments = (struct row_blob){0};
+			row = (struct row_sample_word){.task_id = row.task_id, .name = row.name};
 		more = rows_add(&input->lines, &row_type_sample_word, &row);
 		if (more < 0)
 			break;
@@ -50,20 +57,45 @@ static size_t words_set(const struct row_blob *arguments, const char **words)
 	return count;
 }
 
-/* Lines of one task are adjacent. */
-static int tasks_make(struct input *input, struct run_samples *samples)
+/* Adds the sample that a rule says of a process, if any, to the last task. */
+static int sample_classify(struct input *input, const struct rules *rules, const struct row_sample_word *line,
+			   const char *const *words, size_t count)
 {
+	const struct rules_subject subject = {
+		.path = line->path ? line->path : words[0],
+		.argc = count,
+		.argv = words,
+		.working_directory = line->working_directory ? line->working_directory : "",
+		.cgroup = "",
+	};
+	struct samples_task *task = &input->tasks[input->task_count - 1];
+	struct rules_verdict verdict;
+
+	rules_classify(rules, &subject, &verdict);
+	if (!*verdict.sample)
+		return 0;
+	if (task->sample_count++ == 0)
+		task->samples = (const char *const *)input->samples + input->sample_count;
+	input->samples[input->sample_count] = strdup(verdict.sample);
+	return input->samples[input->sample_count++] ? 0 : -ENOMEM;
+}
+
+/* Lines of one task are adjacent. */
+static int tasks_make(struct input *input, const struct rules *rules, struct run_samples *samples)
+{
+	int error = 0;
 	size_t word_count = 0;
 
 	for (size_t i = 0; i < input->lines.count; i++)
 		word_count += words_set(&ROWS_ITEM(&input->lines, sample_word, i)->arguments, NULL);
 	input->words = calloc(word_count + 1, sizeof(*input->words));
 	input->tasks = calloc(input->lines.count + 1, sizeof(*input->tasks));
+	input->samples = calloc(input->lines.count + 1, sizeof(*input->samples));
 	samples->tasks = calloc(input->lines.count + 1, sizeof(*samples->tasks));
-	if (!input->words || !input->tasks || !samples->tasks)
+	if (!input->words || !input->samples || !input->tasks || !samples->tasks)
 		return -ENOMEM;
 	word_count = 0;
-	for (size_t i = 0; i < input->lines.count; i++) {
+	for (size_t i = 0; i < input->lines.count && error == 0; i++) {
 		const struct row_sample_word *line = ROWS_ITEM(&input->lines, sample_word, i);
 		size_t count = words_set(&line->arguments, input->words + word_count);
 
@@ -75,9 +107,11 @@ static int tasks_make(struct input *input, struct run_samples *samples)
 			};
 		}
 		input->tasks[input->task_count - 1].word_count += count;
+		if (rules && count > 0)
+			error = sample_classify(input, rules, line, input->words + word_count, count);
 		word_count += count;
 	}
-	return 0;
+	return error;
 }
 
 static int compare_tasks(const void *left, const void *right)
@@ -90,6 +124,7 @@ static int compare_tasks(const void *left, const void *right)
 int run_samples_load(struct store *store, const struct rows *parts, int64_t joined_id, const struct sample_names *names,
 		     struct run_samples *ret_samples)
 {
+	const struct rules *rules = sample_names_rules(names);
 	struct input input = {0};
 	int error = 0;
 
@@ -98,9 +133,9 @@ int run_samples_load(struct store *store, const struct rows *parts, int64_t join
 		if (ROWS_ITEM(parts, part, i)->joined_id == joined_id)
 			error = part_read(store, &ROWS_ITEM(parts, part, i)->run, &input);
 	if (error == 0)
-		error = tasks_make(&input, ret_samples);
+		error = tasks_make(&input, rules, ret_samples);
 	if (error == 0)
-		error = samples_find(input.tasks, input.task_count, names, &ret_samples->samples);
+		error = samples_find(input.tasks, input.task_count, rules ? NULL : names, &ret_samples->samples);
 	if (error == 0) {
 		ret_samples->task_count = input.task_count;
 		for (size_t i = 0; i < input.task_count; i++)
@@ -110,6 +145,9 @@ int run_samples_load(struct store *store, const struct rows *parts, int64_t join
 	rows_free(&input.lines);
 	free(input.tasks);
 	free(input.words);
+	for (size_t i = 0; i < input.sample_count; i++)
+		free(input.samples[i]);
+	free(input.samples);
 	return error;
 }
 

@@ -20,9 +20,10 @@ struct listed {
 struct sample_names {
 	struct listed *listed; /* by text */
 	size_t longest;
-	pcre2_code *code; /* NULL: a list */
+	pcre2_code *code; /* NULL: a list, or rules */
 	pcre2_match_data *match;
 	pcre2_match_context *context;
+	struct rules *rules;
 };
 
 struct sample_names *sample_names_new(void)
@@ -40,10 +41,27 @@ void sample_names_free(struct sample_names *names)
 		HASH_DEL(names->listed, listed);
 		free(listed);
 	}
+	rules_free(names->rules);
 	pcre2_match_context_free(names->context);
 	pcre2_match_data_free(names->match);
 	pcre2_code_free(names->code);
 	free(names);
+}
+
+struct sample_names *sample_names_of_rules(struct rules *rules)
+{
+	struct sample_names *names = sample_names_new();
+
+	if (names)
+		names->rules = rules;
+	else
+		rules_free(rules);
+	return names;
+}
+
+const struct rules *sample_names_rules(const struct sample_names *names)
+{
+	return names ? names->rules : NULL;
 }
 
 /* ---- a list ---------------------------------------------------------------------------- */

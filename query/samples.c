@@ -40,7 +40,8 @@ struct step {
 };
 
 struct inference {
-	const struct sample_names *names; /* NULL: infer */
+	const struct sample_names *names; /* NULL: by rules, or to be inferred */
+	bool is_by_rules;
 	const struct samples_task *tasks;
 	size_t count;
 	struct step *steps, **step_of;
@@ -49,6 +50,11 @@ struct inference {
 	struct key **sorted; /* candidates by text: each is followed by all that it begins */
 	size_t key_count;
 };
+
+static bool is_given(const struct inference *inference)
+{
+	return inference->names || inference->is_by_rules;
+}
 
 /* ---- keys of words -------------------------------------------------------------------- */
 
@@ -130,6 +136,19 @@ static int word_add_names(struct inference *inference, const char *word, size_t 
 
 	while (error == 0 && sample_names_next(inference->names, word, &at, &name, &size))
 		error = key_add(inference, name, size, task);
+	return error;
+}
+
+/* Adds the keys of a task. */
+static int task_add(struct inference *inference, size_t index)
+{
+	const struct samples_task *task = &inference->tasks[index];
+	int error = 0;
+
+	for (size_t i = 0; i < task->sample_count && error == 0; i++)
+		error = key_add(inference, task->samples[i], strlen(task->samples[i]), index);
+	for (size_t i = 0; i < task->word_count && error == 0 && !inference->is_by_rules; i++)
+		error = (inference->names ? word_add_names : word_add)(inference, task->words[i], index);
 	return error;
 }
 
@@ -405,16 +424,14 @@ static int keys_find(struct inference *inference)
 	struct key *key, *next;
 	int error = 0;
 
-	for (size_t i = 0; i < inference->count; i++)
-		for (size_t j = 0; j < inference->tasks[i].word_count && error == 0; j++)
-			error = (inference->names ? word_add_names : word_add)(inference, inference->tasks[i].words[j],
-									       i);
+	for (size_t i = 0; i < inference->count && error == 0; i++)
+		error = task_add(inference, i);
 	if (error == 0)
 		inference->sorted = calloc(HASH_COUNT(inference->keys) + 1, sizeof(*inference->sorted));
 	if (!inference->sorted)
 		return -ENOMEM;
 	HASH_ITER (hh, inference->keys, key, next)
-		if (inference->names || key_is_candidate(inference, key))
+		if (is_given(inference) || key_is_candidate(inference, key))
 			inference->sorted[inference->key_count++] = key;
 	qsort(inference->sorted, inference->key_count, sizeof(*inference->sorted), compare_keys);
 	return 0;
@@ -500,7 +517,7 @@ static int infer(struct inference *inference, bool *covered, struct samples *sam
 /* Takes the names that were found for the samples. */
 static int take_names(struct inference *inference, struct samples *samples)
 {
-	if (inference->key_count == 0)
+	if (inference->names && inference->key_count == 0)
 		snprintf(samples->misfit, SAMPLES_MISFIT_SIZE, "%s", sample_names_misfit(inference->names));
 	return samples_set(inference, samples);
 }
@@ -518,6 +535,8 @@ int samples_find(const struct samples_task *tasks, size_t count, const struct sa
 	bool *covered = calloc(count + 1, sizeof(*covered));
 	int error = -ENOMEM;
 
+	for (size_t i = 0; i < count; i++)
+		inference.is_by_rules = inference.is_by_rules || tasks[i].sample_count > 0;
 	*ret_samples = (struct samples){.of_task = calloc(count + 1, sizeof(*ret_samples->of_task))};
 	for (size_t i = 0; ret_samples->of_task && i < count; i++)
 		ret_samples->of_task[i] = SAMPLES_NONE;
@@ -526,7 +545,8 @@ int samples_find(const struct samples_task *tasks, size_t count, const struct sa
 	if (error == 0)
 		error = keys_find(&inference);
 	if (error == 0)
-		error = names ? take_names(&inference, ret_samples) : infer(&inference, covered, ret_samples);
+		error = is_given(&inference) ? take_names(&inference, ret_samples)
+					     : infer(&inference, covered, ret_samples);
 	if (error < 0 || *ret_samples->misfit) {
 		keys_free(ret_samples);
 		for (size_t i = 0; ret_samples->of_task && i < count; i++)

@@ -16,6 +16,8 @@ struct samples_task {
 	const char *name;         /* of the step: tasks of the same name do the same to other data */
 	const char *const *words; /* of its command lines; paths are reduced to their last part */
 	size_t word_count;
+	const char *const *samples; /* that rules say; if any task has some, none are inferred */
+	size_t sample_count;
 };
 
 #define SAMPLES_NONE (-1)   /* works on no sample: overhead */

@@ -243,6 +243,8 @@ static void add_everything(uint64_t seed)
 
 /* ---- properties ------------------------------------------------------------------- */
 
+static struct sample_names *sample_names; /* NULL: infer */
+
 static struct bill make_bill_as(enum bill_key by, bool as_charges, const struct row_run *run)
 {
 	struct store *reader = open_reader();
@@ -252,7 +254,8 @@ static struct bill make_bill_as(enum bill_key by, bool as_charges, const struct 
 				       .until_unix_ns = END_NS + SECOND,
 				       .run = run,
 				       .prices = prices,
-				       .centres = centres};
+				       .centres = centres,
+				       .sample_names = sample_names};
 	struct bill bill;
 	int error = bill_make(reader, &request, &bill);
 
@@ -819,6 +822,7 @@ static void add_command(const struct row_run *run, const char *step, const char 
 	}
 	arguments[size++] = '\0';
 	process.arguments = (struct row_blob){arguments, size};
+	process.path = arguments;
 	put_task(&task);
 	put_tool(&tool);
 	put_process(&process);
@@ -874,6 +878,34 @@ TEST(samples_shared_and_none_are_the_bill)
 	ck_assert_int_eq(bill.total_nanos, 11 * UNIT);
 	check_row(&bill, "liver", 3 * UNIT, 3);
 	check_row(&bill, "(no sample)", UNIT, 1);
+	bill_free(&bill);
+}
+
+/* A rule names the samples of two of three; then none is inferred in that run. */
+TEST(rule_overrides_what_is_inferred)
+{
+	static const char text[] = "rules:\n"
+				   "  - rule: organs\n"
+				   "    continue: true\n"
+				   "    match: {executable: [bwa, samtools], argv: '(brain|heart)'}\n"
+				   "    sample: 'organ-{1}'\n";
+	struct tree_error error;
+	struct rules *rules;
+	struct bill bill;
+
+	add_sampled_runs();
+	ck_assert_int_eq(rules_load_memory("test.yaml", text, strlen(text), &rules, &error), 0);
+	ck_assert(rules_name_samples(rules));
+	sample_names = sample_names_of_rules(rules);
+	bill = make_bill(BILL_BY_SAMPLE, NULL);
+	sample_names_free(sample_names);
+	sample_names = NULL;
+	check_adds_up(&bill, BILL_BY_SAMPLE);
+	ck_assert_uint_eq(bill.sampled_count, 1);
+	check_row(&bill, "organ-brain", 3 * UNIT, 3);
+	check_row(&bill, "organ-heart", 3 * UNIT, 3);
+	check_row(&bill, "(no sample)", 6 * UNIT, 6);
+	ck_assert_uint_eq(HASH_COUNT(bill.rows), 3);
 	bill_free(&bill);
 }
 

@@ -67,6 +67,7 @@ static const char *verdict_text(const struct rules_verdict *verdict, const char 
 		{"run_name", verdict->run_name},
 		{"task_name", verdict->task_name},
 		{"task_label", verdict->task_label},
+		{"sample", verdict->sample},
 		{"interactive", verdict->interactive ? "yes" : "no"},
 		{"boundary", boundaries[verdict->boundary]},
 		{"nested", verdict->nested ? "yes" : "no"},

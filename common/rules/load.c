@@ -471,7 +471,7 @@ static int loader_read_templates(struct loader *loader, const struct tree_node *
 			return loader_refuse(loader, value->line, "%s: %s", names[i], reason);
 		if (r < 0)
 			return r;
-		rule->texts[i]->whole = i == TEMPLATE_TEXT_RUN_KEY;
+		rule->texts[i]->whole = i == TEMPLATE_TEXT_RUN_KEY || i == TEMPLATE_TEXT_SAMPLE;
 	}
 	return 0;
 }

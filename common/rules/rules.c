@@ -236,6 +236,14 @@ size_t rules_count(const struct rules *rules)
 	return rules->count;
 }
 
+bool rules_name_samples(const struct rules *rules)
+{
+	for (size_t i = 0; i < rules->count; i++)
+		if (rules->items[i].texts[TEMPLATE_TEXT_SAMPLE])
+			return true;
+	return false;
+}
+
 uint64_t rules_version(const struct rules *rules)
 {
 	return rules->version;

@@ -98,6 +98,7 @@ struct rules_verdict {
 	char run_key[RULES_NAME_MAX];    /* "" unless a rule derives one (job id); for any role */
 	char task_name[RULES_NAME_MAX];  /* "" unless a rule names the task that the process is in */
 	char task_label[RULES_NAME_MAX]; /* "" unless a rule labels that task */
+	char sample[RULES_NAME_MAX];     /* "" unless a rule names the sample that it works on; never stored */
 	char engine[RULES_NAME_MAX];     /* "" or run.engine: "snakemake", "make" */
 };
 
@@ -132,6 +133,8 @@ int rules_load_memory(const char *name, const void *data, size_t size, struct ru
 void rules_free(struct rules *rules);
 
 size_t rules_count(const struct rules *rules);
+/* Whether any rule names samples. */
+bool rules_name_samples(const struct rules *rules);
 
 /* Returns a hash of all rule texts. It is stored with a run, so that a reader knows which
  * rules named it. */

@@ -15,7 +15,8 @@
 	X(RUN_NAME, "run_name", run_name) \
 	X(RUN_KEY, "run_key", run_key) \
 	X(TASK_NAME, "task_name", task_name) \
-	X(TASK_LABEL, "task_label", task_label)
+	X(TASK_LABEL, "task_label", task_label) \
+	X(SAMPLE, "sample", sample)
 
 enum template_text {
 #define X(NAME, key, field) TEMPLATE_TEXT_##NAME,
