@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cost/charge.h"
 
@@ -204,9 +205,30 @@ static int amounts_round(struct owned_host *hosts, size_t count, size_t at, int6
 	return error;
 }
 
+/* The one with the largest waste first. */
+static int compare_hosts(const void *left, const void *right)
+{
+	const struct owned_host *a = left, *b = right;
+	int64_t first = owners_nanos(a, OWNER_WASTED), second = owners_nanos(b, OWNER_WASTED);
+
+	if (first == second) {
+		first = owners_ms(a, OWNER_WASTED);
+		second = owners_ms(b, OWNER_WASTED);
+	}
+	if (first != second)
+		return first > second ? -1 : 1;
+	if (strcmp(a->host->host.hostname, b->host->host.hostname) != 0)
+		return strcmp(a->host->host.hostname, b->host->host.hostname);
+	return a->host->host.id < b->host->host.id ? -1 : a->host->host.id > b->host->host.id;
+}
+
 int owners_round(struct owned_host *hosts, size_t count, int64_t unit_ms, int64_t unit_nanos)
 {
 	int error = amounts_round(hosts, count, offsetof(struct owned_host, ms), unit_ms);
 
-	return error < 0 ? error : amounts_round(hosts, count, offsetof(struct owned_host, nanos), unit_nanos);
+	if (error == 0)
+		error = amounts_round(hosts, count, offsetof(struct owned_host, nanos), unit_nanos);
+	if (error == 0 && count > 0)
+		qsort(hosts, count, sizeof(*hosts), compare_hosts);
+	return error;
 }

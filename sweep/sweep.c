@@ -255,23 +255,6 @@ static int findings_make(struct sweeper *sweeper)
 	return error;
 }
 
-/* The one with the largest waste first. */
-static int compare_owned(const void *left, const void *right)
-{
-	const struct owned_host *a = left, *b = right;
-	int64_t first = owners_nanos(a, OWNER_WASTED), second = owners_nanos(b, OWNER_WASTED);
-
-	if (first == second) {
-		first = owners_ms(a, OWNER_WASTED);
-		second = owners_ms(b, OWNER_WASTED);
-	}
-	if (first != second)
-		return first > second ? -1 : 1;
-	if (strcmp(a->host->host.hostname, b->host->host.hostname) != 0)
-		return strcmp(a->host->host.hostname, b->host->host.hostname);
-	return a->host->host.id < b->host->host.id ? -1 : a->host->host.id > b->host->host.id;
-}
-
 /* Hosts that were not watched in that time are left out. */
 static int owners_make(struct sweeper *sweeper)
 {
@@ -302,8 +285,6 @@ static int owners_make(struct sweeper *sweeper)
 			price_doubts_add(&sweep->doubts, price_at(&sweeper->prices[i], request->now_unix_ns));
 		}
 	}
-	if (error == 0)
-		qsort(sweep->owned, sweep->owned_count, sizeof(*sweep->owned), compare_owned);
 	rows_free(&watched);
 	rows_free(&gaps);
 	return error;

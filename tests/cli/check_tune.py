@@ -257,7 +257,7 @@ class LabelledRuns(unittest.TestCase):
         task = ("align", 0, 600, 0.25, {"throttled_ns": 3600 * S, "run_delay_ns": 450 * S, "core_limit_milli": 2000})
         finding, = ask(Run(*[task] * 8, allowed=2000))["findings"]
         self.assertEqual(finding["finding"], "throttled")
-        self.assertIn("8 × align were stopped for 1h00m by the CPU quota", finding["sentence"])
+        self.assertIn("8 × align were stopped for 1h00m by their CPU limit", finding["sentence"])
 
     def test_a_script_that_computes_is_no_engine(self):
         for driver, name in ((50, "script"), (5, "engine")):
