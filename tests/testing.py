@@ -96,15 +96,17 @@ def wait_until(what, holds, timeout_s=60):
 
 class OnTerminal:
     """A program whose standard error is a terminal, and what it prints there, `said`. `whole`: so are its
-    other streams, and it is the program's own terminal, at which one can type."""
+    other streams. `own`: it is the program's own terminal, at which one can type; when the program ends, the kernel
+    drops what was not yet read."""
 
-    def __init__(self, command, env=ENVIRONMENT, term="xterm", whole=False, columns=80, **more):
+    def __init__(self, command, env=ENVIRONMENT, term="xterm", whole=False, own=False, columns=80, **more):
         self.said = b""
         self._terminal, its_end = pty.openpty()
         termios.tcsetwinsize(its_end, (24, columns))
-        if whole:
-            more |= {"stdin": its_end, "stdout": its_end, "start_new_session": True,
-                     "preexec_fn": lambda: fcntl.ioctl(2, termios.TIOCSCTTY, 0)}
+        if whole or own:
+            more |= {"stdin": its_end, "stdout": its_end}
+        if own:
+            more |= {"start_new_session": True, "preexec_fn": lambda: fcntl.ioctl(2, termios.TIOCSCTTY, 0)}
         self.process = subprocess.Popen(command, stderr=its_end, env={**env, "TERM": term},
                                         **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE} | more)
         os.close(its_end)

@@ -44,7 +44,7 @@ class Terminal:
     """A shell running on a terminal, tested line by line."""
 
     def __init__(self, directory, environment, arguments):
-        self.terminal = OnTerminal(arguments, environment, environment["TERM"], whole=True, cwd=directory)
+        self.terminal = OnTerminal(arguments, environment, environment["TERM"], own=True, cwd=directory)
         self.answered = 0
 
     def complete(self, line):

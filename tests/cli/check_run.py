@@ -195,7 +195,7 @@ class Signals(Case):
             self.assertIn(b"failed with exit code 7", output[1])
 
     def test_control_c_reaches_it_once_and_the_report_comes(self):
-        terminal = OnTerminal([TRACER, "run", "--", sys.executable, "-c", COUNT_INTERRUPTS], self.environment, whole=True)
+        terminal = OnTerminal([TRACER, "run", "--", sys.executable, "-c", COUNT_INTERRUPTS], self.environment, own=True)
         wait_until("it is ready", lambda: b"ready" in terminal.said)
         terminal.type(b"\x03")
         status, output = terminal.finish()

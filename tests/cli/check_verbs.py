@@ -609,7 +609,7 @@ class Printing(Case):
 
     def on_terminal(self, columns, arguments, keys=(), term="xterm", **environment):
         """Output to a terminal of that width, and the exit status."""
-        terminal = OnTerminal([TRACER, *arguments], self.environment | environment, term, whole=True, columns=columns)
+        terminal = OnTerminal([TRACER, *arguments], self.environment | environment, term, whole=True, own=bool(keys), columns=columns)
         for key in keys:
             time.sleep(0.4)
             terminal.type(key)
