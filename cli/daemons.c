@@ -159,22 +159,22 @@ static const char *silent_daemon(const struct store_stream *stream, int64_t lag_
 	return lag_ns - commit_age_ns > COMMIT_DELAY_NS ? PROGRAM_PROBE : PROGRAM_CORRELATOR;
 }
 
-void freshness_tell(const struct store_stream *stream, struct findings *findings)
+void freshness_tell(const struct store_stream *stream, struct remarks *remarks)
 {
 	int64_t lag_ns = freshness_lag_ns(stream);
 
 	if (lag_ns == INT64_MAX) {
-		findings_add(findings, FINDING_MISSING, "stream", "nothing stored since this host booted");
+		remarks_add(remarks, REMARK_MISSING, "stream", "nothing stored since this host booted");
 	} else if (lag_ns >= FRESHNESS_LIMIT_NS) {
 		const char *silent = silent_daemon(stream, lag_ns);
 
-		findings_add(findings, FINDING_MISSING, "stream", "%s has %s nothing for %s", silent,
-			     strcmp(silent, PROGRAM_PROBE) == 0 ? "sent" : "stored", units_duration(lag_ns, false));
+		remarks_add(remarks, REMARK_MISSING, "stream", "%s has %s nothing for %s", silent,
+			    strcmp(silent, PROGRAM_PROBE) == 0 ? "sent" : "stored", units_duration(lag_ns, false));
 	} else {
 		return;
 	}
-	finding_fix(&findings->items[findings->count - 1],
-		    "see the logs: journalctl -u tracer-correlator -u tracer-probe");
+	remark_fix(&remarks->items[remarks->count - 1],
+		   "see the logs: journalctl -u tracer-correlator -u tracer-probe");
 }
 
 enum freshness freshness_read(const char *store_path)
@@ -212,37 +212,37 @@ static int64_t lag_ns(const struct shipping_status *status)
 	return status->shipped_unix_ns ? (int64_t)clock_unix_ns() - status->shipped_unix_ns : -1;
 }
 
-static void tell_lag(const struct shipping_status *status, bool is_running, struct findings *findings)
+static void tell_lag(const struct shipping_status *status, bool is_running, struct remarks *remarks)
 {
 	bool failing = status->failing_since_unix_ns != 0;
-	struct finding *finding;
+	struct remark *remark;
 
 	if (lag_revs(status) == 0)
-		finding = findings_add(findings, FINDING_OK, "shipper", "%s: up to date; last success %s",
-				       status->target, units_time(status->last_success_unix_ns));
+		remark = remarks_add(remarks, REMARK_OK, "shipper", "%s: up to date; last success %s", status->target,
+				     units_time(status->last_success_unix_ns));
 	else
-		finding = findings_add(
-			findings, failing || !is_running ? FINDING_MISSING : FINDING_OK, "shipper",
-			"%s: %s changes waiting, %s%s; last success %s", status->target,
-			units_count(lag_revs(status), false), lag_ns(status) < 0 ? "none ever delivered" : "for ",
-			lag_ns(status) < 0 ? "" : units_duration(lag_ns(status), false),
-			status->last_success_unix_ns ? units_time(status->last_success_unix_ns) : "never");
+		remark = remarks_add(remarks, failing || !is_running ? REMARK_MISSING : REMARK_OK, "shipper",
+				     "%s: %s changes waiting, %s%s; last success %s", status->target,
+				     units_count(lag_revs(status), false),
+				     lag_ns(status) < 0 ? "none ever delivered" : "for ",
+				     lag_ns(status) < 0 ? "" : units_duration(lag_ns(status), false),
+				     status->last_success_unix_ns ? units_time(status->last_success_unix_ns) : "never");
 	if (!is_running)
-		finding_fix(finding, "tracer-shipper is not running: systemctl start tracer-shipper%s%s",
-			    failing ? "; its last error: " : "", failing ? status->last_error : "");
+		remark_fix(remark, "tracer-shipper is not running: systemctl start tracer-shipper%s%s",
+			   failing ? "; its last error: " : "", failing ? status->last_error : "");
 	else if (failing)
-		finding_fix(finding, "%s", status->last_error);
+		remark_fix(remark, "%s", status->last_error);
 }
 
-static void tell_quarantined(const struct shipping_status *status, const char *directory, struct findings *findings)
+static void tell_quarantined(const struct shipping_status *status, const char *directory, struct remarks *remarks)
 {
 	if (status->quarantined_row_count == 0)
 		return;
-	finding_fix(findings_add(findings, FINDING_LIMITED, "shipper",
-				 "%s rows quarantined because the lake refused them; %s of them dropped (size limit)",
-				 units_count(status->quarantined_row_count, false),
-				 units_count(status->quarantine_dropped_row_count, false)),
-		    "see %s/quarantine for the reasons; tracer ship --from sends them again", directory);
+	remark_fix(remarks_add(remarks, REMARK_LIMITED, "shipper",
+			       "%s rows quarantined because the lake refused them; %s of them dropped (size limit)",
+			       units_count(status->quarantined_row_count, false),
+			       units_count(status->quarantine_dropped_row_count, false)),
+		   "see %s/quarantine for the reasons; tracer ship --from sends them again", directory);
 }
 
 static json_t *status_json(const struct shipping_status *status)
@@ -259,7 +259,7 @@ static json_t *status_json(const struct shipping_status *status)
 	return json;
 }
 
-void daemons_check_shipper(const char *directory, bool is_running, struct findings *findings, json_t *json)
+void daemons_check_shipper(const char *directory, bool is_running, struct remarks *remarks, json_t *json)
 {
 	int64_t rev = json_integer_value(json_object_get(json_object_get(json, "stream"), "rev"));
 	struct shipping_status status;
@@ -269,17 +269,17 @@ void daemons_check_shipper(const char *directory, bool is_running, struct findin
 		status.store_rev = rev;
 	json_object_set_new(json, "shipper", error == 0 ? status_json(&status) : json_null());
 	if (error == -ENOENT) {
-		findings_add(findings, FINDING_OK, "shipper", "not in use: stored data stays on this host");
+		remarks_add(remarks, REMARK_OK, "shipper", "not in use: stored data stays on this host");
 		return;
 	}
 	if (error < 0) {
-		finding_fix(findings_add(findings, FINDING_LIMITED, "shipper", "%s/%s: %s", directory,
-					 SHIPPING_STATUS_FILE, error == -EBADMSG ? "damaged" : strerror(-error)),
-			    "see the log: journalctl -u tracer-shipper");
+		remark_fix(remarks_add(remarks, REMARK_LIMITED, "shipper", "%s/%s: %s", directory, SHIPPING_STATUS_FILE,
+				       error == -EBADMSG ? "damaged" : strerror(-error)),
+			   "see the log: journalctl -u tracer-shipper");
 		return;
 	}
-	tell_lag(&status, is_running, findings);
-	tell_quarantined(&status, directory, findings);
+	tell_lag(&status, is_running, remarks);
+	tell_quarantined(&status, directory, remarks);
 	if (status.cloud[0])
-		findings_add(findings, FINDING_OK, "cloud", "%s", status.cloud);
+		remarks_add(remarks, REMARK_OK, "cloud", "%s", status.cloud);
 }

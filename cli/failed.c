@@ -25,7 +25,7 @@ static const struct option_spec option_specs[] = {
 
 static const char *const verdict_names[] = {"fatal", "retried", "harmless"};
 
-struct findings {
+struct failures {
 	struct report report;
 	struct output output;
 	bool raw;
@@ -40,21 +40,21 @@ struct findings {
 
 /* ---- loading ----------------------------------------------------------------- */
 
-static int load_task(struct findings *findings, const struct row_incident *incident)
+static int load_task(struct failures *failures, const struct row_incident *incident)
 {
 	int error = 0;
 
-	rows_free(&findings->tasks);
-	findings->index = report_find_task(&findings->report, incident->task_id);
-	if (findings->index != REPORT_NO_TASK)
-		error = report_load_task(&findings->report, findings->index, &findings->tasks);
-	findings->task = findings->tasks.count > 0 ? findings->tasks.items : NULL;
+	rows_free(&failures->tasks);
+	failures->index = report_find_task(&failures->report, incident->task_id);
+	if (failures->index != REPORT_NO_TASK)
+		error = report_load_task(&failures->report, failures->index, &failures->tasks);
+	failures->task = failures->tasks.count > 0 ? failures->tasks.items : NULL;
 	return error;
 }
 
 /* Loads the command line of the process or of its nearest ancestor that has one: a fork shares it.
  * Empty if none is known. Returns 0 or -errno. */
-static int load_command(const struct findings *findings, const struct row_incident *incident, struct rows *ret_line,
+static int load_command(const struct failures *failures, const struct row_incident *incident, struct rows *ret_line,
 			const struct row_process **ret_process)
 {
 	struct store_parameter parameters[] =
@@ -64,7 +64,7 @@ static int load_command(const struct findings *findings, const struct row_incide
 	*ret_process = NULL;
 	if (incident->process_id == ROW_NULL)
 		return 0;
-	error = rows_load(ret_line, &row_type_process, findings->report.store, "ancestors", parameters);
+	error = rows_load(ret_line, &row_type_process, failures->report.store, "ancestors", parameters);
 	for (size_t i = 0; error == 0 && i < ret_line->count && !*ret_process; i++)
 		if (ROWS_ITEM(ret_line, process, i)->arguments.data)
 			*ret_process = ROWS_ITEM(ret_line, process, i);
@@ -73,20 +73,20 @@ static int load_command(const struct findings *findings, const struct row_incide
 
 /* ---- text -------------------------------------------------------------------- */
 
-static void print_field(const struct findings *findings, const char *label, const char *text)
+static void print_field(const struct failures *failures, const char *label, const char *text)
 {
-	output_print(&findings->output, STYLE_DIM, "  %-8s  ", label);
-	output_print(&findings->output, STYLE_PLAIN, "%s\n", text);
+	output_print(&failures->output, STYLE_DIM, "  %-8s  ", label);
+	output_print(&failures->output, STYLE_PLAIN, "%s\n", text);
 }
 
-static void print_task(const struct findings *findings, const struct row_incident *incident)
+static void print_task(const struct failures *failures, const struct row_incident *incident)
 {
-	const struct row_task *task = findings->task;
-	const struct output *output = &findings->output;
-	const char *label = task ? report_task_label(&findings->report, findings->index, task) : NULL;
+	const struct row_task *task = failures->task;
+	const struct output *output = &failures->output;
+	const char *label = task ? report_task_label(&failures->report, failures->index, task) : NULL;
 
 	output_print(output, STYLE_TITLE, "%s",
-		     task ? report_task_name(&findings->report, findings->index, task) : "a process");
+		     task ? report_task_name(&failures->report, failures->index, task) : "a process");
 	if (label && *label)
 		output_print(output, STYLE_PLAIN, " %s", label);
 	output_print(output, STYLE_DIM, "  %s", units_time_of_day(incident->unix_ns));
@@ -96,8 +96,8 @@ static void print_task(const struct findings *findings, const struct row_inciden
 		strcmp(incident->kind, "oom-kill") == 0 && task->signal > 0
 			? "OOM"
 			: units_result(task->exit_code, task->signal),
-		units_duration(report_wall_ns(&findings->report, task->begin_boot_ns, task->end_boot_ns),
-			       findings->raw));
+		units_duration(report_wall_ns(&failures->report, task->begin_boot_ns, task->end_boot_ns),
+			       failures->raw));
 }
 
 /* The sentence without the task, which is printed above it. */
@@ -116,24 +116,24 @@ static const char *bare_sentence(const struct row_incident *incident)
 	return incident->sentence;
 }
 
-static void print_cause(const struct findings *findings, const struct row_incident *incident)
+static void print_cause(const struct failures *failures, const struct row_incident *incident)
 {
-	print_field(findings, "cause", bare_sentence(incident));
+	print_field(failures, "cause", bare_sentence(incident));
 	if (incident->cause)
-		print_field(findings, "", incident->cause);
+		print_field(failures, "", incident->cause);
 }
 
-static int print_command(const struct findings *findings, const struct row_incident *incident)
+static int print_command(const struct failures *failures, const struct row_incident *incident)
 {
 	const struct row_process *process;
 	struct rows line = {0};
 	char text[4096];
-	int error = load_command(findings, incident, &line, &process);
+	int error = load_command(failures, incident, &line, &process);
 
 	if (error == 0 && process) {
-		size_t capacity = findings->output.width ? COMMAND_SIZE : sizeof(text);
+		size_t capacity = failures->output.width ? COMMAND_SIZE : sizeof(text);
 
-		print_field(findings, "command",
+		print_field(failures, "command",
 			    command_text(&process->arguments, process->program, true, text, capacity));
 	}
 	rows_free(&line);
@@ -148,100 +148,100 @@ static const char *failure_text(const struct row_run *run)
 	return report_has_failed(run->status) && strcmp(result, "ok") != 0 ? result : "";
 }
 
-static void print_effect(const struct findings *findings)
+static void print_effect(const struct failures *failures)
 {
-	const struct row_run *run = report_run(&findings->report);
+	const struct row_run *run = report_run(&failures->report);
 	const char *driver = run->engine && *run->engine ? run->engine : run->name;
 	bool has_failed = report_has_failed(run->status);
 	size_t failed = 0, standing = 0;
 	char text[512];
 	int used;
 
-	for (size_t i = 0; i < findings->report.task_count; i++) {
-		const struct report_task *task = &findings->report.tasks[i];
+	for (size_t i = 0; i < failures->report.task_count; i++) {
+		const struct report_task *task = &failures->report.tasks[i];
 
 		standing += !task->is_main;
 		failed += !task->is_main && task->failed &&
-			  report_find_task(&findings->report, task->retried_by_id) == REPORT_NO_TASK;
+			  report_find_task(&failures->report, task->retried_by_id) == REPORT_NO_TASK;
 	}
 	used = snprintf(text, sizeof(text), "%.200s %s%s", driver, has_failed ? "ended with " : "is ",
 			has_failed ? failure_text(run) : run->status);
 	if (standing > 0)
 		snprintf(text + used, sizeof(text) - (size_t)used, "; of %zu %s that began, %zu failed", standing,
 			 units_plural((int64_t)standing, "task", "tasks"), failed);
-	print_field(findings, "effect", text);
+	print_field(failures, "effect", text);
 }
 
-static void print_attempts(const struct findings *findings)
+static void print_attempts(const struct failures *failures)
 {
-	const struct report *report = &findings->report;
+	const struct report *report = &failures->report;
 	size_t before = 0;
 	char text[64];
 
-	for (size_t i = 0; findings->task && i < report->task_count; i++)
-		before += i != findings->index && report->tasks[i].retried_by_id != ROW_NULL &&
-			  report_last_attempt(report, i) == findings->index;
+	for (size_t i = 0; failures->task && i < report->task_count; i++)
+		before += i != failures->index && report->tasks[i].retried_by_id != ROW_NULL &&
+			  report_last_attempt(report, i) == failures->index;
 	if (before == 0)
 		return;
 	snprintf(text, sizeof(text), "%zu, all failed", before + 1);
-	print_field(findings, "attempts", text);
+	print_field(failures, "attempts", text);
 }
 
-static int print_fatal(const struct findings *findings, const struct row_incident *incident)
+static int print_fatal(const struct failures *failures, const struct row_incident *incident)
 {
 	int error;
 
-	fputc('\n', findings->output.file);
-	output_print(&findings->output, STYLE_BAD, "%s  ",
+	fputc('\n', failures->output.file);
+	output_print(&failures->output, STYLE_BAD, "%s  ",
 		     strcmp(incident->kind, "interrupted") == 0 ? "INTERRUPTED" : "FATAL");
-	print_task(findings, incident);
-	fputc('\n', findings->output.file);
-	error = print_command(findings, incident);
-	print_cause(findings, incident);
-	print_attempts(findings);
-	print_effect(findings);
+	print_task(failures, incident);
+	fputc('\n', failures->output.file);
+	error = print_command(failures, incident);
+	print_cause(failures, incident);
+	print_attempts(failures);
+	print_effect(failures);
 	return error;
 }
 
-static int print_retried(const struct findings *findings, const struct row_incident *incident)
+static int print_retried(const struct failures *failures, const struct row_incident *incident)
 {
-	const struct report *report = &findings->report;
-	const struct report_task *last = &report->tasks[report_last_attempt(report, findings->index)];
+	const struct report *report = &failures->report;
+	const struct report_task *last = &report->tasks[report_last_attempt(report, failures->index)];
 
-	fputc('\n', findings->output.file);
-	output_print(&findings->output, STYLE_WARNING, "retried  ");
-	print_task(findings, incident);
-	output_print(&findings->output, STYLE_GOOD, ", then ok");
-	fprintf(findings->output.file, " (+%s)\n",
-		units_duration(row_subtract(last->end_boot_ns, report->tasks[findings->index].end_boot_ns),
-			       findings->raw));
-	print_cause(findings, incident);
+	fputc('\n', failures->output.file);
+	output_print(&failures->output, STYLE_WARNING, "retried  ");
+	print_task(failures, incident);
+	output_print(&failures->output, STYLE_GOOD, ", then ok");
+	fprintf(failures->output.file, " (+%s)\n",
+		units_duration(row_subtract(last->end_boot_ns, report->tasks[failures->index].end_boot_ns),
+			       failures->raw));
+	print_cause(failures, incident);
 	return 0;
 }
 
-static int print_harmless(const struct findings *findings, const struct row_incident *incident)
+static int print_harmless(const struct failures *failures, const struct row_incident *incident)
 {
 	if (!all)
 		return 0;
-	fputc('\n', findings->output.file);
-	output_print(&findings->output, STYLE_DIM, "harmless  ");
-	print_task(findings, incident);
-	fputc('\n', findings->output.file);
-	print_cause(findings, incident);
+	fputc('\n', failures->output.file);
+	output_print(&failures->output, STYLE_DIM, "harmless  ");
+	print_task(failures, incident);
+	fputc('\n', failures->output.file);
+	print_cause(failures, incident);
 	return 0;
 }
 
-static void print_head(const struct findings *findings)
+static void print_head(const struct failures *failures)
 {
-	const struct row_run *run = report_run(&findings->report);
-	const size_t *counts = findings->report.verdict_counts;
-	const struct output *output = &findings->output;
+	const struct row_run *run = report_run(&failures->report);
+	const size_t *counts = failures->report.verdict_counts;
+	const struct output *output = &failures->output;
 	const char *failure = failure_text(run);
 
 	output_print(output, STYLE_TITLE, "%s", run->name);
 	output_print(output, report_has_failed(run->status) ? STYLE_BAD : STYLE_PLAIN, "  %s", run->status);
 	fprintf(output->file, "%s%s%s after %s", *failure ? " (" : "", failure, *failure ? ")" : "",
-		units_duration(report_wall_ns(&findings->report, run->begin_boot_ns, run->end_boot_ns), findings->raw));
+		units_duration(report_wall_ns(&failures->report, run->begin_boot_ns, run->end_boot_ns), failures->raw));
 	output_print(output, STYLE_DIM, "  run %s  %s\n", units_id(run->id, false), units_time(run->started_unix_ns));
 	fprintf(output->file, "%zu fatal, %zu retried (ok), %zu harmless%s\n", counts[REPORT_FATAL],
 		counts[REPORT_RETRIED], counts[REPORT_HARMLESS], counts[REPORT_HARMLESS] > 0 && !all ? " (--all)" : "");
@@ -251,44 +251,44 @@ static void print_head(const struct findings *findings)
 
 static int print_incident(void *context, const void *row)
 {
-	static int (*const print[])(const struct findings *, const struct row_incident *) = {
+	static int (*const print[])(const struct failures *, const struct row_incident *) = {
 		print_fatal,
 		print_retried,
 		print_harmless,
 	};
-	struct findings *findings = context;
+	struct failures *failures = context;
 	int error;
 
-	if (report_judge(&findings->report, row) != findings->verdict)
+	if (report_judge(&failures->report, row) != failures->verdict)
 		return 0;
-	error = load_task(findings, row);
-	return error < 0 ? error : print[findings->verdict](findings, row);
+	error = load_task(failures, row);
+	return error < 0 ? error : print[failures->verdict](failures, row);
 }
 
-static int print_all(struct findings *findings)
+static int print_all(struct failures *failures)
 {
 	int error = 0;
 
-	print_head(findings);
+	print_head(failures);
 	for (int verdict = 0; verdict < REPORT_VERDICT_COUNT && error == 0; verdict++) {
-		findings->verdict = (enum report_verdict)verdict;
-		if (findings->report.verdict_counts[verdict] > 0)
-			error = report_each(&findings->report, REPORT_INCIDENTS, print_incident, findings);
+		failures->verdict = (enum report_verdict)verdict;
+		if (failures->report.verdict_counts[verdict] > 0)
+			error = report_each(&failures->report, REPORT_INCIDENTS, print_incident, failures);
 	}
 	return error;
 }
 
 /* ---- JSON -------------------------------------------------------------------- */
 
-static json_t *task_to_json(const struct findings *findings)
+static json_t *task_to_json(const struct failures *failures)
 {
 	static const char *const members[] = {"id", "name", "label", "status", "exit_code", "signal"};
-	const struct report *report = &findings->report;
+	const struct report *report = &failures->report;
 	json_t *task = json_object(), *row;
 
-	if (!findings->task)
+	if (!failures->task)
 		return json_null();
-	row = row_to_json(&row_type_task, findings->task);
+	row = row_to_json(&row_type_task, failures->task);
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
 		char escaped[32];
 
@@ -298,18 +298,18 @@ static json_t *task_to_json(const struct findings *findings)
 	}
 	json_decref(row);
 	if (report->engine_names) {
-		json_set_string(task, "engine_name", report->engine_names[findings->index].name);
-		json_set_string(task, "engine_label", report->engine_names[findings->index].label);
+		json_set_string(task, "engine_name", report->engine_names[failures->index].name);
+		json_set_string(task, "engine_label", report->engine_names[failures->index].label);
 	}
-	json_set_integer(task, "wall_ns", row_subtract(findings->task->end_boot_ns, findings->task->begin_boot_ns));
-	json_set_integer(task, "last_attempt_id", report->tasks[report_last_attempt(report, findings->index)].id);
+	json_set_integer(task, "wall_ns", row_subtract(failures->task->end_boot_ns, failures->task->begin_boot_ns));
+	json_set_integer(task, "last_attempt_id", report->tasks[report_last_attempt(report, failures->index)].id);
 	return task;
 }
 
 static int incident_to_json(void *context, const void *row)
 {
-	struct findings *findings = context;
-	enum report_verdict verdict = report_judge(&findings->report, row);
+	struct failures *failures = context;
+	enum report_verdict verdict = report_judge(&failures->report, row);
 	const struct row_process *process = NULL;
 	struct store_value command = {.type = STORE_VALUE_NULL};
 	struct rows line = {0};
@@ -318,41 +318,41 @@ static int incident_to_json(void *context, const void *row)
 
 	if (verdict == REPORT_VERDICT_COUNT)
 		return 0;
-	error = load_task(findings, row);
+	error = load_task(failures, row);
 	if (error == 0)
-		error = load_command(findings, row, &line, &process);
+		error = load_command(failures, row, &line, &process);
 	if (error < 0)
 		return error;
 	if (process)
 		command = (struct store_value){
 			.type = STORE_VALUE_BLOB, .data = process->arguments.data, .size = process->arguments.size};
 	incident = row_to_json(&row_type_incident, row);
-	json_object_set_new(incident, "task", task_to_json(findings));
+	json_object_set_new(incident, "task", task_to_json(failures));
 	json_set_value(incident, "command", &command);
 	json_set_string(incident, "verdict", verdict_names[verdict]);
-	json_array_append_new(findings->failures, incident);
+	json_array_append_new(failures->failures, incident);
 	rows_free(&line);
 	return 0;
 }
 
-static int print_json(struct findings *findings)
+static int print_json(struct failures *failures)
 {
-	const struct row_run *row = report_run(&findings->report);
+	const struct row_run *row = report_run(&failures->report);
 	json_t *whole = json_object(), *run = row_to_json(&row_type_run, row);
 	int error;
 
 	json_set_integer(run, "wall_ns", row_subtract(row->end_boot_ns, row->begin_boot_ns));
 	json_object_set_new(whole, "run", run);
-	findings->failures = json_array();
-	json_object_set_new(whole, "failures", findings->failures);
-	error = report_each(&findings->report, REPORT_INCIDENTS, incident_to_json, findings);
+	failures->failures = json_array();
+	json_object_set_new(whole, "failures", failures->failures);
+	error = report_each(&failures->report, REPORT_INCIDENTS, incident_to_json, failures);
 	if (error == 0)
 		error = json_print(whole);
 	json_decref(whole);
 	return error;
 }
 
-/* ---- finding the run --------------------------------------------------------- */
+/* ---- failure the run --------------------------------------------------------- */
 
 static int find_run(struct store *store, const char *name, struct rows *ret_runs)
 {
@@ -367,18 +367,18 @@ static int find_run(struct store *store, const char *name, struct rows *ret_runs
 static int failed_show(struct view *view)
 {
 	const struct options *options = view->options;
-	struct findings findings = {.output = view->output, .raw = options->raw};
+	struct failures failures = {.output = view->output, .raw = options->raw};
 	struct rows runs = {0};
 	int error = find_run(view->store, options->operand_count ? options->operands[0] : NULL, &runs);
 
 	if (error == 0)
-		error = report_load(&findings.report, view->store, runs.items, false);
+		error = report_load(&failures.report, view->store, runs.items, false);
 	if (error == 0 && names)
-		error = names_join_run(names, &findings.report);
+		error = names_join_run(names, &failures.report);
 	if (error == 0)
-		error = options->json ? print_json(&findings) : print_all(&findings);
-	rows_free(&findings.tasks);
-	report_free(&findings.report);
+		error = options->json ? print_json(&failures) : print_all(&failures);
+	rows_free(&failures.tasks);
+	report_free(&failures.report);
 	rows_free(&runs);
 	return error;
 }

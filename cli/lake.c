@@ -121,11 +121,11 @@ static int print_sql(void)
 
 static int check(void)
 {
-	struct findings findings = {0};
+	struct remarks remarks = {0};
 
-	lake_check(lake.client, &lake.settings, &findings);
-	findings_show(&findings, lake.options, json_object());
-	return findings_worst(&findings) == FINDING_OK ? VERB_OK : VERB_FAILED;
+	lake_check(lake.client, &lake.settings, &remarks);
+	remarks_show(&remarks, lake.options, json_object());
+	return remarks_worst(&remarks) == REMARK_OK ? VERB_OK : VERB_FAILED;
 }
 
 /* ---- the verb -------------------------------------------------------------------- */

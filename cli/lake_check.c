@@ -19,13 +19,13 @@
 struct check {
 	struct lake_client *client;
 	const struct access *settings;
-	struct findings *findings;
+	struct remarks *remarks;
 	char text[COLUMNS_TEXT_BYTES]; /* the latest answer */
 };
 
 static bool ask(struct check *check, const char *topic, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Runs a statement that returns one line of text. Returns false on failure, after adding a finding unless
+/* Runs a statement that returns one line of text. Returns false on failure, after adding a remark unless
  * `topic` is NULL. */
 static bool ask(struct check *check, const char *topic, const char *format, ...)
 {
@@ -39,7 +39,7 @@ static bool ask(struct check *check, const char *topic, const char *format, ...)
 	error = lake_client_run(check->client, sql, check->text, sizeof(check->text));
 	check->text[strcspn(check->text, "\n")] = '\0';
 	if (error < 0 && topic)
-		findings_add(check->findings, FINDING_MISSING, topic, "%s", lake_client_error(check->client));
+		remarks_add(check->remarks, REMARK_MISSING, topic, "%s", lake_client_error(check->client));
 	return error == 0;
 }
 
@@ -50,11 +50,11 @@ static bool check_server(struct check *check)
 	if (!ask(check, "server", "SELECT version() FORMAT TSV"))
 		return false;
 	if (sscanf(check->text, "%d.%d", &year, &month) != 2 || year * 12 + month < OLDEST_YEAR * 12 + OLDEST_MONTH)
-		finding_fix(findings_add(check->findings, FINDING_MISSING, "server", "ClickHouse %s", check->text),
-			    "upgrade it to %d.%d or newer", OLDEST_YEAR, OLDEST_MONTH);
+		remark_fix(remarks_add(check->remarks, REMARK_MISSING, "server", "ClickHouse %s", check->text),
+			   "upgrade it to %d.%d or newer", OLDEST_YEAR, OLDEST_MONTH);
 	else
-		findings_add(check->findings, FINDING_OK, "server", "ClickHouse %s at %s, as user %s", check->text,
-			     check->settings->url, check->settings->user);
+		remarks_add(check->remarks, REMARK_OK, "server", "ClickHouse %s at %s, as user %s", check->text,
+			    check->settings->url, check->settings->user);
 	return true;
 }
 
@@ -66,9 +66,9 @@ static void check_clock(struct check *check)
 		return;
 	skew_ns = strtoll(check->text, NULL, 10) - (int64_t)clock_unix_ns();
 	if (skew_ns > CLOCK_SKEW_NS || skew_ns < -CLOCK_SKEW_NS)
-		finding_fix(findings_add(check->findings, FINDING_LIMITED, "clock",
-					 "differs from this host's by %" PRId64 " s", skew_ns / 1000000000),
-			    "synchronize them: timedatectl");
+		remark_fix(remarks_add(check->remarks, REMARK_LIMITED, "clock",
+				       "differs from this host's by %" PRId64 " s", skew_ns / 1000000000),
+			   "synchronize them: timedatectl");
 }
 
 static bool check_schema(struct check *check)
@@ -76,21 +76,21 @@ static bool check_schema(struct check *check)
 	struct lake_schema schema;
 
 	if (lake_schema_read(check->client, &schema) < 0) {
-		findings_add(check->findings, FINDING_MISSING, "schema", "%s", lake_client_error(check->client));
+		remarks_add(check->remarks, REMARK_MISSING, "schema", "%s", lake_client_error(check->client));
 		return false;
 	}
 	if (schema.version == 0)
-		finding_fix(findings_add(check->findings, FINDING_MISSING, "schema", "database %s has no schema",
-					 check->settings->database),
-			    "tracer lake init");
+		remark_fix(remarks_add(check->remarks, REMARK_MISSING, "schema", "database %s has no schema",
+				       check->settings->database),
+			   "tracer lake init");
 	else if (schema.version < store_schema_version())
-		finding_fix(findings_add(check->findings, FINDING_MISSING, "schema",
-					 "version %d, this release needs %d", schema.version, store_schema_version()),
-			    "tracer lake migrate");
+		remark_fix(remarks_add(check->remarks, REMARK_MISSING, "schema", "version %d, this release needs %d",
+				       schema.version, store_schema_version()),
+			   "tracer lake migrate");
 	else
-		findings_add(check->findings, FINDING_OK, "schema", "version %d, %s%s", schema.version,
-			     lake_layout_names[schema.layout],
-			     schema.version > store_schema_version() ? ", of a newer release" : "");
+		remarks_add(check->remarks, REMARK_OK, "schema", "version %d, %s%s", schema.version,
+			    lake_layout_names[schema.layout],
+			    schema.version > store_schema_version() ? ", of a newer release" : "");
 	return schema.version > 0;
 }
 
@@ -120,9 +120,9 @@ static void check_entity(struct check *check, struct store *empty, size_t index)
 		return;
 	for (size_t i = 0; i < store_result_width(columns); i++)
 		if (!names_have(check->text, store_result_name(columns, i)))
-			finding_fix(findings_add(check->findings, FINDING_MISSING, "columns", "%s_rows has no %s",
-						 entity, store_result_name(columns, i)),
-				    "tracer lake migrate");
+			remark_fix(remarks_add(check->remarks, REMARK_MISSING, "columns", "%s_rows has no %s", entity,
+					       store_result_name(columns, i)),
+				   "tracer lake migrate");
 	store_result_free(columns);
 }
 
@@ -130,17 +130,17 @@ static void check_columns(struct check *check)
 {
 	struct store_error error;
 	struct store *empty;
-	size_t before = check->findings->count;
+	size_t before = check->remarks->count;
 
 	if (store_open_empty(&empty, &error) < 0) {
-		findings_add(check->findings, FINDING_MISSING, "columns", "%s", error.text);
+		remarks_add(check->remarks, REMARK_MISSING, "columns", "%s", error.text);
 		return;
 	}
 	for (size_t i = 0; store_entity_name(i); i++)
 		check_entity(check, empty, i);
 	store_close(empty);
-	if (check->findings->count == before)
-		findings_add(check->findings, FINDING_OK, "columns", "all columns that hosts send exist");
+	if (check->remarks->count == before)
+		remarks_add(check->remarks, REMARK_OK, "columns", "all columns that hosts send exist");
 }
 
 /* ---- months ---------------------------------------------------------------------- */
@@ -154,8 +154,8 @@ static void check_form(struct check *check)
 		" AND partition_key = '' AND has(splitByString(', ', sorting_key), 'host_id')"
 		" FORMAT TSV") &&
 	    check->text[0] && strcmp(check->text, "\\N") != 0)
-		finding_fix(findings_add(check->findings, FINDING_MISSING, "tables", "unpartitioned: %s", check->text),
-			    "tracer lake migrate");
+		remark_fix(remarks_add(check->remarks, REMARK_MISSING, "tables", "unpartitioned: %s", check->text),
+			   "tracer lake migrate");
 }
 
 /* The days are in the tables' statements; not every user may see how many months there are. */
@@ -174,11 +174,11 @@ static void check_keep(struct check *check)
 		 " WHERE database = currentDatabase() AND partition_key != '' AND engine LIKE '%%ReplacingMergeTree') FORMAT TSV"))
 		return;
 	if (strstr(check->text, "for good"))
-		finding_fix(findings_add(check->findings, FINDING_LIMITED, "kept", "%s: nothing is ever deleted%s",
-					 check->text, months),
-			    "tracer lake migrate --keep samples=90d,rest=400d");
+		remark_fix(remarks_add(check->remarks, REMARK_LIMITED, "kept", "%s: nothing is ever deleted%s",
+				       check->text, months),
+			   "tracer lake migrate --keep samples=90d,rest=400d");
 	else
-		findings_add(check->findings, FINDING_OK, "kept", "%s%s", check->text, months);
+		remarks_add(check->remarks, REMARK_OK, "kept", "%s%s", check->text, months);
 }
 
 /* ---- rights and settings --------------------------------------------------------- */
@@ -198,32 +198,32 @@ static void check_settings(struct check *check)
 		{"prefer_column_name_to_alias", "1"},
 		{"cast_keep_nullable", "1"},
 	};
-	size_t before = check->findings->count;
+	size_t before = check->remarks->count;
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		if (ask(check, "settings", "SELECT toString(getSetting('%s')) FORMAT TSV", wanted[i][0]) &&
 		    strcmp(check->text, wanted[i][1]) != 0 &&
 		    !(strcmp(check->text, "true") == 0 && strcmp(wanted[i][1], "1") == 0))
-			finding_fix(findings_add(check->findings, FINDING_MISSING, "settings",
-						 "%s is %s for user %s: results would be wrong", wanted[i][0],
-						 check->text, check->settings->user),
-				    "give it the profile in datalake/users.d/tracer.xml");
+			remark_fix(remarks_add(check->remarks, REMARK_MISSING, "settings",
+					       "%s is %s for user %s: results would be wrong", wanted[i][0],
+					       check->text, check->settings->user),
+				   "give it the profile in datalake/users.d/tracer.xml");
 	}
-	if (check->findings->count == before)
-		findings_add(check->findings, FINDING_OK, "settings", "as the queries require");
+	if (check->remarks->count == before)
+		remarks_add(check->remarks, REMARK_OK, "settings", "as the queries require");
 }
 
 /* Returns whether we may read. */
 static bool check_rights(struct check *check)
 {
 	bool reads = may(check, "SELECT"), inserts = may(check, "INSERT"), drops = may(check, "DROP TABLE");
-	struct finding *finding =
-		findings_add(check->findings, reads || inserts ? FINDING_OK : FINDING_MISSING, "rights", "%s%s%s%s",
-			     reads ? "reads" : "", inserts ? reads ? ", inserts" : "inserts" : "",
-			     drops ? ", changes the schema" : "", !reads && !inserts ? "none" : "");
+	struct remark *remark =
+		remarks_add(check->remarks, reads || inserts ? REMARK_OK : REMARK_MISSING, "rights", "%s%s%s%s",
+			    reads ? "reads" : "", inserts ? reads ? ", inserts" : "inserts" : "",
+			    drops ? ", changes the schema" : "", !reads && !inserts ? "none" : "");
 
 	if (!reads && !inserts)
-		finding_fix(finding, "grant them as datalake/users.d/tracer.xml does");
+		remark_fix(remark, "grant them as datalake/users.d/tracer.xml does");
 	return reads;
 }
 
@@ -234,15 +234,15 @@ static void check_rollups(struct check *check)
 		 " WHERE exception != '' AND database = currentDatabase() LIMIT 1 FORMAT TSV"))
 		return;
 	if (check->text[0])
-		finding_fix(findings_add(check->findings, FINDING_LIMITED, "rollups", "%s", check->text),
-			    "they are retried within an hour; see the server's log");
+		remark_fix(remarks_add(check->remarks, REMARK_LIMITED, "rollups", "%s", check->text),
+			   "they are retried within an hour; see the server's log");
 	else
-		findings_add(check->findings, FINDING_OK, "rollups", "computed without errors");
+		remarks_add(check->remarks, REMARK_OK, "rollups", "computed without errors");
 }
 
-void lake_check(struct lake_client *client, const struct access *settings, struct findings *findings)
+void lake_check(struct lake_client *client, const struct access *settings, struct remarks *remarks)
 {
-	struct check check = {.client = client, .settings = settings, .findings = findings};
+	struct check check = {.client = client, .settings = settings, .remarks = remarks};
 
 	if (!check_server(&check))
 		return;

@@ -1,7 +1,7 @@
 /* The lake's schema (datalake/generate): creates, migrates and checks it. */
 #pragma once
 
-#include "cli/findings.h"
+#include "cli/remarks.h"
 #include "common/lake/client.h"
 
 enum lake_layout { LAKE_ONE_NODE, LAKE_SHARDS, LAKE_CLUSTER, LAKE_LAYOUT_COUNT };
@@ -46,5 +46,5 @@ int lake_move_begin(struct lake_client *client, enum lake_layout layout);
 int lake_move_finish(struct lake_client *client, enum lake_layout layout);
 
 /* Checks whether a lake is as this release expects, as far as the user's rights allow (lake_check.c).
- * Every fact is a finding, including that a lake does not answer. */
-void lake_check(struct lake_client *client, const struct access *settings, struct findings *findings);
+ * Every fact is a remark, including that a lake does not answer. */
+void lake_check(struct lake_client *client, const struct access *settings, struct remarks *remarks);

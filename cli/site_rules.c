@@ -33,40 +33,40 @@ struct rules *site_rules_load(const char *directory)
 #define REFUSED_TOLD 8
 
 struct check {
-	struct findings *findings;
+	struct remarks *remarks;
 	unsigned refused_count;
 };
 
 static void tell_refused(const struct tree_error *error, void *data)
 {
 	struct check *check = data;
-	struct finding *finding;
+	struct remark *remark;
 	char line[16] = "";
 
 	if (++check->refused_count > REFUSED_TOLD)
 		return;
 	if (error->line)
 		snprintf(line, sizeof(line), ":%u", error->line);
-	finding = findings_add(check->findings, FINDING_LIMITED, "rules", "%.120s%s: %.180s", error->file, line,
-			       error->reason);
-	finding_fix(finding, "this file is not used: correct it (tracer rules check FILE), then systemctl "
-			     "restart tracer-correlator");
+	remark = remarks_add(check->remarks, REMARK_LIMITED, "rules", "%.120s%s: %.180s", error->file, line,
+			     error->reason);
+	remark_fix(remark, "this file is not used: correct it (tracer rules check FILE), then systemctl "
+			   "restart tracer-correlator");
 }
 
-void site_rules_check(const char *directory, bool tell_ok, struct findings *findings)
+void site_rules_check(const char *directory, bool tell_ok, struct remarks *remarks)
 {
 	const char *const directories[] = {directory ? directory : SITE_RULES_DEFAULT, NULL};
-	struct check check = {.findings = findings};
+	struct check check = {.remarks = remarks};
 	struct rules *rules;
 
 	if (rules_load_valid(directories, tell_refused, &check, &rules) < 0)
 		return; /* out of memory */
 	if (check.refused_count > REFUSED_TOLD)
-		findings_add(findings, FINDING_LIMITED, "rules", "%u more files in %s are not used",
-			     check.refused_count - REFUSED_TOLD, directories[0]);
+		remarks_add(remarks, REMARK_LIMITED, "rules", "%u more files in %s are not used",
+			    check.refused_count - REFUSED_TOLD, directories[0]);
 	if (check.refused_count == 0 && tell_ok)
-		findings_add(findings, FINDING_OK, "rules", "%zu, including those in %s", rules_count(rules),
-			     directories[0]);
+		remarks_add(remarks, REMARK_OK, "rules", "%zu, including those in %s", rules_count(rules),
+			    directories[0]);
 	rules_free(rules);
 }
 

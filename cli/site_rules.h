@@ -1,7 +1,7 @@
 /* Loads rules for the verbs, and locates single rules in their files. */
 #pragma once
 
-#include "cli/findings.h"
+#include "cli/remarks.h"
 #include "common/rules/rules.h"
 
 #define SITE_RULES_DEFAULT TRACER_CONFIG_DIR "/rules.d"
@@ -10,9 +10,9 @@
 /* Loads the shipped rules and those in `directory` (NULL: default). Returns NULL after printing an error. */
 struct rules *site_rules_load(const char *directory);
 
-/* Checks the rules in `directory` as tracer-correlator does: adds a finding, with file, line and reason,
+/* Checks the rules in `directory` as tracer-correlator does: adds a remark, with file, line and reason,
  * for each file that it would skip. With `tell_ok`, adds one for a directory without errors, too. */
-void site_rules_check(const char *directory, bool tell_ok, struct findings *findings);
+void site_rules_check(const char *directory, bool tell_ok, struct remarks *remarks);
 
 /* Prints "FILE:LINE: reason" to standard error. */
 void site_rules_say(const struct tree_error *error);

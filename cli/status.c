@@ -29,8 +29,8 @@ static const struct option_spec option_specs[] = {
 };
 
 struct status {
-	struct findings findings;
-	json_t *json;     /* the figures; findings are added at the end */
+	struct remarks remarks;
+	json_t *json;     /* the figures; remarks are added at the end */
 	bool has_shipper; /* one is running */
 };
 
@@ -39,14 +39,14 @@ struct status {
 static void daemon_tell(struct status *status, const struct daemon_info *daemon)
 {
 	int64_t age_ns = (int64_t)clock_boot_ns() - daemon->since_boot_ns;
-	struct finding *finding =
-		findings_add(&status->findings, daemon->stopped ? FINDING_MISSING : FINDING_OK, daemon->name,
-			     "pid %d, user %s, %s, for %s%s", daemon->pid, units_user(daemon->user_id),
-			     units_bytes(daemon->rss_bytes, false), units_duration(age_ns, false),
-			     daemon->stopped ? ", stopped by a signal" : "");
+	struct remark *remark =
+		remarks_add(&status->remarks, daemon->stopped ? REMARK_MISSING : REMARK_OK, daemon->name,
+			    "pid %d, user %s, %s, for %s%s", daemon->pid, units_user(daemon->user_id),
+			    units_bytes(daemon->rss_bytes, false), units_duration(age_ns, false),
+			    daemon->stopped ? ", stopped by a signal" : "");
 
 	if (daemon->stopped)
-		finding_fix(finding, "kill -CONT %d", daemon->pid);
+		remark_fix(remark, "kill -CONT %d", daemon->pid);
 	json_array_append_new(json_object_get(status->json, "daemons"),
 			      json_pack("{s:s, s:i, s:I, s:I, s:I, s:b}", "name", daemon->name, "pid", daemon->pid,
 					"user_id", (json_int_t)daemon->user_id, "rss_bytes",
@@ -54,21 +54,21 @@ static void daemon_tell(struct status *status, const struct daemon_info *daemon)
 					(json_int_t)daemon->since_boot_ns, "stopped", daemon->stopped));
 }
 
-/* Adds a finding for a daemon that is not running, and what to do about it. */
+/* Adds a remark for a daemon that is not running, and what to do about it. */
 static void daemon_missing(struct status *status, const char *name)
 {
-	struct finding *finding = findings_add(&status->findings, FINDING_MISSING, name, "not running");
+	struct remark *remark = remarks_add(&status->remarks, REMARK_MISSING, name, "not running");
 
 	if (strcmp(name, PROGRAM_PROBE) == 0 && !daemons_have_bpffs())
-		finding_fix(finding,
-			    "its service needs a BPF file system: mount -t bpf bpf /sys/fs/bpf, then "
-			    "systemctl start %s; or trace one command with tracer run",
-			    name);
+		remark_fix(remark,
+			   "its service needs a BPF file system: mount -t bpf bpf /sys/fs/bpf, then "
+			   "systemctl start %s; or trace one command with tracer run",
+			   name);
 	else
-		finding_fix(finding,
-			    "systemctl start %s; if it ends again, see journalctl -u %s and sudo "
-			    "tracer doctor; or trace one command with tracer run",
-			    name, name);
+		remark_fix(remark,
+			   "systemctl start %s; if it ends again, see journalctl -u %s and sudo "
+			   "tracer doctor; or trace one command with tracer run",
+			   name, name);
 }
 
 static void check_daemons(struct status *status)
@@ -101,18 +101,17 @@ static void check_stream(struct status *status, struct store *store)
 	int64_t lag_ns;
 
 	if (store_read_stream(store, &stream) < 0) {
-		finding_fix(
-			findings_add(&status->findings, FINDING_MISSING, "stream", "no probe has ever sent anything"),
-			"systemctl start %s", PROGRAM_PROBE);
+		remark_fix(remarks_add(&status->remarks, REMARK_MISSING, "stream", "no probe has ever sent anything"),
+			   "systemctl start %s", PROGRAM_PROBE);
 		json_object_set_new(status->json, "stream", json_null());
 		return;
 	}
 	lag_ns = freshness_lag_ns(&stream);
 	if (lag_ns < FRESHNESS_LIMIT_NS)
-		findings_add(&status->findings, FINDING_OK, "stream", "stored up to %s ago; %s read from this ring",
-			     units_duration(lag_ns, false), units_bytes((int64_t)stream.ring_offset, false));
+		remarks_add(&status->remarks, REMARK_OK, "stream", "stored up to %s ago; %s read from this ring",
+			    units_duration(lag_ns, false), units_bytes((int64_t)stream.ring_offset, false));
 	else
-		freshness_tell(&stream, &status->findings);
+		freshness_tell(&stream, &status->remarks);
 	json_object_set_new(status->json, "stream",
 			    json_pack("{s:s, s:I, s:I, s:I, s:I}", "boot_id", stream.boot_id, "ring_offset",
 				      (json_int_t)stream.ring_offset, "rev", (json_int_t)stream.rev,
@@ -127,20 +126,20 @@ static void loss_tell(struct status *status, const char *kind, int64_t lost, int
 {
 	bool recent = (int64_t)clock_unix_ns() - last_unix_ns < LOSS_RECENT_NS;
 	bool unsent = strcmp(kind, "unsent") == 0;
-	struct finding *finding =
-		findings_add(&status->findings, recent ? FINDING_LIMITED : FINDING_OK, "losses",
-			     unsent ? "%s %s deleted before they were sent (kind %s), the last at %s"
-				    : "%s %s of kind %s, the last at %s",
-			     units_count(lost, false),
-			     unsent ? units_plural(lost, "row", "rows") : units_plural(lost, "record", "records"), kind,
-			     units_time(last_unix_ns));
+	struct remark *remark =
+		remarks_add(&status->remarks, recent ? REMARK_LIMITED : REMARK_OK, "losses",
+			    unsent ? "%s %s deleted before they were sent (kind %s), the last at %s"
+				   : "%s %s of kind %s, the last at %s",
+			    units_count(lost, false),
+			    unsent ? units_plural(lost, "row", "rows") : units_plural(lost, "record", "records"), kind,
+			    units_time(last_unix_ns));
 
 	if (recent && unsent)
-		finding_fix(finding, "restore the connection to the lake (see shipper); until then use a larger store: "
-				     "tracer-correlator --store-max");
+		remark_fix(remark, "restore the connection to the lake (see shipper); until then use a larger store: "
+				   "tracer-correlator --store-max");
 	else if (recent)
-		finding_fix(finding, "use a larger ring: tracer-probe --ring-size 64M; the affected runs "
-				     "are marked incomplete");
+		remark_fix(remark, "use a larger ring: tracer-probe --ring-size 64M; the affected runs "
+				   "are marked incomplete");
 }
 
 static int check_losses(struct status *status, struct store *store)
@@ -166,7 +165,7 @@ static int check_losses(struct status *status, struct store *store)
 	}
 	store_result_free(result);
 	if (!any)
-		findings_add(&status->findings, FINDING_OK, "losses", "none");
+		remarks_add(&status->remarks, REMARK_OK, "losses", "none");
 	return more;
 }
 
@@ -189,7 +188,7 @@ static size_t row_name_size(const char *name, int64_t count)
 	return size > 3 && strcmp(name + size - 3, "ses") == 0 ? size - 2 : size - 1;
 }
 
-/* Adds the number of rows of every entity as a finding, and as members of `rows`. */
+/* Adds the number of rows of every entity as a remark, and as members of `rows`. */
 static int check_rows(struct status *status, struct store *store, json_t *rows)
 {
 	struct store_result *result;
@@ -208,7 +207,7 @@ static int check_rows(struct status *status, struct store *store, json_t *rows)
 			 (int)row_name_size(name, count), name);
 	}
 	store_result_free(result);
-	findings_add(&status->findings, FINDING_OK, "rows", "%s", text);
+	remarks_add(&status->remarks, REMARK_OK, "rows", "%s", text);
 	return more;
 }
 
@@ -220,7 +219,7 @@ static int check_contents(struct status *status, struct store *store, const char
 	json_object_set_new(status->json, "store",
 			    json_pack("{s:I, s:o}", "size_bytes", (json_int_t)size, "rows", rows));
 	json_set_string(json_object_get(status->json, "store"), "path", path);
-	findings_add(&status->findings, FINDING_OK, "store", "%s, %s", path, units_bytes(size, false));
+	remarks_add(&status->remarks, REMARK_OK, "store", "%s, %s", path, units_bytes(size, false));
 	return check_rows(status, store, rows);
 }
 
@@ -231,7 +230,7 @@ static void check_store(struct status *status, const char *path)
 	int error = store_open_reader(path, &store, &text);
 
 	if (error < 0) {
-		findings_add(&status->findings, FINDING_MISSING, "store", "%s", text.text);
+		remarks_add(&status->remarks, REMARK_MISSING, "store", "%s", text.text);
 		json_object_set_new(status->json, "store", json_null());
 		return;
 	}
@@ -243,7 +242,7 @@ static void check_store(struct status *status, const char *path)
 	if (error == 0)
 		error = check_contents(status, store, path);
 	if (error < 0)
-		findings_add(&status->findings, FINDING_MISSING, "store", "%s", store_error_text(store));
+		remarks_add(&status->remarks, REMARK_MISSING, "store", "%s", store_error_text(store));
 	source_close(store);
 }
 
@@ -264,13 +263,12 @@ static void hosts_tell(struct status *status, const struct rows *hosts)
 		json_array_append_new(json_object_get(status->json, "hosts"), item);
 		if (silent_ns < HOST_SILENT_NS || silent++ >= HOSTS_NAMED)
 			continue;
-		finding_fix(findings_add(&status->findings, FINDING_LIMITED, "host", "%s: last heard of %s ago",
-					 host->hostname, units_duration(silent_ns, false)),
-			    "on that host, see tracer status and journalctl -u tracer-shipper");
+		remark_fix(remarks_add(&status->remarks, REMARK_LIMITED, "host", "%s: last heard of %s ago",
+				       host->hostname, units_duration(silent_ns, false)),
+			   "on that host, see tracer status and journalctl -u tracer-shipper");
 	}
-	findings_add(&status->findings, FINDING_OK, "hosts", "%zu, of which %zu %s silent for over %d min",
-		     hosts->count, silent, units_plural((int64_t)silent, "is", "are"),
-		     (int)(HOST_SILENT_NS / 60000000000LL));
+	remarks_add(&status->remarks, REMARK_OK, "hosts", "%zu, of which %zu %s silent for over %d min", hosts->count,
+		    silent, units_plural((int64_t)silent, "is", "are"), (int)(HOST_SILENT_NS / 60000000000LL));
 }
 
 static void check_lake(struct status *status, const struct options *options)
@@ -289,8 +287,8 @@ static void check_lake(struct status *status, const struct options *options)
 	if (error == 0)
 		error = check_rows(status, store, rows);
 	if (error < 0)
-		findings_add(&status->findings, FINDING_MISSING, "lake", "%s",
-			     store ? store_error_text(store) : "cannot be queried");
+		remarks_add(&status->remarks, REMARK_MISSING, "lake", "%s",
+			    store ? store_error_text(store) : "cannot be queried");
 	rows_free(&hosts);
 	source_close(store);
 }
@@ -302,8 +300,8 @@ static void check_host(struct status *status, const struct options *options)
 	json_object_set_new(status->json, "daemons", json_array());
 	check_daemons(status);
 	check_store(status, options_services_store_path(options));
-	site_rules_check(rules, false, &status->findings);
-	daemons_check_shipper(shipper, status->has_shipper, &status->findings, status->json);
+	site_rules_check(rules, false, &status->remarks);
+	daemons_check_shipper(shipper, status->has_shipper, &status->remarks, status->json);
 }
 
 static int status_main(const struct options *options)
@@ -314,8 +312,8 @@ static int status_main(const struct options *options)
 		check_lake(&status, options);
 	else
 		check_host(&status, options);
-	findings_show(&status.findings, options, status.json);
-	return findings_worst(&status.findings) == FINDING_OK ? VERB_OK : VERB_FAILED;
+	remarks_show(&status.remarks, options, status.json);
+	return remarks_worst(&status.remarks) == REMARK_OK ? VERB_OK : VERB_FAILED;
 }
 
 const struct verb verb_status = {
