@@ -97,7 +97,7 @@ struct question {
 	const char *sql;
 	const char *relation; /* view whose columns are selected too, or NULL */
 	bool replaces;        /* the shipped one of the same name */
-	bool of_account;     /* no query: a finding whose rows are made from a run's account (tune/asking.h) */
+	bool of_account;      /* no query: a finding whose rows are made from a run's account (tune/asking.h) */
 	struct question_field parameters[QUESTION_PARAMETERS_MAX], columns[QUESTION_COLUMNS_MAX];
 	size_t parameter_count, column_count;
 	struct question_finding finding;
