@@ -40,7 +40,7 @@ struct bill_request {
 	int64_t since_unix_ns, until_unix_ns;
 	const struct row_run *run; /* only this run, with its parts on other hosts, while it ran; NULL: everything */
 	const struct prices *prices;
-	const struct centres *centres; /* if by centre; as charges by run they may be named, too */
+	const struct centres *centres;           /* if by centre; as charges by run they may be named, too */
 	const struct sample_names *sample_names; /* NULL: infer */
 };
 
