@@ -7,6 +7,7 @@
 #include "cli/answer.h"
 #include "cli/price_list.h"
 #include "cli/source.h"
+#include "cli/sweep_users.h"
 #include "cli/table.h"
 #include "cli/thresholds.h"
 #include "cli/units.h"
@@ -19,7 +20,7 @@
 #define WINDOW_NS (INT64_C(7) * 86400 * NANOS)
 
 /* What is shown beside findings, or instead of them. */
-enum sweep_key { BY_HOST };
+enum sweep_key { BY_HOST, BY_USER };
 
 static int by = -1; /* enum sweep_key; -1: hosts, and findings */
 static const char *since, *prices_path;
@@ -33,9 +34,10 @@ static int set_take(const struct options *options, const char *text)
 }
 
 static const struct option_spec option_specs[] = {
-	{"by", 'b', "KEY", "host", "only this, without findings: host", .choice = &by},
+	{"by", 'b', "KEY", "host user", "only this, without findings: host; user: a text to mail to each",
+	 .choice = &by},
 	{"since", 0, "TIME", NULL, "from this time on, such as 3d (ago) or 2026-11-22 (7d)", .text = &since},
-	{"limit", 'n', "N", NULL, "print at most N hosts and findings (10); 0: no limit", .number = &limit,
+	{"limit", 'n', "N", NULL, "print at most N hosts, findings or users (10); 0: no limit", .number = &limit,
 	 .most = INT64_MAX},
 	{"list", 'l', NULL, NULL, "list the findings and their thresholds", .flag = &list},
 	{"set", 0, "FINDING.PARAMETER=VALUE", NULL, "set a threshold, such as host_idle.least=1h", .take = set_take},
@@ -235,12 +237,35 @@ static int print_hosts(struct sweeping *sweeping, const struct output *output)
 	return error;
 }
 
+static struct sweep_users_request users_request(struct sweeping *sweeping)
+{
+	const struct question *jobs = catalogue_find(sweeping->catalogue, SWEEP_USER_JOBS);
+
+	return (struct sweep_users_request){
+		.store = sweeping->view->store,
+		.sweep = &sweeping->sweep,
+		.jobs = jobs,
+		.parameters = bind(jobs, sweeping),
+		.since_unix_ns = sweeping->since_unix_ns,
+		.most = least_of(SIZE_MAX),
+	};
+}
+
+static int print_users(struct sweeping *sweeping, const struct output *output)
+{
+	const struct sweep_users_request request = users_request(sweeping);
+
+	return sweep_users_print(&request, output);
+}
+
 static int print_text(struct sweeping *sweeping, const struct output *output)
 {
 	const struct sweep *sweep = &sweeping->sweep;
 	int64_t host_count = (int64_t)sweep->hosts.count, count = (int64_t)sweep->count;
 	int error;
 
+	if (by == BY_USER)
+		return print_users(sweeping, output);
 	output_print(output, STYLE_TITLE, "Since %s", units_time(sweeping->since_unix_ns));
 	output_print(output, STYLE_PLAIN, "  %s %s, %s %s, in %s\n", units_count(host_count, false),
 		     units_plural(host_count, "host", "hosts"), units_count(count, false),
@@ -317,6 +342,21 @@ static int hosts_to_json(struct sweep *sweep, json_t *root)
 		json_array_append_new(hosts, host_to_object(&sweep->owned[i]));
 	json_object_set_new(root, "hosts", hosts);
 	json_object_set_new(root, "total", host_to_object(&sum));
+	return error;
+}
+
+static int users_to_json(struct sweeping *sweeping)
+{
+	const struct sweep_users_request request = users_request(sweeping);
+	json_t *root = json_object();
+	int error;
+
+	json_set_integer(root, "since_unix_ns", sweeping->since_unix_ns);
+	json_set_integer(root, "until_unix_ns", sweeping->now_unix_ns);
+	error = sweep_users_to_json(&request, root);
+	if (error == 0)
+		error = json_print(root);
+	json_decref(root);
 	return error;
 }
 
@@ -433,8 +473,10 @@ static int sweep_show(struct view *view)
 		error = thresholds_check(&thresholds, view->options, sweeping.catalogue, KIND);
 	if (error == 0)
 		error = sweep_ask(&sweeping);
-	if (error == 0)
-		error = view->options->json ? print_json(&sweeping) : print_text(&sweeping, &view->output);
+	if (error == 0 && view->options->json)
+		error = by == BY_USER ? users_to_json(&sweeping) : print_json(&sweeping);
+	else if (error == 0)
+		error = print_text(&sweeping, &view->output);
 	if (error == -EOVERFLOW)
 		error = say("tracer sweep: the bill is too large: more than %lld", (long long)(INT64_MAX / NANOS));
 	free(sweeping.shown);
@@ -480,6 +522,7 @@ const struct verb verb_sweep = {
 		       "same host overlap: their costs do not add up. See docs/sweep.md.",
 	.options = option_specs,
 	.examples = "  tracer sweep --since 30d\n"
+		    "  tracer sweep --by user --lake https://lake.example:8443\n"
 		    "  tracer sweep --set host_idle.least=1h\n"
 		    "  tracer sweep --lake https://lake.example:8443 --json",
 	.main = sweep_main,

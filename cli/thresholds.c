@@ -14,6 +14,13 @@ bool finding_is(const struct question *question, const char *kind)
 	return question->finding.kind && strcmp(question->finding.kind, kind) == 0;
 }
 
+/* The question that tracer sweep --by user asks is no finding, but has thresholds. */
+static bool has_thresholds(const struct question *question, const char *kind)
+{
+	return finding_is(question, kind) ||
+	       (strcmp(kind, "sweep") == 0 && strcmp(question->name, SWEEP_USER_JOBS) == 0);
+}
+
 int thresholds_take(struct thresholds *thresholds, const struct options *options, const char *text)
 {
 	size_t dot = strcspn(text, "."), equals = strcspn(text, "=");
@@ -63,7 +70,7 @@ static int check_one(const char *text, const struct options *options, const stru
 	struct store_parameter bound;
 
 	for (size_t i = 0; (question = catalogue_get(catalogue, i)); i++) {
-		if (!finding_is(question, kind) || !is_text(text, (size_t)dot, question->name))
+		if (!has_thresholds(question, kind) || !is_text(text, (size_t)dot, question->name))
 			continue;
 		for (size_t k = 0; k < question->parameter_count; k++) {
 			const struct question_field *parameter = &question->parameters[k];
@@ -141,7 +148,7 @@ static int print(const struct thresholds *thresholds, const struct output *outpu
 	char title[TITLE_SIZE];
 
 	for (size_t i = 0; (question = catalogue_get(catalogue, i)); i++) {
-		if (!finding_is(question, kind))
+		if (!has_thresholds(question, kind))
 			continue;
 		output_print(output, STYLE_TITLE, "%s", question->name);
 		output_print(output, STYLE_PLAIN, "  %s\n", question->title);
@@ -169,7 +176,7 @@ static int print_json(const struct thresholds *thresholds, const struct catalogu
 	for (size_t i = 0; (question = catalogue_get(catalogue, i)); i++) {
 		json_t *parameters = json_array();
 
-		for (size_t k = 0; finding_is(question, kind) && k < question->parameter_count; k++) {
+		for (size_t k = 0; has_thresholds(question, kind) && k < question->parameter_count; k++) {
 			const struct question_field *parameter = &question->parameters[k];
 
 			if (is_threshold(parameter))
@@ -180,7 +187,7 @@ static int print_json(const struct thresholds *thresholds, const struct catalogu
 								value_of(thresholds, question, parameter), "source",
 								parameter->source));
 		}
-		if (finding_is(question, kind))
+		if (has_thresholds(question, kind))
 			json_array_append_new(findings, json_pack("{ss ss ss so}", "name", question->name, "title",
 								  question->title, "explanation", question->explanation,
 								  "thresholds", json_incref(parameters)));

@@ -27,6 +27,8 @@ int thresholds_check(const struct thresholds *thresholds, const struct options *
 const struct store_parameter *thresholds_bind(struct thresholds *thresholds, const struct question *question,
 					      const struct store_parameter *given);
 
+#define SWEEP_USER_JOBS "user_jobs" /* the question of tracer sweep --by user */
+
 /* Whether a question is a finding of that kind. */
 bool finding_is(const struct question *question, const char *kind);
 /* Prints the findings of a kind: title, and each parameter with its value and the source of its default. Returns the

@@ -19,6 +19,7 @@
 -- parameter: most_io_bytes bytes = 64K; bytes a second of disks and network above which the host as a whole is busy;
 --   source: our proposal (docs/sweep.md)
 -- column: certainty text; certain, or likely if something in that time was not seen, or somebody may need a service
+-- column: user_id user; whose run
 -- column: idle_ns duration; time since the last activity
 -- column: service_count count; services that were open and waited
 -- column: cpu_count count; processors
@@ -125,7 +126,7 @@ WITH period AS (
    WHERE period.period_unix_ns > idle.begin_unix_ns
    GROUP BY idle.idle_host_id
 ), latest AS (
-  SELECT host_id AS latest_host_id, id AS latest_run_id, name AS latest_run,
+  SELECT host_id AS latest_host_id, id AS latest_run_id, name AS latest_run, user_id AS latest_user_id,
          row_number() OVER (PARTITION BY host_id ORDER BY coalesce(started_unix_ns + wall_ns, started_unix_ns) DESC, id)
            AS place
     FROM standing_runs
@@ -136,6 +137,7 @@ WITH period AS (
   SELECT h.id AS host_id, h.hostname AS hostname, idle.begin_unix_ns AS since_unix_ns,
          h.last_seen_unix_ns AS until_unix_ns, h.last_seen_unix_ns - idle.begin_unix_ns AS idle_ns,
          coalesce(covered.seen_ns, 0) AS seen_ns, latest.latest_run_id AS run_id, latest.latest_run AS run,
+         latest.latest_user_id AS user_id,
          coalesce(service.open_count, 0) AS service_count, h.cpu_count AS cpu_count, h.memory_bytes AS memory_bytes
     FROM hosts h
     JOIN idle ON idle.idle_host_id = h.id
@@ -146,7 +148,7 @@ WITH period AS (
 SELECT host_id, hostname, since_unix_ns, until_unix_ns, 1 AS is_now,
        CASE WHEN seen_ns >= 0.9 * (idle_ns - 900000000000) AND seen_ns > 0 AND service_count = 0 THEN 'certain'
             ELSE 'likely' END AS certainty,
-       run_id, run, idle_ns, service_count, cpu_count, cpu_count * idle_ns AS held_cpu_ns,
+       run_id, run, user_id, idle_ns, service_count, cpu_count, cpu_count * idle_ns AS held_cpu_ns,
        CAST(1.0 * memory_bytes * idle_ns / 1000000000 AS BIGINT) AS held_byte_seconds
   FROM found
  WHERE idle_ns >= :least_ns

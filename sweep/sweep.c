@@ -180,6 +180,7 @@ static int row_take(struct sweeper *sweeper, const struct question *question, st
 		.question = question,
 		.host_id = result_integer(result, "host_id"),
 		.run_id = result_integer(result, "run_id"),
+		.user_id = question_column(question, "user_id") ? result_integer(result, "user_id") : ROW_NULL,
 		.hostname = text_copy(result, "hostname"),
 		.run = text_copy(result, "run"),
 		.since_unix_ns = result_integer(result, "since_unix_ns"),

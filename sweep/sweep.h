@@ -18,6 +18,7 @@
 struct sweep_item {
 	const struct question *question;
 	int64_t host_id, run_id; /* run_id: ROW_NULL if it is tied to none */
+	int64_t user_id;         /* whose session or run; ROW_NULL: unknown */
 	char *hostname, *run;    /* run: NULL if unknown */
 	char *sentence, *advice;
 	int64_t since_unix_ns, until_unix_ns;

@@ -716,6 +716,7 @@ class Json(Case):
                   "serial_task.overlap-share=100%"], ["tune", "make", "--by", "sample"]],
         "tune --right-size": [["tune", "--right-size"], ["tune", "--right-size", "--input-size", "3M"]],
         "sweep": [["sweep", "--since", "3650d", "--set", "task_failures.least=1ms"]],
+        "sweep --by user": [["sweep", "--by", "user", "--since", "3650d", "--set", "user_jobs.least-failed-core-hours=0"]],
         "sweep --list": [["sweep", "--list"], ["tune", "--list"]],
         "compare": [["compare", "gzip", "snakemake: Snakefile"]],
         "tune --trend": [["tune", "--trend", "snakemake: Snakefile"]],

@@ -16,7 +16,7 @@
 #include "common/text.h"
 #include "query/ask.h"
 
-#define PARAMETERS_MAX 8
+#define PARAMETERS_MAX 12
 
 static void print_text(const char *data, size_t size)
 {
