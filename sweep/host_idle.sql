@@ -29,31 +29,30 @@
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds
 -- sentence: {hostname} has been idle for {idle_ns}: no work was active on its {cpu_count} processors
 -- advice: Stop it or give it back, unless somebody needs a service of it.
-WITH period AS (
-  SELECT host_id AS period_host_id, last_unix_ns AS period_unix_ns, covered_ns, cpu_ns AS busy_ns,
-         coalesce(disk_bytes, 0) + coalesce(network_bytes, 0) AS io_bytes
-    FROM host_activity
-   WHERE begin_unix_ns >= :since_unix_ns
-), work AS (
+WITH work AS (
   SELECT host_id AS work_host_id, id AS work_run_id, started_unix_ns AS work_unix_ns,
-         CASE WHEN kind = 'service' AND engine IS NULL AND end_boot_ns IS NULL THEN 1 ELSE 0 END AS is_open_service
+         started_unix_ns + wall_ns AS work_end_unix_ns,
+         CASE WHEN kind = 'service' AND engine IS NULL THEN 1 ELSE 0 END AS is_service
     FROM standing_runs
    WHERE kind NOT IN ('system', 'session', 'host-service')
-), task AS (
+), known AS ( -- the latest activity that needs no tasks, processes and samples
+  SELECT known_host_id, max(at_unix_ns) AS known_unix_ns
+    FROM (SELECT id AS known_host_id, first_seen_unix_ns AS at_unix_ns FROM hosts
+           UNION ALL SELECT id, :since_unix_ns FROM hosts
+           UNION ALL SELECT id, boot_unix_ns FROM hosts
+           UNION ALL SELECT work_host_id, coalesce(work_end_unix_ns, work_unix_ns) FROM work) each
+   GROUP BY known_host_id
+), task AS ( -- of open runs: a run that has ended did so when its last task had
   SELECT t.host_id AS task_host_id, t.id AS open_task_id, t.started_unix_ns AS task_begin_unix_ns,
-         t.started_unix_ns + t.wall_ns AS task_end_unix_ns, t.run_id AS task_run_id,
-         CASE WHEN (t.host_id, t.run_id) IN (SELECT work_host_id, work_run_id FROM work WHERE is_open_service = 1) THEN 1
-              ELSE 0 END AS is_service, t.cpu_ns AS task_cpu_ns,
+         t.started_unix_ns + t.wall_ns AS task_end_unix_ns, t.run_id AS task_run_id, t.cpu_ns AS task_cpu_ns,
          coalesce(t.read_bytes, 0) + coalesce(t.write_bytes, 0) + coalesce(t.sent_bytes, 0)
            + coalesce(t.received_bytes, 0) AS task_bytes
     FROM standing_tasks t
-   WHERE (t.host_id, t.run_id) IN (SELECT work_host_id, work_run_id FROM work)
+   WHERE (t.host_id, t.run_id) IN (SELECT work_host_id, work_run_id FROM work WHERE work_end_unix_ns IS NULL)
 ), process AS (
   SELECT p.host_id AS process_host_id, p.id AS active_process_id, p.started_unix_ns AS process_begin_unix_ns,
          p.started_unix_ns + (p.end_boot_ns - p.begin_boot_ns) AS process_end_unix_ns,
-         p.begin_boot_ns AS process_boot_ns, p.run_id AS process_run_id,
-         CASE WHEN (p.host_id, p.run_id) IN (SELECT work_host_id, work_run_id FROM work WHERE is_open_service = 1) THEN 1
-              ELSE 0 END AS is_service, p.cpu_ns AS process_cpu_ns,
+         p.begin_boot_ns AS process_boot_ns, p.run_id AS process_run_id, p.cpu_ns AS process_cpu_ns,
          coalesce(p.read_bytes, 0) + coalesce(p.write_bytes, 0) + coalesce(p.sent_bytes, 0)
            + coalesce(p.received_bytes, 0) AS process_bytes
     FROM processes p
@@ -62,68 +61,78 @@ WITH period AS (
   SELECT s.host_id AS sampled_host_id, s.process_id AS sampled_process_id, s.boot_ns AS sampled_boot_ns,
          s.cpu_ns AS sampled_cpu_ns,
          coalesce(s.read_bytes, 0) + coalesce(s.write_bytes, 0) + coalesce(s.sent_bytes, 0)
-           + coalesce(s.received_bytes, 0) AS moved_bytes,
-         count(s.cpu_ns) OVER (PARTITION BY s.host_id, s.process_id ORDER BY s.boot_ns
-                         ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS number,
-         min(s.boot_ns) OVER (PARTITION BY s.host_id, s.process_id ORDER BY s.boot_ns
-                              ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS earlier_boot_ns,
-         min(s.cpu_ns) OVER (PARTITION BY s.host_id, s.process_id ORDER BY s.boot_ns
-                             ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS earlier_cpu_ns,
-         min(coalesce(s.read_bytes, 0) + coalesce(s.write_bytes, 0) + coalesce(s.sent_bytes, 0)
-               + coalesce(s.received_bytes, 0))
-           OVER (PARTITION BY s.host_id, s.process_id ORDER BY s.boot_ns
-                 ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS earlier_moved_bytes
+           + coalesce(s.received_bytes, 0) AS sampled_bytes
     FROM placed_samples s
    WHERE (s.host_id, s.process_id) IN (SELECT process_host_id, active_process_id FROM process
                                         WHERE process_end_unix_ns IS NULL)
-), step AS (
-  SELECT p.process_host_id AS step_host_id, p.process_run_id AS step_run_id, p.is_service AS is_service,
-         p.process_begin_unix_ns + (s.sampled_boot_ns - p.process_boot_ns) AS step_unix_ns,
-         s.sampled_boot_ns - s.earlier_boot_ns AS step_ns, s.sampled_cpu_ns - s.earlier_cpu_ns AS step_cpu_ns,
-         s.moved_bytes - s.earlier_moved_bytes AS step_bytes
-    FROM sampled s
-    JOIN process p ON p.process_host_id = s.sampled_host_id AND p.active_process_id = s.sampled_process_id
-   WHERE s.number > 1
+), event AS ( -- a process, with each of its samples that may tell more than is known; quiet ones come each five minutes
+  SELECT p.process_host_id AS event_host_id, p.process_run_id AS event_run_id, p.active_process_id AS event_process_id,
+         p.process_begin_unix_ns AS begin_unix_ns, p.process_end_unix_ns AS end_unix_ns, p.process_cpu_ns AS all_cpu_ns,
+         p.process_bytes AS all_bytes, s.sampled_boot_ns AS event_boot_ns, s.sampled_cpu_ns AS event_cpu_ns,
+         s.sampled_bytes AS event_bytes,
+         p.process_begin_unix_ns + (s.sampled_boot_ns - p.process_boot_ns) AS event_unix_ns
+    FROM process p
+    JOIN known ON known.known_host_id = p.process_host_id
+    LEFT JOIN sampled s ON s.sampled_host_id = p.process_host_id AND s.sampled_process_id = p.active_process_id
+   WHERE s.sampled_boot_ns IS NULL
+      OR p.process_begin_unix_ns + (s.sampled_boot_ns - p.process_boot_ns) >= known.known_unix_ns - 3600000000000
+), paired AS (
+  SELECT event_host_id, event_run_id, begin_unix_ns, end_unix_ns, all_cpu_ns, all_bytes, event_unix_ns, event_boot_ns,
+         event_cpu_ns, event_bytes,
+         min(event_boot_ns) OVER (PARTITION BY event_host_id, event_process_id ORDER BY event_boot_ns
+                                  ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS earlier_boot_ns,
+         min(event_cpu_ns) OVER (PARTITION BY event_host_id, event_process_id ORDER BY event_boot_ns
+                                 ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS earlier_cpu_ns,
+         min(event_bytes) OVER (PARTITION BY event_host_id, event_process_id ORDER BY event_boot_ns
+                                ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS earlier_bytes
+    FROM event
+), step AS ( -- a beginning or an end is activity of work; what was used tells whether a service was active
+  SELECT event_host_id AS step_host_id, event_run_id AS step_run_id,
+         coalesce(end_unix_ns, begin_unix_ns) AS change_unix_ns,
+         coalesce(end_unix_ns, event_unix_ns) AS step_unix_ns,
+         CASE WHEN end_unix_ns IS NULL THEN event_boot_ns - earlier_boot_ns ELSE end_unix_ns - begin_unix_ns END AS step_ns,
+         CASE WHEN end_unix_ns IS NULL THEN event_cpu_ns - earlier_cpu_ns ELSE all_cpu_ns END AS step_cpu_ns,
+         CASE WHEN end_unix_ns IS NULL THEN event_bytes - earlier_bytes ELSE all_bytes END AS step_bytes
+    FROM paired
    UNION ALL
-  SELECT process_host_id, process_run_id, is_service, process_end_unix_ns, process_end_unix_ns - process_begin_unix_ns,
-         process_cpu_ns, process_bytes
-    FROM process WHERE is_service = 1 AND process_end_unix_ns IS NOT NULL
-   UNION ALL
-  SELECT task_host_id, task_run_id, is_service, task_end_unix_ns, task_end_unix_ns - task_begin_unix_ns, task_cpu_ns,
-         task_bytes
-    FROM task WHERE is_service = 1 AND task_end_unix_ns IS NOT NULL
-), spread AS (
-  SELECT step_host_id, step_run_id, step_unix_ns,
-         CASE WHEN step_ns > 300000000000 THEN 1.0 * 300000000000 / step_ns ELSE 1.0 END AS part, step_cpu_ns, step_bytes
-    FROM step WHERE is_service = 1
-), activity AS (
-  SELECT id AS active_host_id, first_seen_unix_ns AS active_unix_ns FROM hosts
-   UNION ALL
-  SELECT id, :since_unix_ns FROM hosts
-   UNION ALL
-  SELECT id, boot_unix_ns FROM hosts
-   UNION ALL
-  SELECT task_host_id, coalesce(task_end_unix_ns, task_begin_unix_ns) FROM task WHERE is_service = 0
-   UNION ALL
-  SELECT process_host_id, coalesce(process_end_unix_ns, process_begin_unix_ns) FROM process WHERE is_service = 0
-   UNION ALL
-  SELECT step_host_id, step_unix_ns FROM step
-   WHERE is_service = 0 AND (step_bytes > 0 OR step_cpu_ns > :least_core_share * step_ns)
-   UNION ALL
-  SELECT work_host_id, work_unix_ns FROM work WHERE is_open_service = 1
-   UNION ALL
-  SELECT step_host_id, max(step_unix_ns) FROM spread
+  SELECT task_host_id, task_run_id, coalesce(task_end_unix_ns, task_begin_unix_ns), task_end_unix_ns,
+         task_end_unix_ns - task_begin_unix_ns, task_cpu_ns, task_bytes
+    FROM task
+), period_of AS (
+  SELECT step_host_id, step_run_id, max(change_unix_ns) AS last_change_unix_ns, max(step_unix_ns) AS last_step_unix_ns,
+         max(CASE WHEN step_bytes > 0 OR step_cpu_ns > :least_core_share * step_ns THEN step_unix_ns END)
+           AS last_active_unix_ns,
+         sum(CASE WHEN step_ns > 300000000000 THEN 1.0 * 300000000000 / step_ns ELSE 1.0 END * step_cpu_ns) AS used_cpu_ns,
+         sum(CASE WHEN step_ns > 300000000000 THEN 1.0 * 300000000000 / step_ns ELSE 1.0 END * step_bytes) AS used_bytes
+    FROM step
    GROUP BY step_host_id, step_run_id, step_unix_ns - step_unix_ns % 300000000000
-  HAVING sum(part * step_cpu_ns) > :most_service_cores * 300000000000 OR sum(part * step_bytes) > :most_service_bytes * 300
+), activity AS (
+  SELECT known_host_id AS active_host_id, known_unix_ns AS active_unix_ns FROM known
    UNION ALL
-  SELECT period_host_id, period_unix_ns FROM period
-   WHERE busy_ns > :most_cores * covered_ns OR 1.0 * io_bytes * 1000000000 > 1.0 * :most_io_bytes * covered_ns
+  SELECT period_of.step_host_id,
+         CASE WHEN work.is_service = 1 AND (period_of.used_cpu_ns > :most_service_cores * 300000000000
+                                            OR period_of.used_bytes > :most_service_bytes * 300)
+              THEN period_of.last_step_unix_ns
+              WHEN work.is_service = 1 THEN work.work_unix_ns
+              WHEN period_of.last_active_unix_ns > period_of.last_change_unix_ns THEN period_of.last_active_unix_ns
+              ELSE period_of.last_change_unix_ns END
+    FROM period_of
+    JOIN work ON work.work_host_id = period_of.step_host_id AND work.work_run_id = period_of.step_run_id
+   UNION ALL
+  SELECT host_id, last_unix_ns
+    FROM host_activity
+   WHERE begin_unix_ns >= :since_unix_ns
+     AND (cpu_ns > :most_cores * covered_ns
+          OR 1.0 * (coalesce(disk_bytes, 0) + coalesce(network_bytes, 0)) * 1000000000 > 1.0 * :most_io_bytes * covered_ns)
 ), idle AS (
   SELECT active_host_id AS idle_host_id, max(active_unix_ns) AS begin_unix_ns FROM activity GROUP BY active_host_id
 ), covered AS (
-  SELECT idle.idle_host_id AS covered_host_id, sum(period.covered_ns) AS seen_ns
-    FROM period JOIN idle ON idle.idle_host_id = period.period_host_id
-   WHERE period.period_unix_ns > idle.begin_unix_ns
+  SELECT idle.idle_host_id AS covered_host_id, min(idle.begin_unix_ns) AS idle_unix_ns,
+         sum(CASE WHEN period.period_unix_ns > idle.begin_unix_ns THEN period.period_covered_ns ELSE 0 END) AS seen_ns
+    FROM idle
+    LEFT JOIN (SELECT host_id AS period_host_id, last_unix_ns AS period_unix_ns, covered_ns AS period_covered_ns
+                 FROM host_activity WHERE begin_unix_ns >= :since_unix_ns) period
+           ON period.period_host_id = idle.idle_host_id
    GROUP BY idle.idle_host_id
 ), latest AS (
   SELECT host_id AS latest_host_id, id AS latest_run_id, name AS latest_run, user_id AS latest_user_id,
@@ -132,16 +141,18 @@ WITH period AS (
     FROM standing_runs
    WHERE kind NOT IN ('system', 'session', 'host-service')
 ), service AS (
-  SELECT work_host_id AS service_host_id, sum(is_open_service) AS open_count FROM work GROUP BY work_host_id
+  SELECT work_host_id AS service_host_id, count(*) AS open_count
+    FROM work
+   WHERE is_service = 1 AND work_end_unix_ns IS NULL
+   GROUP BY work_host_id
 ), found AS (
-  SELECT h.id AS host_id, h.hostname AS hostname, idle.begin_unix_ns AS since_unix_ns,
-         h.last_seen_unix_ns AS until_unix_ns, h.last_seen_unix_ns - idle.begin_unix_ns AS idle_ns,
-         coalesce(covered.seen_ns, 0) AS seen_ns, latest.latest_run_id AS run_id, latest.latest_run AS run,
+  SELECT h.id AS host_id, h.hostname AS hostname, covered.idle_unix_ns AS since_unix_ns,
+         h.last_seen_unix_ns AS until_unix_ns, h.last_seen_unix_ns - covered.idle_unix_ns AS idle_ns,
+         covered.seen_ns AS seen_ns, latest.latest_run_id AS run_id, latest.latest_run AS run,
          latest.latest_user_id AS user_id,
          coalesce(service.open_count, 0) AS service_count, h.cpu_count AS cpu_count, h.memory_bytes AS memory_bytes
     FROM hosts h
-    JOIN idle ON idle.idle_host_id = h.id
-    LEFT JOIN covered ON covered.covered_host_id = h.id
+    JOIN covered ON covered.covered_host_id = h.id
     LEFT JOIN service ON service.service_host_id = h.id
     LEFT JOIN latest ON latest.latest_host_id = h.id AND latest.place = 1
 )

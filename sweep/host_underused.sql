@@ -1,8 +1,8 @@
 -- title: Which hosts hardly use their processors?
 -- explanation: The vendors' rule for idle machines: hardly any CPU for nearly all of the time, and hardly any network
 --   traffic where it is known. Work that uses little counts as use all the same: a host on which a task began or ended
---   in that time is not listed, and with work running it must have been quiet all of the time. A service that hardly
---   uses anything on average is no work here.
+--   in that time is not listed, and with work running it must have been quiet all of the time. Services are no work here:
+--   one that uses much makes the host as a whole busy.
 -- finding: sweep
 -- parameter: since_unix_ns time = 7d; only what was seen from then on
 -- parameter: most_cores number = 0.03; cores in use below which a host is quiet; source: Google Cloud, idle VM
@@ -12,10 +12,6 @@
 -- parameter: most_network_bytes bytes = 2000; network traffic, bytes a second, below which it is quiet; source:
 --   Google Cloud, idle VM recommendations
 -- parameter: least_ns duration = 1d; minimum time watched; source: our proposal; Google Cloud watches 14 days
--- parameter: most_service_cores number = 0.03; cores in use, on average over its life, up to which a service waits;
---   source: our proposal: what Google Cloud's idle VM recommendations say of a whole machine
--- parameter: most_service_bytes bytes = 2000; bytes a second, disk and network, likewise; source: our proposal: what
---   Google Cloud's idle VM recommendations say of a whole machine
 -- column: quiet_share share; share of the time that was quiet
 -- column: used_cores number; cores in use on average
 -- column: observed_ns duration; time watched
@@ -27,15 +23,7 @@
 -- sentence: {hostname} was quiet for {quiet_share} of {observed_ns}: {used_cores} of {cpu_count} processors in use on
 --   average
 -- advice: Move what runs there to another host, and stop it.
-WITH waiting AS (
-  SELECT r.host_id AS waiting_host_id, r.id AS waiting_run_id
-    FROM standing_runs r JOIN hosts h ON h.id = r.host_id
-   WHERE r.kind = 'service' AND r.engine IS NULL
-     AND r.cpu_ns <= :most_service_cores * coalesce(r.wall_ns, h.last_seen_unix_ns - r.started_unix_ns)
-     AND 1000000000.0 * (coalesce(r.read_bytes, 0) + coalesce(r.write_bytes, 0) + coalesce(r.sent_bytes, 0)
-                         + coalesce(r.received_bytes, 0))
-         <= 1.0 * :most_service_bytes * coalesce(r.wall_ns, h.last_seen_unix_ns - r.started_unix_ns)
-), watched AS (
+WITH watched AS (
   SELECT host_id AS watched_host_id, min(last_unix_ns - covered_ns) AS first_unix_ns, max(last_unix_ns) AS until_unix_ns,
          sum(covered_ns) AS all_ns, sum(cpu_ns) AS all_busy_ns, count(cpu_ns) AS known_count,
          sum(CASE WHEN cpu_ns < :most_cores * covered_ns THEN covered_ns ELSE 0 END) AS quiet_ns,
@@ -50,7 +38,7 @@ WITH waiting AS (
            AS change_count
     FROM standing_tasks t JOIN standing_runs r ON r.host_id = t.host_id AND r.id = t.run_id
    WHERE r.kind NOT IN ('system', 'session', 'host-service')
-     AND (r.host_id, r.id) NOT IN (SELECT waiting_host_id, waiting_run_id FROM waiting)
+     AND (r.kind <> 'service' OR r.engine IS NOT NULL)
      AND (t.end_boot_ns IS NULL OR t.started_unix_ns + t.wall_ns >= :since_unix_ns)
    GROUP BY t.host_id
 ), latest AS (

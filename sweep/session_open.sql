@@ -61,27 +61,26 @@ WITH kernel AS (
    GROUP BY host_id, origin_process_id
 ), sample AS (
   SELECT host_id AS sample_host_id, process_id AS sample_id, boot_ns AS sample_boot_ns, cpu_ns AS sample_cpu_ns,
-         row_number() OVER (PARTITION BY host_id, process_id ORDER BY boot_ns) AS place
+         min(boot_ns) OVER (PARTITION BY host_id, process_id ORDER BY boot_ns
+                            ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS earlier_boot_ns,
+         min(cpu_ns) OVER (PARTITION BY host_id, process_id ORDER BY boot_ns
+                           ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS earlier_cpu_ns
     FROM placed_samples
    WHERE (host_id, process_id) IN (SELECT session_host_id, session_id FROM session)
 ), used AS (
-  SELECT session_host_id AS used_host_id, session_id AS used_id, session_unix_ns AS used_unix_ns FROM session
+  SELECT session.session_host_id AS used_host_id, session.session_id AS used_id,
+         CASE WHEN session.is_shell = 1 OR sample.sample_cpu_ns - sample.earlier_cpu_ns
+                   > :least_core_share * (sample.sample_boot_ns - sample.earlier_boot_ns)
+              THEN session.session_unix_ns + coalesce(sample.sample_boot_ns - session.session_boot_ns, 0)
+              ELSE session.session_unix_ns END AS used_unix_ns
+    FROM session
+    LEFT JOIN sample ON sample.sample_host_id = session.session_host_id AND sample.sample_id = session.session_id
    UNION ALL
   SELECT job_host_id, job_origin_id, job_unix_ns FROM job
    UNION ALL
   SELECT p.host_id, kernel.kernel_process_id,
          p.started_unix_ns + coalesce(p.end_boot_ns - p.begin_boot_ns, 0)
     FROM processes p JOIN kernel ON kernel.kernel_host_id = p.host_id AND kernel.kernel_run_id = p.run_id
-   UNION ALL
-  SELECT session.session_host_id, session.session_id,
-         session.session_unix_ns + (later.sample_boot_ns - session.session_boot_ns)
-    FROM session
-    JOIN sample later ON later.sample_host_id = session.session_host_id AND later.sample_id = session.session_id
-    LEFT JOIN sample earlier ON earlier.sample_host_id = later.sample_host_id AND earlier.sample_id = later.sample_id
-                            AND earlier.place + 1 = later.place
-   WHERE session.is_shell = 1
-      OR later.sample_cpu_ns - earlier.sample_cpu_ns
-         > :least_core_share * (later.sample_boot_ns - earlier.sample_boot_ns)
 ), latest AS (
   SELECT used_host_id, used_id, max(used_unix_ns) AS latest_unix_ns FROM used GROUP BY used_host_id, used_id
 ), found AS (

@@ -6,9 +6,11 @@
 
 #include "common/grow.h"
 #include "cost/bill.h"
+#include "query/ask.h"
 
 #define SECOND_NS INT64_C(1000000000)
 #define HOUR_NS (3600 * SECOND_NS)
+#define FINDINGS_AHEAD 3 /* a lake answers several at once */
 
 struct sweeper {
 	const struct sweep_request *request;
@@ -242,15 +244,37 @@ static int compare_items(const void *left, const void *right)
 	return strcmp(a->sentence, b->sentence);
 }
 
-static int findings_make(struct sweeper *sweeper)
+/* Returns the next finding from an index on, or NULL. */
+static const struct question *finding_next(const struct catalogue *catalogue, size_t *index)
 {
 	const struct question *question;
+
+	while ((question = catalogue_get(catalogue, (*index)++)))
+		if (question->finding.kind && strcmp(question->finding.kind, "sweep") == 0)
+			return question;
+	return NULL;
+}
+
+static void finding_ask_ahead(const struct sweep_request *request, const struct question *question)
+{
+	if (question && !question->file)
+		query_ask_ahead(request->store, question->name, request->bind(question, request->data));
+}
+
+static int findings_make(struct sweeper *sweeper)
+{
+	const struct sweep_request *request = sweeper->request;
+	const struct question *question;
 	struct sweep *sweep = sweeper->sweep;
+	size_t index = 0, ahead = 0;
 	int error = 0;
 
-	for (size_t i = 0; error == 0 && (question = catalogue_get(sweeper->request->catalogue, i)); i++)
-		if (question->finding.kind && strcmp(question->finding.kind, "sweep") == 0)
-			error = question_take(sweeper, question);
+	for (size_t i = 0; i < FINDINGS_AHEAD; i++)
+		finding_ask_ahead(request, finding_next(request->catalogue, &ahead));
+	while (error == 0 && (question = finding_next(request->catalogue, &index))) {
+		finding_ask_ahead(request, finding_next(request->catalogue, &ahead));
+		error = question_take(sweeper, question);
+	}
 	if (error == 0 && sweep->count > 0)
 		qsort(sweep->items, sweep->count, sizeof(*sweep->items), compare_items);
 	return error;
