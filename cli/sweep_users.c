@@ -14,7 +14,7 @@
 #define GIB 1073741824.0
 #define HOUR_NS 3.6e12
 #define JOBS_MAX 5
-#define HEADROOM 1.15 /* as of tune --right-size */
+#define HEADROOM 1.15 /* our proposal */
 #define TEXT_MAX 256
 
 struct job {
