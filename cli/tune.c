@@ -180,19 +180,11 @@ static bool driver_computes(const struct tune *tune)
 	       tune->account.driver_cpu_ns > (owned_ns[SCHEDULE_DRIVER] + owned_ns[SCHEDULE_GAP]) / 2;
 }
 
-static void path_count(const struct tune *tune, size_t *ret_count, size_t *ret_unsure_count)
-{
-	schedule_count_path(&tune->account.schedule,
-			    account_is_prompt(report_run(&tune->report)) ? SCHEDULE_TEARDOWN_NS : -1, ret_count,
-			    ret_unsure_count);
-}
-
 /* Of tasks that ended together, the last one need not be the one that was waited for. */
 static void print_unsure(const struct tune *tune, const struct output *output)
 {
-	size_t count, unsure_count;
+	size_t count = tune->account.path_count, unsure_count = tune->account.unsure_count;
 
-	path_count(tune, &count, &unsure_count);
 	if (unsure_count > 0)
 		output_print(output, STYLE_DIM,
 			     "  (before %s of %s tasks on the path several had just ended: any may be the one)\n",
@@ -219,7 +211,8 @@ static int print_wall(const struct tune *tune, const struct output *output)
 		return -ENOMEM;
 	fputc('\n', output->file);
 	output_print(output, STYLE_TITLE, "Where the wall time went");
-	output_print(output, STYLE_DIM, "  (which task waited for which is inferred from times)\n");
+	output_print(output, STYLE_DIM, "  (what waited for what: inferred from times%s)\n",
+		     schedule->causes ? " and files" : "");
 	print_unsure(tune, output);
 	for (size_t i = 0; i < SCHEDULE_OWNER_COUNT; i++)
 		time_add(table, tune, titles[i], schedule->owned_ns[i], schedule->end_ns - schedule->begin_ns,
@@ -549,7 +542,6 @@ static int print_json(const struct tune *tune)
 	const struct schedule *schedule = &account->schedule;
 	const struct row_run *run = report_run(&tune->report);
 	json_t *root = json_object(), *wall = json_object(), *processors = json_object();
-	size_t path_task_count, unsure_count;
 	int error;
 
 	json_set_integer(root, "run_id", run->id);
@@ -581,9 +573,8 @@ static int print_json(const struct tune *tune)
 		json_set_string(root, "sample_misfit", *misfit ? misfit : NULL);
 		json_object_set_new(root, "imbalance", imbalance_to_json(account));
 	}
-	path_count(tune, &path_task_count, &unsure_count);
-	json_set_integer(root, "path_task_count", (int64_t)path_task_count);
-	json_set_integer(root, "path_unsure_count", (int64_t)unsure_count);
+	json_set_integer(root, "path_task_count", (int64_t)account->path_count);
+	json_set_integer(root, "path_unsure_count", (int64_t)account->unsure_count);
 	json_object_set_new(root, "critical_path", path_to_json(tune));
 	json_object_set_new(root, "findings", findings_to_json(tune));
 	error = json_print(root);

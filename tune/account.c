@@ -8,6 +8,7 @@
 #include <uthash.h>
 
 #include "common/grow.h"
+#include "tune/edges.h"
 #include "tune/right_size.h"
 
 #define COMPUTE_SHARE 0.8   /* our proposal */
@@ -329,6 +330,47 @@ static int schedule_make(struct account *account, const struct report *report)
 	return error;
 }
 
+static void path_count(struct account *account, bool is_prompt)
+{
+	schedule_count_path(&account->schedule,
+			    is_prompt ? SCHEDULE_TEARDOWN_NS : schedule_launch_ns(&account->schedule),
+			    &account->path_count, &account->unsure_count);
+}
+
+/* Where times cannot tell which task was waited for, the files that command lines name may. */
+static int causes_find(struct account *account, const struct report *report, bool is_prompt)
+{
+	struct edges edges = {0};
+	size_t *causes = calloc(account->schedule.count + 1, sizeof(*causes));
+	int error = causes ? 0 : -ENOMEM;
+
+	if (error == 0)
+		error = edges_load(&edges, report, &account->schedule, account->index_of);
+	if (error == 0)
+		error = edges_find(&edges, &account->schedule, is_prompt ? SCHEDULE_TEARDOWN_NS : -1, causes);
+	if (error == 0)
+		error = schedule_take_causes(&account->schedule, causes);
+	if (error < 0)
+		free(causes);
+	edges_free(&edges);
+	return error;
+}
+
+static int path_make(struct account *account, const struct report *report)
+{
+	bool is_prompt = account_is_prompt(report_run(report));
+	int error = schedule_make(account, report);
+
+	if (error < 0)
+		return error;
+	path_count(account, is_prompt);
+	if (is_prompt && account->unsure_count == 0)
+		return 0;
+	error = causes_find(account, report, is_prompt);
+	path_count(account, is_prompt);
+	return error;
+}
+
 /* ---- processors -------------------------------------------------------------------- */
 
 static int64_t take(int64_t *left, int64_t ns)
@@ -363,7 +405,7 @@ static void processors_share(struct account *account, const struct report *repor
 int account_make(const struct report *report, report_key *key, struct account *ret_account)
 {
 	struct account account = {0};
-	int error = schedule_make(&account, report);
+	int error = path_make(&account, report);
 
 	if (error == 0)
 		error = names_make(&account, report, key);

@@ -70,9 +70,10 @@ struct account_name {
 
 struct account {
 	struct schedule schedule;
-	struct account_task *tasks; /* by index in the schedule */
-	size_t *index_of;           /* in the schedule, by index in the report; SCHEDULE_NO_TASK */
-	struct account_name *names; /* the longest on the path first */
+	struct account_task *tasks;      /* by index in the schedule */
+	size_t path_count, unsure_count; /* schedule_count_path() */
+	size_t *index_of;                /* in the schedule, by index in the report; SCHEDULE_NO_TASK */
+	struct account_name *names;      /* the longest on the path first */
 	size_t name_count, name_capacity;
 	struct account_task_name *task_names;
 	size_t task_name_count, task_name_capacity;

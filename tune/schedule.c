@@ -74,10 +74,13 @@ static size_t ended_by(const struct schedule *schedule, int64_t ns)
 	return low;
 }
 
-/* Returns the last task to end before this one began. */
+/* Returns the task that this one waited for: if it is not known otherwise, the last one to end before it began. */
 static size_t predecessor_of(const struct schedule *schedule, size_t task)
 {
 	size_t count = ended_by(schedule, begin_of(schedule, task));
+
+	if (schedule->causes && schedule->causes[task] != SCHEDULE_NO_TASK)
+		return schedule->causes[task];
 
 	return count > 0 ? schedule->by_end[count - 1] : SCHEDULE_NO_TASK;
 }
@@ -236,8 +239,26 @@ int schedule_init(struct schedule *schedule, const struct schedule_task *tasks, 
 	return error;
 }
 
+int schedule_take_causes(struct schedule *schedule, size_t *causes)
+{
+	struct busy busy;
+	int error = busy_init(&busy, schedule);
+
+	if (error < 0)
+		return error;
+	free(schedule->causes);
+	schedule->causes = causes;
+	schedule->span_count = 0;
+	for (size_t i = 0; i < SCHEDULE_OWNER_COUNT; i++)
+		schedule->owned_ns[i] = 0;
+	path_walk(schedule, &busy);
+	free(busy.spans);
+	return 0;
+}
+
 void schedule_deinit(struct schedule *schedule)
 {
+	free(schedule->causes);
 	free(schedule->tasks);
 	free(schedule->by_begin);
 	free(schedule->by_end);
@@ -247,8 +268,7 @@ void schedule_deinit(struct schedule *schedule)
 
 /* ---- what if ----------------------------------------------------------------------- */
 
-/* The longest time between tasks in which none ran, at least SCHEDULE_LAUNCH_NS. */
-static int64_t launch_of(const struct schedule *schedule)
+int64_t schedule_launch_ns(const struct schedule *schedule)
 {
 	int64_t longest = SCHEDULE_LAUNCH_NS, ended = schedule->end_ns;
 
@@ -261,24 +281,29 @@ static int64_t launch_of(const struct schedule *schedule)
 	return longest;
 }
 
+void schedule_ended_before(const struct schedule *schedule, size_t task, int64_t window_ns, size_t *ret_begin,
+			   size_t *ret_end)
+{
+	int64_t begin_ns = begin_of(schedule, task);
+
+	*ret_begin = ended_by(schedule, begin_ns - window_ns - 1);
+	*ret_end = ended_by(schedule, begin_ns);
+}
+
 void schedule_count_path(const struct schedule *schedule, int64_t window_ns, size_t *ret_count,
 			 size_t *ret_unsure_count)
 {
-	size_t count = 0, unsure_count = 0;
-
-	if (window_ns < 0)
-		window_ns = launch_of(schedule);
+	*ret_count = *ret_unsure_count = 0;
 	for (size_t i = 0; i < schedule->span_count; i++) {
-		const struct schedule_span *span = &schedule->spans[i];
+		size_t task = schedule->spans[i].task, begin, end;
 
-		if (span->owner != SCHEDULE_TASK)
+		if (schedule->spans[i].owner != SCHEDULE_TASK)
 			continue;
-		count++;
-		unsure_count +=
-			ended_by(schedule, span->begin_ns) - ended_by(schedule, span->begin_ns - window_ns - 1) > 1;
+		schedule_ended_before(schedule, task, window_ns, &begin, &end);
+		++*ret_count;
+		*ret_unsure_count +=
+			end - begin > 1 && !(schedule->causes && schedule->causes[task] != SCHEDULE_NO_TASK);
 	}
-	*ret_count = count;
-	*ret_unsure_count = unsure_count;
 }
 
 /* The most tasks that ran at the same time. */
@@ -398,7 +423,7 @@ int schedule_what_if(const struct schedule *schedule, const int64_t *saved_ns, s
 	size_t count = schedule->count + 1;
 	struct replay replay = {
 		.schedule = schedule,
-		.launch_ns = launch_of(schedule),
+		.launch_ns = schedule_launch_ns(schedule),
 		.ends = calloc(4 * count, sizeof(*replay.ends)),
 		.window = calloc(2 * count, sizeof(*replay.window)),
 		.slot_count = slots_of(schedule),

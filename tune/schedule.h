@@ -41,7 +41,8 @@ struct schedule {
 	struct schedule_task *tasks;
 	size_t count;
 	int64_t begin_ns, end_ns;
-	size_t *by_begin, *by_end;   /* indexes into tasks */
+	size_t *by_begin, *by_end; /* indexes into tasks */
+	size_t *causes;            /* by task: the one that it waited for; SCHEDULE_NO_TASK, or NULL: the last to end */
 	struct schedule_span *spans; /* in order; together they cover the run */
 	size_t span_count;
 	int64_t owned_ns[SCHEDULE_OWNER_COUNT];
@@ -60,9 +61,17 @@ void schedule_deinit(struct schedule *schedule);
 /* A task is taken to begin at most so long after it can, or as long as the run's longest time between tasks. */
 #define SCHEDULE_LAUNCH_NS INT64_C(1000000000)
 
-/* Counts the tasks on the path, and those of them before which several others had ended at most `window_ns` ago: times cannot
- * tell which of these they waited for. Negative: as long as the run's longest time between tasks, at least SCHEDULE_LAUNCH_NS
- * (an engine that looks now and then starts many tasks at one moment). */
+/* How long after a task has ended another one that waited for it may begin, if its engine looks now and then: as long as the
+ * run's longest time between tasks, at least SCHEDULE_LAUNCH_NS. Such an engine starts many tasks at one moment. */
+int64_t schedule_launch_ns(const struct schedule *schedule);
+/* Sets which tasks, in the order of their ends, had ended at most `window_ns` before a task began. */
+void schedule_ended_before(const struct schedule *schedule, size_t task, int64_t window_ns, size_t *ret_begin,
+			   size_t *ret_end);
+/* Takes over causes that are known from elsewhere, each of which ended before its task began, and finds the path again.
+ * Returns 0 or -ENOMEM, when nothing has changed. */
+int schedule_take_causes(struct schedule *schedule, size_t *causes);
+/* Counts the tasks on the path, and those of them before which several others had ended at most `window_ns` ago, and no
+ * cause is known: times cannot tell which of these they waited for. */
 void schedule_count_path(const struct schedule *schedule, int64_t window_ns, size_t *ret_count,
 			 size_t *ret_unsure_count);
 

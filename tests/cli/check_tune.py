@@ -59,11 +59,13 @@ class Run:
             used = more[0] if more else 1
             row = common | {"status": "succeeded", "peak_rss_bytes": GIB // 4, "concurrent_memory_bytes": GIB // 4}
             row |= more[1] if len(more) > 1 else {}
-            workers = row.pop("workers", ())
+            workers, files = row.pop("workers", ()), row.pop("files", ())
             task = store.add("tasks", run_id=run, kind="generic", name=name, cpu_ns=int(used * (last - first) * S),
                              **times_of(first, last), **row)
             tool = store.add("tools", run_id=run, task_id=task, name=name, role="tool", **times_of(first, last),
                              host_id=host.id, process_count=1)
+            if files:
+                host.process(tool, begin - first, begin - last, program=name, arguments="\0".join([name, *files, ""]).encode())
             for cpu in workers:  # they begin together, and only compute
                 process = host.process(tool, begin - first, begin - first - cpu, program="python3", cpu_s=cpu)
                 store.db.execute("UPDATE process_rows SET began = 'fork', parent_id = 1 WHERE id = ?", (process,))
@@ -258,6 +260,18 @@ class LabelledRuns(unittest.TestCase):
         finding, = ask(Run(*[task] * 8, allowed=2000))["findings"]
         self.assertEqual(finding["finding"], "throttled")
         self.assertIn("8 × align were stopped for 1h00m by their CPU limit", finding["sentence"])
+
+    def test_the_path_follows_the_files_that_command_lines_name(self):
+        """An engine that looks every 60 s: two steps ended before the third began, and it reads what the first to end wrote."""
+        def tasks(files):
+            return (("trim", 0, 130, 1, {"files": ["/work/1/s1.fq", "genome.fa", files]}),
+                    ("stats", 0, 170, 1, {"files": ["/work/2/s2.fq", "genome.fa", "s2.txt"]}),
+                    ("align", 180, 600, 15, {"files": ["genome.fa", "-o=s1.bam", "/work/3/s1.trimmed.fq"]}))
+
+        for files, step, unsure in (("s1.trimmed.fq", "trim", 0), ("other.fq", "stats", 0), ("", "stats", 0)):
+            answer = json.loads(print_of(Run(*tasks(files), engine="nextflow"), "--json"))
+            on_path = {name["name"] for name in answer["names"] if name["path_ns"] > 0}
+            self.assertEqual((on_path, answer["path_unsure_count"]), ({step, "align"}, unsure), files)
 
     def test_a_script_that_computes_is_no_engine(self):
         for driver, name in ((50, "script"), (5, "engine")):
