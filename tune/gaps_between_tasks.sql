@@ -1,18 +1,21 @@
 -- title: When did a run have no task running?
 -- explanation: Times between tasks in which no task of the run was running, each longer than the limit: the engine or
---   the script had not begun the next one. Times in which it computed itself do not count. Many short gaps are another finding (short_tasks). The first and the last
---   part of a run, before and after its tasks, do not count.
+--   the script had not begun the next one. Times in which it computed itself do not count. Many short gaps are another
+--   finding (short_tasks). The first and the last part of a run, before and after its tasks, do not count.
 -- finding: tune
 -- rows: account
 -- parameter: least_ns duration = 1s; minimum gap
 -- parameter: least_share share = 2%; minimum gap in shares of the run's wall time; source: our proposal
 -- parameter: most_cpu_share share = 50%; maximum CPU time of the engine or script meanwhile, in shares of the gap; source: our proposal
--- column: name text; the task that began after the gap
+-- column: driver text; the engine or script
+-- column: gap_count count; gaps
+-- column: all_ns duration; all of them
+-- column: name text; the task that began after this gap
+-- column: after_name text; the task that had ended before it
 -- column: gap_ns duration; the gap
 -- column: begin_boot_ns boot; when it began
--- column: after_name text; a task that had ended before it
 -- column: saved_ns duration; the gap
--- subject: name
+-- subject: driver
 -- impact: wall = saved_ns
--- sentence: after {after_name}, no task ran for {gap_ns} until {name} began
+-- sentence: no task ran for {all_ns} in all, for {gap_ns} at most: after {after_name}, until {name} began
 -- advice: See what ran meanwhile: tracer show --processes.

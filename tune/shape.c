@@ -72,15 +72,20 @@ static int driver_add(const struct asking *asking, size_t part, const struct ask
 	return more;
 }
 
-static int gaps_give(struct asking *asking, const struct asking_place *gaps, size_t count, const int64_t *used_ns)
+/* All are one finding: what makes an engine late before one task does so before others. */
+static int gaps_give(struct asking *asking, const struct asking_place *gaps, size_t count)
 {
-	double most_share = asking_given(asking, "most_cpu_share");
+	const struct row_run *run = report_run(asking->report);
+	int64_t all_ns = 0;
 	int error = 0;
 
+	for (size_t i = 0; i < count; i++)
+		all_ns += gaps[i].ns;
 	for (size_t i = 0; i < count && error == 0; i++) {
-		if ((double)used_ns[i] > most_share * (double)gaps[i].ns)
-			continue;
+		asking_put_text(asking, "driver", run->engine ? run->engine : run->name);
 		asking_put_text(asking, "name", asking_name(asking, gaps[i].task));
+		asking_put_integer(asking, "gap_count", (int64_t)count);
+		asking_put_integer(asking, "all_ns", all_ns);
 		asking_put_integer(asking, "gap_ns", gaps[i].ns);
 		asking_put_integer(asking, "begin_boot_ns", asking_begin_ns(asking, gaps[i].task) - gaps[i].ns);
 		asking_put_text(asking, "after_name", asking_name(asking, gaps[i].before));
@@ -88,6 +93,18 @@ static int gaps_give(struct asking *asking, const struct asking_place *gaps, siz
 		error = asking_give(asking);
 	}
 	return error;
+}
+
+/* Keeps the gaps in which the driver did not compute itself. Returns their number. */
+static size_t gaps_keep(const struct asking *asking, struct asking_place *gaps, size_t count, const int64_t *used_ns)
+{
+	double most_share = asking_given(asking, "most_cpu_share");
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if ((double)used_ns[i] <= most_share * (double)gaps[i].ns)
+			gaps[kept++] = gaps[i];
+	return kept;
 }
 
 int shape_ask_gaps(struct asking *asking)
@@ -112,7 +129,7 @@ int shape_ask_gaps(struct asking *asking)
 	for (size_t i = 0; count > 0 && i < asking->report->parts.count && error == 0; i++)
 		error = driver_add(asking, i, gaps, count, used_ns);
 	if (error == 0)
-		error = gaps_give(asking, gaps, count, used_ns);
+		error = gaps_give(asking, gaps, gaps_keep(asking, gaps, count, used_ns));
 	free(used_ns);
 	free(gaps);
 	return error;

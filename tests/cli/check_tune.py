@@ -199,6 +199,8 @@ RUNS = {
                                  for name, first, last in samples(96, ("align", 400), width=16)), engine="nextflow")),
     "gaps of a slow queue": (
         {"gaps_between_tasks"}, Run(*((f"step{i}", i * 300, i * 300 + 100, 15) for i in range(6)), engine="nextflow")),
+    "gaps that are short each": (
+        {"gaps_between_tasks"}, Run(*((f"step{i}", i * 700, i * 700 + 600, 15) for i in range(4)), engine="nextflow")),
     "many waits for a disk": (
         {"storage_wait"}, Run(*(("sort", 0, 600, 0.5, {"block_io_delay_ns": 280 * S}) for _ in range(12)))),
     "two hosts that wait together": (

@@ -91,7 +91,7 @@ SCENARIOS = {
         cgroup={"cpu/cpu.cfs_quota_us": "50000"}, twin_cgroup={"cpu/cpu.cfs_quota_us": "200000"}),
     "gap": Scenario(
         script="trim --cpu 1000\nsleep 30\nalign --cpu 1000", twin="trim --cpu 1000\nalign --cpu 1000",
-        expects=("gaps_between_tasks", "align", 30.0), workers=("trim", "align")),
+        expects=("gaps_between_tasks", "pipeline.sh", 30.0), workers=("trim", "align")),
     # An engine that looks every 50 ms whether the task has ended; batches of 50 save nearly all of it.
     "short": Scenario(
         script="for i in {1..500}; do step --cpu 50; read -t 0.05 <> pause; done; true",
@@ -136,7 +136,7 @@ SCENARIOS = {
     # A script waits between its tasks; the twin computes.
     "driver": Scenario(
         script="python3 drive.py sleep", twin="python3 drive.py compute",
-        expects=("gaps_between_tasks", "align", 3.0), workers=("trim", "align"), files={"drive.py": DRIVE}),
+        expects=("gaps_between_tasks", "pipeline.sh", 3.0), workers=("trim", "align"), files={"drive.py": DRIVE}),
     # Decompression while the task that needs it waits.
     "helper": Scenario(
         script="bash -c 'bzip2 -dck data.bz2 > unpacked; align --copy --cpu 2000 < unpacked'\ntrim --cpu 2000 & map --cpu 2000 & wait",
