@@ -19,7 +19,7 @@
 -- column: held_byte_seconds byte_seconds; its memory times that time
 -- subject: hostname
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds
--- sentence: {hostname} stayed on without a run for {gap_ns}, in {gap_count} gaps after runs, the latest after {run}
+-- sentence: {hostname} stayed on without a run for {gap_ns} in all, the last time after {run}
 -- advice: Stop the host when its last run ends.
 WITH waiting AS (
   SELECT r.host_id AS waiting_host_id, r.id AS waiting_run_id

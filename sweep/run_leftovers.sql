@@ -17,8 +17,8 @@
 -- column: held_byte_seconds byte_seconds; their memory times the time without activity
 -- subject: run
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds
--- sentence: {run} ended {left_ns} ago and left {program} behind (processes: {process_count}). In the last {quiet_ns} these
---   used {held_cpu_ns} of CPU time, moved nothing and held {memory_bytes}
+-- sentence: {run} ended {left_ns} ago and left {process_count} × {program} behind. In the last {quiet_ns} they used
+--   {held_cpu_ns} of CPU time, moved nothing and held {memory_bytes}
 -- advice: See what they wait for (tracer show RUN --processes).
 WITH left_run AS (
   SELECT host_id AS left_host_id, id AS left_run_id, name AS left_name, started_unix_ns AS left_begin_unix_ns,

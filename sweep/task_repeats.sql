@@ -14,8 +14,7 @@
 -- column: held_byte_seconds byte_seconds; their mean memory times the wall time of all but one
 -- subject: arguments
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds
--- sentence: {program} ran {process_count} times with the same command line, in {run_count} runs: {held_cpu_ns} of CPU
---   time again
+-- sentence: {process_count} × {program} with the same command line: {held_cpu_ns} of CPU time for the same
 -- advice: If its input did not change, resume the run instead (-resume, --rerun-incomplete).
 WITH run AS (
   SELECT host_id AS run_host_id, id AS work_run_id, name AS work_run

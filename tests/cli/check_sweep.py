@@ -416,7 +416,7 @@ class Planted(Case):
         gaps_s = 5 * HOUR - 2 * 600
         self.assertLessEqual(found["cpu_ns"] / CORES / S, gaps_s)
         self.assertGreater(found["cpu_ns"] / CORES / S, gaps_s - 2 * 2 * 300)
-        self.assertIn("2 gaps", found["sentence"])
+        self.assertIn("in all, the last time after work.sh", found["sentence"])
         self.assertFalse(found["is_now"])
 
     def test_cores_and_memory_never_used(self):
