@@ -4,6 +4,7 @@
 #   docker_strangers.sh DOCKER IMAGE
 docker=$1 image=$2
 
+sleep 2 # until a scan has found the containers that ran before
 "$docker" exec web sh -c 'scan --cpu 20; merge --sleep 1500' &
 sleep 0.5
 "$docker" restart --time 0 stray
