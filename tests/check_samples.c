@@ -397,7 +397,7 @@ TEST_EACH(pattern_is_refused, broken_patterns)
 	ck_assert_str_eq(reason, broken_patterns[_i].reason);
 }
 
-/* Each of mag's bins has its sample, although nothing can be inferred; without names, nobody has one. */
+/* Each of mag's bins has its sample, although nothing can be inferred; without names, none has one. */
 TEST_TIMES(names_are_not_inferred, 2)
 {
 	struct sample_names *names = sample_names_new();

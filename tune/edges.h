@@ -27,6 +27,6 @@ int edges_load(struct edges *edges, const struct report *report, const struct sc
 	       const size_t *index_of);
 void edges_free(struct edges *edges);
 
-/* Sets for each task the one that names tell of; SCHEDULE_NO_TASK if they tell nothing, or exactly one had ended at most
+/* Sets for each task the one that names show; SCHEDULE_NO_TASK if they show none, or exactly one had ended at most
  * `window_ns` ago (negative: times never tell). Returns 0 or -ENOMEM. */
 int edges_find(const struct edges *edges, const struct schedule *schedule, int64_t window_ns, size_t *ret_causes);
