@@ -199,6 +199,9 @@ RUNS = {
                                  for name, first, last in samples(96, ("align", 400), width=16)), engine="nextflow")),
     "gaps of a slow queue": (
         {"gaps_between_tasks"}, Run(*((f"step{i}", i * 300, i * 300 + 100, 15) for i in range(6)), engine="nextflow")),
+    "a gap between ranks that each have cores of their own": (
+        {"gaps_between_tasks"}, Run(*(("mpirun", begin, begin + 600, 14, {"core_limit_milli": 1000}) for begin in (0, 900)),
+                                    allowed=1000)),
     "gaps that are short each": (
         {"gaps_between_tasks"}, Run(*((f"step{i}", i * 700, i * 700 + 600, 15) for i in range(4)), engine="nextflow")),
     "many waits for a disk": (
