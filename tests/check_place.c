@@ -85,7 +85,8 @@ static const struct {
 	/* an interactive shell: its client's run becomes a session, and no other */
 	{"2>20 docker run image sort x; 2>21 tty=5 docker exec -it web bash; 10>30 cgroup=600 tty=5 bash; "
 	 "30>31 gzip x; 10>32 cgroup=601 sort x",
-	 "main: sort [docker run, sort] running\nmain: docker exec [docker exec] running\nmain: gzip [gzip] running\n"},
+	 "main: sort [docker run, sort] running\nmain: docker exec [docker exec] running\n"
+	 "main: bash [bash] running\nmain: gzip [gzip] running\n"},
 };
 
 TEST_EACH(containers_and_their_clients, clients)

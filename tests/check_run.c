@@ -79,7 +79,7 @@ TEST(a_shell_in_a_container_has_jobs)
 	     "22>24 cgroup=600 tty=6 pgid=24 sort x");
 	ck_assert_rows("SELECT kind, name, container_id IS NULL FROM runs WHERE kind <> 'system' "
 		       "ORDER BY begin_boot_ns",
-		       "container sleep 0\nsession docker exec 1\njob align 0\njob sort 0\n");
+		       "container sleep 0\nsession docker exec 1\nsession bash 0\njob align 0\njob sort 0\n");
 }
 
 /* Shells that read a file (flags=64) or a descriptor are scripts, whatever started them. */
@@ -206,9 +206,10 @@ TEST(agents_that_watch_the_host_are_its_own)
 	     "1 systemd; 1>10 cgroup=600 prometheus-node-exporter; 1>11 cgroup=601 munged; 1>12 cgroup=602 agent run; "
 	     "1>20 containerd-shim-runc-v2; 20>13 cgroup=603 telegraf; 1>14 cgroup=604 postgres; "
 	     "1>15 cgroup=605 falcon; 2>16 zabbix_agentd; ends");
-	ck_assert_rows(runs_sql, "host-service prometheus-node-exporter.service 0\nhost-service munge.service 0\n"
-				 "host-service datadog-agent.service 0\nservice postgresql.service 0\n"
-				 "service falcon-assembly.service 0\n");
+	ck_assert_rows(runs_sql,
+		       "host-service prometheus-node-exporter.service 0\nhost-service munge.service 0\n"
+		       "host-service datadog-agent.service 0\nhost-service telegraf 0\nservice postgresql.service 0\n"
+		       "service falcon-assembly.service 0\n");
 }
 
 TEST(a_process_without_a_known_parent_has_a_run_of_its_own)
@@ -242,6 +243,108 @@ TEST(a_daemon_stays_in_the_run_that_began_it)
 	     "11 ends; " /* the first fork exits, the second continues */
 	     "10 ends; wait 20000; commit; 12 cached");
 	ck_assert_rows("SELECT kind, status, living_count FROM runs WHERE kind <> 'system'", "command succeeded 1\n");
+}
+
+/* Names are chosen by users. What a user executes is never the host's, whatever its name. */
+static const struct {
+	const char *story, *runs;
+} roles[] = {
+	/* a login shell is a session, and so is what hides there */
+	{"2>10 tty=5 uid=1500 -bash; 10>11 tty=5 pgid=11 uid=1500 align x", "session bash 1500\njob align 1500\n"},
+	{"2>10 tty=5 uid=1500 -bash; 10>11 tty=5 pgid=11 uid=1500 tmux; 11>12 uid=1500 align x; "
+	 "10>13 tty=5 pgid=13 uid=1500 cron; 13>14 uid=1500 pack x; 10>15 tty=5 pgid=15 uid=1500 bash; "
+	 "10>16 tty=5 pgid=16 uid=1500 tracer-probe; 10>17 tty=5 pgid=17 uid=1500 telegraf",
+	 "session bash 1500\ncommand align 1500\ncron pack 1500\n"},
+	{"2>10 tty=5 -bash; 10>11 tty=5 pgid=11 cc1 x; 10>12 tty=5 pgid=12 uid=1500 conmon x", "session conmon 1500\n"},
+	{"2>10 uid=1500 sshd; 10>11 uid=1500 align x; 2>12 uid=1500 pause; 2>13 uid=1500 zabbix_agentd",
+	 "session sshd 1500\ncommand align 1500\nsession pause 1500\nsession zabbix_agentd 1500\n"},
+	/* a user's service manager */
+	{"cgroup 600 /user.slice/user-1500.slice/user@1500.service/init.scope; "
+	 "cgroup 601 /user.slice/user-1500.slice/user@1500.service/app.slice/telegraf.service; "
+	 "1 systemd; 1>10 cgroup=600 uid=1500 systemd --user; 10>11 cgroup=601 uid=1500 telegraf",
+	 "session systemd 1500\nsession telegraf.service 1500\n"},
+	/* in a container, also as root */
+	{"cgroup 600 /docker/" HEX64 "; 1>10 mntns=5 containerd-shim-runc-v2; 10>30 cgroup=600 mntns=6 cron; "
+	 "30>31 cgroup=600 align x",
+	 "service cron 0\ncron align 0\n"},
+	{"cgroup 600 /docker/" HEX64 "; 1>10 mntns=5 containerd-shim-runc-v2; 10>30 cgroup=600 mntns=6 pause",
+	 "host-service pause 0\n"},
+	/* a keeper of containers that is a user's: nothing of another user's client */
+	{"cgroup 600 /user.slice/user-1500.slice/user@1500.service/docker-" HEX64 ".scope; "
+	 "2>20 uid=1600 docker run image sort x; 2>10 tty=5 uid=1500 -bash; "
+	 "10>11 tty=5 pgid=11 uid=1500 mntns=5 containerd-shim; 11>30 cgroup=600 uid=1500 mntns=6 sort x",
+	 "command docker run 1600\nsession bash 1500\ncontainer sort 1500\n"},
+	{"cgroup 600 /user.slice/user-1600.slice/user@1600.service/docker-" HEX64 ".scope; "
+	 "2>20 uid=1600 docker run image sort x; 2>10 tty=5 uid=1600 -bash; "
+	 "10>11 tty=5 pgid=11 uid=1600 mntns=5 containerd-shim; 11>30 cgroup=600 uid=1600 mntns=6 sort x",
+	 "command docker run | sort 1600\nsession bash 1600\n"},
+	/* a batch daemon that is a user's: nothing of another user's job */
+	{"cgroup 500 /slurm_host/uid_1600/job_9/step_batch; "
+	 "cgroup 501 /user.slice/user-1500.slice/user@1500.service/slurm_host/uid_1600/job_9/step_batch; "
+	 "1>10 slurmd; 10>20 slurmstepd; 20>30 cgroup=500 uid=1600 bash job.sh; "
+	 "2>40 uid=1500 bash x.sh; 40>41 uid=1500 slurmstepd; 41>42 cgroup=501 uid=1500 bash job.sh; ends 1",
+	 "batch slurm job 9 1600\ncommand x.sh 1500\nbatch slurm job 9 1500\n"},
+};
+
+TEST_EACH(roles_are_earned, roles)
+{
+	WITHOUT_RESTARTS(); /* each story would have rows of its own */
+	tell("%s", roles[_i].story);
+	ck_assert_rows("SELECT kind, name, user_id FROM runs WHERE kind <> 'system' ORDER BY begin_boot_ns",
+		       roles[_i].runs);
+	ck_assert_rows("SELECT group_concat(DISTINCT p.user_id) FROM processes p JOIN runs r ON r.id = p.run_id WHERE "
+		       "r.kind = 'system'",
+		       "0\n");
+}
+
+/* A session that computes is listed, and charged to its user: a loop in a shell, a program called tmux. */
+static const struct {
+	const char *story, *runs;
+} computing[] = {
+	{"2>10 tty=5 uid=1500 -bash; later 90000; 10<2 seen 61000", "service bash 1500\n"},
+	{"2>10 tty=5 uid=1500 -bash; later 90000; 10<2 seen 59000", "session bash 1500\n"},
+	{"2>10 tty=5 uid=1500 -bash; later 900000; pass; 10<2 seen 61000", "session bash 1500\n"},
+	{"2>10 tty=5 uid=1500 -bash; 10>11 tty=5 uid=1500 tmux; later 90000; 11<10 seen 61000; 10>12 pgid=12 align x",
+	 "service bash 1500\njob align 0\n"},
+	{"cgroup 600 /docker/" HEX64 "; 1>10 mntns=5 containerd-shim-runc-v2; 10>30 cgroup=600 mntns=6 telegraf; "
+	 "later 90000; 30<10 seen 61000",
+	 "service telegraf 0\n"},
+	{"cgroup 600 /system.slice/munge.service; 1 systemd; 1>10 cgroup=600 uid=108 munged; later 90000; 10<1 seen 61000",
+	 "host-service munge.service 108\n"},
+};
+
+TEST_EACH(a_session_that_computes_is_listed, computing)
+{
+	tell("%s; pass", computing[_i].story);
+	ck_assert_rows("SELECT kind, name, user_id FROM runs WHERE kind <> 'system' ORDER BY begin_boot_ns",
+		       computing[_i].runs);
+}
+
+/* Runs are joined by their keys. A user may write a script and a path of any name. */
+static const struct {
+	const char *story, *keys;
+} keys[] = {
+	{"1>10 pbs_mom; 10>11 uid=1600 bash /var/spool/pbs/mom_priv/jobs/123.SC; 11>12 uid=1600 align x",
+	 "batch pbs:123 1600\n"},
+	{"2>10 uid=1500 bash x/mom_priv/jobs/123.SC; 10>11 uid=1500 align x", "batch pbs:123@1500 1500\n"},
+	{"2>9 uid=1500 bash y.sh; 9>10 uid=1500 pbs_mom; 10>11 uid=1500 bash x/mom_priv/jobs/123.SC; "
+	 "11>12 uid=1500 align x",
+	 "command - 1500\nbatch pbs:123@1500 1500\n"},
+	{"1>10 sge_execd; 10>11 uid=1500 bash x/mom_priv/jobs/123.SC; 11>12 uid=1500 align x",
+	 "batch pbs:123@1500 1500\n"},
+	{"cgroup 500 /user.slice/user-1500.slice/user@1500.service/slurm/job_9; "
+	 "2>10 cgroup=500 uid=1500 bash x.sh; 10>11 cgroup=500 uid=1500 align x",
+	 "command slurm:9@1500 1500\n"},
+	{"cgroup 500 /kubepods/burstable/pod01234567-89ab-cdef-0123-456789abcdef/" HEX64 "; "
+	 "1>10 mntns=5 containerd-shim-runc-v2; 10>11 cgroup=500 mntns=6 uid=33 nginx",
+	 "container pod:01234567-89ab-cdef-0123-456789abcdef 33\n"},
+};
+
+TEST_EACH(keys_of_runs_are_earned, keys)
+{
+	tell("%s", keys[_i].story);
+	ck_assert_rows("SELECT kind, run_key, user_id FROM runs WHERE kind <> 'system' ORDER BY begin_boot_ns",
+		       keys[_i].keys);
 }
 
 int main(void)

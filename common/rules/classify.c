@@ -46,6 +46,7 @@ static void verdict_init(struct rules_verdict *verdict)
 	verdict->fails_with_commands = false;
 	verdict->requested_thread_count = 0;
 	verdict->engine[0] = '\0';
+	verdict->run_key_is_cgroups = false;
 	for (int text = 0; text < TEMPLATE_TEXT_COUNT; text++)
 		verdict_text(verdict, (enum template_text)text)[0] = '\0';
 }
@@ -57,6 +58,21 @@ static void name_set_program(char ret_text[RULES_NAME_MAX], const struct view *v
 }
 
 /* Fills the verdict with everything that `rule` says about the view. */
+/* Fills the texts that are still empty. */
+static void verdict_add_texts(struct rules_verdict *verdict, const struct rules *rules, const struct rule *rule,
+			      const struct view *view)
+{
+	for (int text = 0; text < TEMPLATE_TEXT_COUNT; text++) {
+		char *field = verdict_text(verdict, (enum template_text)text);
+
+		if (!rule->texts[text] || field[0] != '\0')
+			continue;
+		template_expand(rule->texts[text], rule, view, &rules->scratch->captures, field);
+		if (text == TEMPLATE_TEXT_RUN_KEY)
+			verdict->run_key_is_cgroups = rule->match.regexes[TEMPLATE_SOURCE_CGROUP].count > 0;
+	}
+}
+
 static void verdict_fill(struct rules_verdict *verdict, const struct rules *rules, const struct rule *rule,
 			 const struct view *view)
 {
@@ -74,11 +90,7 @@ static void verdict_fill(struct rules_verdict *verdict, const struct rules *rule
 	verdict->requested_thread_count = threads_requested(rule, view);
 	if (rule->engine)
 		name_set_text(verdict->engine, rule->engine);
-	for (int text = 0; text < TEMPLATE_TEXT_COUNT; text++) {
-		if (rule->texts[text])
-			template_expand(rule->texts[text], rule, view, &rules->scratch->captures,
-					verdict_text(verdict, (enum template_text)text));
-	}
+	verdict_add_texts(verdict, rules, rule, view);
 	if (verdict->name[0] == '\0')
 		name_set_program(verdict->name, view);
 }
@@ -87,12 +99,7 @@ static void verdict_fill(struct rules_verdict *verdict, const struct rules *rule
 static void verdict_add(struct rules_verdict *verdict, const struct rules *rules, const struct rule *rule,
 			const struct view *view)
 {
-	for (int text = 0; text < TEMPLATE_TEXT_COUNT; text++) {
-		char *field = verdict_text(verdict, (enum template_text)text);
-
-		if (rule->texts[text] && field[0] == '\0')
-			template_expand(rule->texts[text], rule, view, &rules->scratch->captures, field);
-	}
+	verdict_add_texts(verdict, rules, rule, view);
 	verdict->expected_codes |= rule->expected_codes;
 	verdict->fails_with_commands = verdict->fails_with_commands || rule->fails_with_commands;
 	if (verdict->requested_thread_count == 0)

@@ -186,7 +186,7 @@ void scan_apply_sample(struct model *model, const struct event_sample *sample)
 
 	if (process)
 		sample_known(model, process, sample);
-	else if (sample->image.start_boot_ns && sample->comm.size && !is_zombie(sample))
+	else if (sample->image.start_boot_ns && !is_zombie(sample))
 		found_note(model, sample); /* an unknown zombie's end is recorded or predates the probe */
 }
 

@@ -53,6 +53,8 @@ static struct command *command_alloc(const struct wire_bytes *comm, const struct
 		command->path[0] = '\0';
 	command->program =
 		command->path[0] && !ends_with_mark(command->path) ? base_name(command->path) : put_text(&room, comm);
+	if (command->program[0] == '\0')
+		command->program = "unknown"; /* a process may remove its name */
 	return command;
 }
 

@@ -140,6 +140,11 @@ const char *cgroup_unit(const char *path, char *buffer, size_t size)
 	return buffer;
 }
 
+bool cgroup_is_delegated(const char *path)
+{
+	return strstr(path, "/user@") != NULL;
+}
+
 /* ---- what command lines say ---- */
 
 /* Options of `docker run`, `podman exec` and the like that take no value. The others take

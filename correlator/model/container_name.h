@@ -35,3 +35,6 @@ void container_label_parse(const char *program, const char *const argv[], size_t
 /* Returns the innermost systemd unit in `path` ("ssh.service"), written to `buffer`,
  * or NULL if there is none. */
 const char *cgroup_unit(const char *path, char *buffer, size_t size);
+
+/* Whether the cgroup is beneath a user's service manager: that user creates cgroups there, with any names. */
+bool cgroup_is_delegated(const char *path);

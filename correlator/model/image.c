@@ -273,6 +273,7 @@ void image_update(struct model *model, struct image *image, const struct counter
 	note_core_limit(image, kind);
 	tally_core_limit(&change, image, image->tool);
 	tally_above(image->tool, &change, 1);
+	run_note_cpu(model, image->tool->group->task->run);
 	image_set_dirty(model, image);
 }
 

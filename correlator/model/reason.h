@@ -7,6 +7,7 @@
 	R(MAIN, "the run's own") \
 	R(SYSTEM, "the host's own processes") \
 	R(SESSION, "an interactive shell: its commands are the runs") \
+	R(OF_USER, "what a user or a container runs in the place of the host's own") \
 	R(CHILD, "child of an origin") \
 	R(USER, "another user's command in a run that was found running") \
 	R(JOB, "job of an interactive shell") \

@@ -10,6 +10,11 @@
 #include "correlator/model/siblings.h"
 #include "correlator/model/task.h"
 
+/* A session computes if its processes have used so much CPU time, and 1/COMPUTES_SHARE of a processor: more than a
+ * shell, a terminal server or an agent that watches a host. */
+#define COMPUTES_CPU_NS (60 * INT64_C(1000000000))
+#define COMPUTES_SHARE 10
+
 struct run *run_new(struct model *model, const struct process *root, enum run_kind kind, uint64_t boundary_key)
 {
 	struct run *run = model_alloc(model, sizeof(*run));
@@ -92,6 +97,18 @@ void run_become_session(struct run *run)
 {
 	run->kind = RUN_SESSION;
 	run->reason = REASON_SESSION;
+	run->dirty = true;
+}
+
+void run_note_cpu(const struct model *model, struct run *run)
+{
+	bool is_unlisted = run->kind == RUN_SESSION || (run->kind == RUN_HOST_SERVICE && run->reason == REASON_OF_USER);
+	int64_t cpu_ns = run->tally.totals.cpu_ns;
+
+	if (!is_unlisted || cpu_ns < COMPUTES_CPU_NS ||
+	    cpu_ns * COMPUTES_SHARE < (int64_t)(model->now_boot_ns - run->tally.begin_boot_ns))
+		return;
+	run->kind = RUN_SERVICE;
 	run->dirty = true;
 }
 

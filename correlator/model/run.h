@@ -120,6 +120,9 @@ void run_set_root(struct model *model, struct run *run, const struct process *pr
 /* Whether the run is expected to end: not a service, a session or the system run. */
 bool run_is_workload(const struct run *run);
 void run_become_session(struct run *run);
+/* Its processes have used CPU time. A session that computes by itself is work, whatever its programs are called: it
+ * becomes a service, which is listed. */
+void run_note_cpu(const struct model *model, struct run *run);
 bool run_is_session(const struct run *run);
 /* Waits for a retry of its failed task. Returns false if there are too many. */
 bool run_await_retry(struct run *run, struct task *task);

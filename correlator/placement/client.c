@@ -106,8 +106,8 @@ static size_t fit(const struct image *client, const struct process *process, con
 	       is_user(process, label.user);
 }
 
-struct process *client_take(struct model *model, const struct process *process, const struct container *container,
-			    bool is_entering)
+struct process *client_take(struct model *model, const struct process *process, const struct process *keeper,
+			    const struct container *container, bool is_entering)
 {
 	const struct image *image, *best = NULL;
 	size_t best_fit = 0;
@@ -117,7 +117,7 @@ struct process *client_take(struct model *model, const struct process *process, 
 		struct process *client = image->process;
 
 		if (!client || client->ended || client->has_container || client->place != PLACE_FULL ||
-		    !process->command)
+		    !process->command || (keeper->uid != 0 && keeper->uid != client->uid))
 			continue;
 		size_t this_fit = fit(image, process, container, is_entering);
 

@@ -59,6 +59,25 @@ struct run *origin_begin_session(struct model *model, struct process *process)
 	return run;
 }
 
+struct run *origin_begin_unlisted(struct model *model, struct process *process, const struct process *keeper,
+				  const struct rules_verdict *verdict)
+{
+	bool starts_runs = verdict->role == RULES_ROLE_ORIGIN || verdict->interactive;
+	enum run_kind kind = RUN_SESSION;
+	struct run *run;
+
+	if (process->uid == 0 && !keeper)
+		return NULL;
+	if (keeper && !verdict->interactive)
+		kind = starts_runs ? RUN_SERVICE : RUN_HOST_SERVICE;
+	run = run_new(model, process, kind, 0);
+	if (run) {
+		run->origin_process_id = process->parent->image->id;
+		run->reason = REASON_OF_USER;
+	}
+	return run;
+}
+
 struct run *origin_begin_for_user(struct model *model, struct process *process)
 {
 	const struct process *parent = process->parent, *top = parent;
@@ -145,6 +164,8 @@ static uint64_t boundary_key(struct model *model, const struct process *process,
 	if (boundary == RULES_BOUNDARY_CHILD || boundary == RULES_BOUNDARY_COMMAND)
 		return 0;
 	identity_begin(&identity, "boundary");
+	if (origin->uid != 0)
+		identity_add_u64(&identity, origin->uid);
 	if (boundary == RULES_BOUNDARY_PROCESS_GROUP) {
 		identity_add_u64(&identity, origin->key.pid);
 		identity_add_u64(&identity, origin->key.start_boot_ns);
@@ -170,8 +191,10 @@ static enum run_kind run_kind_of(struct model *model, const struct process *proc
 		return RUN_BATCH;
 	if (container && container != origin->image->container)
 		return RUN_CONTAINER;
+	if (boundary == RULES_BOUNDARY_CGROUP && verdict->housekeeping)
+		return origin->uid == 0 ? RUN_HOST_SERVICE : RUN_SESSION;
 	if (boundary == RULES_BOUNDARY_CGROUP)
-		return verdict->housekeeping ? RUN_HOST_SERVICE : RUN_SERVICE;
+		return RUN_SERVICE;
 	return strcmp(verdict->engine, "cron") == 0 ? RUN_CRON : RUN_COMMAND;
 }
 
@@ -190,6 +213,44 @@ static void origin_verdict(struct model *model, struct process *origin, const st
 	origin->cgroup_id = own;
 }
 
+/* Whether the run is beneath a batch daemon of root's that gives such keys: "pbs:7" below the engine pbs. */
+static bool is_batch_daemons(struct model *model, const struct run *run, const struct process *process, const char *key)
+{
+	struct rules_verdict verdict;
+	struct process *above = process->parent;
+
+	while (above && above->run == run)
+		above = above->parent;
+	if (!above || above->uid != 0 || !above->command)
+		return false;
+	classify(model, above, &verdict);
+	size_t size = strlen(verdict.engine);
+
+	return verdict.role == RULES_ROLE_ORIGIN && size > 0 && strncmp(key, verdict.engine, size) == 0 &&
+	       key[size] == ':';
+}
+
+/* Writes the key, with the user if it is only claimed. Returns `buffer`. */
+static const char *earned_key(struct model *model, const struct run *run, const struct process *process,
+			      uint64_t cgroup_id, const struct rules_verdict *verdict, char buffer[RULES_NAME_MAX])
+{
+	struct cgroup *cgroup = cgroup_find(model, cgroup_id);
+	bool is_cgroups = verdict->run_key_is_cgroups && cgroup && !cgroup_is_delegated(cgroup->path);
+
+	if (!verdict->run_key[0] || is_cgroups || is_batch_daemons(model, run, process, verdict->run_key))
+		snprintf(buffer, RULES_NAME_MAX, "%s", verdict->run_key);
+	else
+		snprintf(buffer, RULES_NAME_MAX, "%.*s@%u", RULES_NAME_MAX - 16, verdict->run_key, process->uid);
+	return buffer;
+}
+
+void origin_set_key(struct model *model, struct run *run, const struct process *process,
+		    const struct rules_verdict *verdict)
+{
+	if (!run->run_key[0])
+		earned_key(model, run, process, process->cgroup_id, verdict, run->run_key);
+}
+
 static const enum reason boundary_reasons[] = {
 	[RULES_BOUNDARY_CHILD] = REASON_CHILD,     [RULES_BOUNDARY_PROCESS_GROUP] = REASON_JOB,
 	[RULES_BOUNDARY_CGROUP] = REASON_CGROUP,   [RULES_BOUNDARY_CONTAINER] = REASON_CONTAINER,
@@ -199,10 +260,11 @@ static const enum reason boundary_reasons[] = {
 struct run *origin_begin_run(struct model *model, struct process *process, struct process *origin,
 			     const struct placing *placing, enum rules_boundary boundary, struct rules_verdict *verdict)
 {
-	char unit[256];
+	char unit[256], run_key[RULES_NAME_MAX];
 
 	origin_verdict(model, origin, placing, verdict);
-	uint64_t key = boundary_key(model, process, origin, placing, boundary, verdict->run_key);
+	earned_key(model, NULL, process, placing->cgroup_id, verdict, run_key);
+	uint64_t key = boundary_key(model, process, origin, placing, boundary, run_key);
 	struct run *run = NULL;
 
 	if (key)
@@ -214,7 +276,7 @@ struct run *origin_begin_run(struct model *model, struct process *process, struc
 		return NULL;
 	run->origin_process_id = origin->image->id;
 	run->reason = boundary_reasons[boundary];
-	snprintf(run->run_key, sizeof(run->run_key), "%s", verdict->run_key);
+	memcpy(run->run_key, run_key, sizeof(run_key));
 	struct cgroup *cgroup = cgroup_find(model, placing->cgroup_id);
 
 	if (verdict->run_name[0])

@@ -64,10 +64,11 @@ static struct process *keeper_of(const struct process *process, const struct con
 
 /* Places a process of such a container in the group of the client that asked for it, otherwise with the
  * container's other processes. */
-static struct group *join_client(struct model *model, struct process *process, struct container *container,
-				 enum reason *ret_reason)
+static struct group *join_client(struct model *model, struct process *process, const struct process *keeper,
+				 struct container *container, enum reason *ret_reason)
 {
-	struct process *other = companion(model, container), *found = client_take(model, process, container, other);
+	struct process *other = companion(model, container);
+	struct process *found = client_take(model, process, keeper, container, other);
 
 	*ret_reason = found ? REASON_CLIENT : REASON_COMPANION;
 	if (found && !other)
@@ -184,12 +185,21 @@ static struct group *place_lost(struct model *model, struct process *process, co
 }
 
 /* A client that waits for an interactive shell in a container turns its run into a session. */
-static void client_becomes_session(struct model *model, const struct process *process, struct container *container)
+static void client_becomes_session(struct model *model, const struct process *process, const struct process *keeper,
+				   struct container *container)
 {
-	struct process *client = client_take(model, process, container, companion(model, container));
+	struct process *client = client_take(model, process, keeper, container, companion(model, container));
 
 	if (client && origin_leads_to(client->run, client) && origin_allows_session(client))
 		run_become_session(client->run);
+}
+
+/* Places the root of a run that it began by itself, whatever its origin. */
+static struct group *place_own(struct model *model, struct run *run, struct process *process,
+			       const struct placing *placing, enum reason *ret_reason)
+{
+	*ret_reason = run->reason;
+	return place_root(model, run, process, placing, &(struct rules_verdict){.role = RULES_ROLE_TOOL});
 }
 
 /* An interactive shell is not work itself; its commands are. If only wrappers (su, sudo) led to it, the
@@ -197,7 +207,6 @@ static void client_becomes_session(struct model *model, const struct process *pr
 static struct group *place_interactive(struct model *model, struct process *process, const struct placing *placing,
 				       enum reason *ret_reason)
 {
-	const struct rules_verdict none = {.role = RULES_ROLE_TOOL};
 	struct process *parent = process->parent;
 	struct run *run;
 
@@ -208,8 +217,7 @@ static struct group *place_interactive(struct model *model, struct process *proc
 		return NULL;
 	}
 	run = origin_begin_session(model, process);
-	*ret_reason = run ? run->reason : REASON_NONE;
-	return run ? place_root(model, run, process, placing, &none) : NULL;
+	return run ? place_own(model, run, process, placing, ret_reason) : NULL;
 }
 
 static struct group *find_or_open_group(struct model *model, struct process *process, const struct placing *placing,
@@ -230,18 +238,16 @@ static struct group *find_or_open_group(struct model *model, struct process *pro
 	struct run *own;
 
 	if (keeper && interactive)
-		client_becomes_session(model, process, container);
+		client_becomes_session(model, process, keeper, container);
 	else if (keeper)
-		joined = join_client(model, process, container, ret_reason);
+		joined = join_client(model, process, keeper, container, ret_reason);
 	else if (interactive)
 		joined = place_interactive(model, process, placing, ret_reason);
 	if (joined)
 		return joined;
 	own = placing->verdict && !keeper ? origin_begin_for_user(model, process) : NULL;
-	if (own) {
-		*ret_reason = own->reason;
-		return place_root(model, own, process, placing, &(struct rules_verdict){.role = RULES_ROLE_TOOL});
-	}
+	if (own)
+		return place_own(model, own, process, placing, ret_reason);
 	origin = keeper && keeper->image->boundary == RULES_BOUNDARY_CONTAINER ? keeper : parent;
 	if (origin_begins_run(model, process, origin, placing, &boundary)) {
 		struct run *run = origin_begin_run(model, process, origin, placing, boundary, &verdict);
@@ -250,6 +256,9 @@ static struct group *find_or_open_group(struct model *model, struct process *pro
 		return run ? place_root(model, run, process, placing, &verdict) : NULL;
 	}
 	if (parent->run == model->system || (!placing->verdict && parent->image->role == RULES_ROLE_ORIGIN)) {
+		own = placing->verdict ? origin_begin_unlisted(model, process, keeper, placing->verdict) : NULL;
+		if (own)
+			return place_own(model, own, process, placing, ret_reason);
 		*ret_reason = REASON_HOST;
 		return parent->group;
 	}

@@ -299,7 +299,7 @@ void run_name_note_image(struct model *model, struct run *run, const struct proc
 		run->user_id = process->uid;
 		run->dirty = true;
 	}
-	if (!may_name(run, process, verdict))
+	if (!may_name(run, process, verdict) || (run_is_session(run) && !front))
 		return;
 	note_engine(run, verdict);
 	if (verdict->rank == RULES_RANK_WORKFLOW)
@@ -313,7 +313,7 @@ void run_name_note_image(struct model *model, struct run *run, const struct proc
 	else
 		name_by_other(model, run, process, verdict);
 	if (verdict->run_key[0] && !run->run_key[0] && run != model->system) {
-		snprintf(run->run_key, sizeof(run->run_key), "%s", verdict->run_key);
+		origin_set_key(model, run, process, verdict);
 		/* A daemon that creates no cgroups for its jobs: only the job script identifies them. */
 		if (run->kind == RUN_COMMAND && run->reason == REASON_CHILD)
 			run->kind = RUN_BATCH;
