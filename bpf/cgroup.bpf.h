@@ -115,7 +115,9 @@ static __always_inline bool process_is_ignored(struct event *event)
 	if (!kinds)
 		return false;
 	user.number = event->task->cred->uid.val;
-	bpf_probe_read_kernel_str(comm.comm, sizeof(comm.comm), event->task->comm);
+	/* Only of root's processes: any user may give a process that name. */
+	if (user.number == 0)
+		bpf_probe_read_kernel_str(comm.comm, sizeof(comm.comm), event->task->comm);
 	return (kinds & 1U << IGNORE_UID && bpf_map_lookup_elem(&ignored, &user)) ||
 	       (kinds & 1U << IGNORE_COMM && bpf_map_lookup_elem(&ignored, &comm)) ||
 	       (kinds & 1U << IGNORE_CGROUP && cgroup_is_ignored(event));
