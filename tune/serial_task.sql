@@ -1,18 +1,22 @@
 -- title: Which tasks used one processor while the others were idle?
 -- explanation: Tasks that used one processor all the time, and may use several, while no other task of the run was
---   running. They could save at most what they would if their work were spread over all processors.
+--   running. They could save at most what they would if their work were spread over all processors. All are one finding:
+--   many short ones take as long as a long one.
 -- finding: tune
 -- rows: account
 -- parameter: least_share share = 85%; minimum share of one processor that it used; source: jobstats (0.85 to 1.01)
 -- parameter: overlap_share share = 10%; the other tasks may overlap with this share of it
--- parameter: least_ns duration = 5s; minimum wall time of a task
+-- parameter: least_ns duration = 5s; minimum wall time of the longest
+-- parameter: least_all_ns duration = 1m; or of all of them
 -- column: task_id id; the task
 -- column: name text; name of the task
--- column: wall_ns duration; its wall time
+-- column: tasks text; all of them: the longest, and how many others
+-- column: all_ns duration; their wall time
+-- column: wall_ns duration; wall time of this task
 -- column: cores number; processors that it used on average
 -- column: cpu_count number; processors that it may use
 -- column: saved_ns duration; wall time that it would save if it used all of these equally well
--- subject: name
+-- subject: tasks
 -- impact: wall = saved_ns
--- sentence: {name} used one of {cpu_count} processors for {wall_ns}, and no other task ran
--- advice: Use the program's threads (-t, -@, --threads), if it has them.
+-- sentence: {tasks} used one of {cpu_count} processors for {all_ns}, and no other task ran
+-- advice: Use threads (-t, -@, --threads) where the program has them.

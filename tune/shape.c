@@ -142,22 +142,58 @@ static bool uses_one_processor(const struct asking *asking, size_t task)
 	const struct account_times *times = &asking_task(asking, task)->times;
 
 	return asking_task(asking, task)->cores_milli >= 2000 && account_known(times->wall_ns) > 0 &&
-	       account_known(times->wall_ns) >= asking_given(asking, "least_ns") &&
 	       account_known(times->cpu_ns) >= asking_given(asking, "least_share") * account_known(times->wall_ns) &&
 	       account_known(times->cpu_ns) <= 1.01 * account_known(times->wall_ns);
 }
 
-static int serial_give(struct asking *asking, size_t task)
+/* What these tasks are called together, the longest first; to be freed, NULL if out of memory. */
+static char *serial_subject(const struct asking *asking, const struct asking_place *tasks, size_t count)
 {
-	const struct account_times *times = &asking_task(asking, task)->times;
-	double cores = (double)asking_task(asking, task)->cores_milli / 1000;
+	const char *name = asking_name(asking, tasks[0].task);
+	size_t alike = 0;
+	char *text;
+	int size;
 
-	asking_put_task(asking, task);
-	asking_put_integer(asking, "wall_ns", times->wall_ns);
-	asking_put_real(asking, "cores", account_known(times->cpu_ns) / account_known(times->wall_ns));
-	asking_put_real(asking, "cpu_count", cores);
-	asking_put_integer(asking, "saved_ns", (int64_t)(account_known(times->wall_ns) * (1 - 1 / cores)));
-	return asking_give(asking);
+	for (size_t i = 0; i < count; i++)
+		alike += asking_task(asking, tasks[i].task)->name == asking_task(asking, tasks[0].task)->name;
+	if (count == 1)
+		size = asprintf(&text, "%s", name);
+	else if (alike == count)
+		size = asprintf(&text, "%zu × %s", count, name);
+	else
+		size = asprintf(&text, "%s and %zu other task%s", name, count - 1, count == 2 ? "" : "s");
+	return size < 0 ? NULL : text;
+}
+
+/* All are one finding: many short ones take as long as a long one. */
+static int serial_give(struct asking *asking, const struct asking_place *tasks, size_t count)
+{
+	int64_t all_ns = 0;
+	char *subject;
+	int error;
+
+	for (size_t i = 0; i < count; i++)
+		all_ns += tasks[i].ns;
+	if ((double)tasks[0].ns < asking_given(asking, "least_ns") &&
+	    (double)all_ns < asking_given(asking, "least_all_ns"))
+		return 0;
+	subject = serial_subject(asking, tasks, count);
+	error = subject ? 0 : -ENOMEM;
+	for (size_t i = 0; i < count && error == 0; i++) {
+		const struct account_task *task = asking_task(asking, tasks[i].task);
+		double cores = (double)task->cores_milli / 1000;
+
+		asking_put_task(asking, tasks[i].task);
+		asking_put_text(asking, "tasks", subject);
+		asking_put_integer(asking, "all_ns", all_ns);
+		asking_put_integer(asking, "wall_ns", tasks[i].ns);
+		asking_put_real(asking, "cores", account_known(task->times.cpu_ns) / (double)tasks[i].ns);
+		asking_put_real(asking, "cpu_count", cores);
+		asking_put_integer(asking, "saved_ns", (int64_t)((double)tasks[i].ns * (1 - 1 / cores)));
+		error = asking_give(asking);
+	}
+	free(subject);
+	return error;
 }
 
 int shape_ask_serial(struct asking *asking)
@@ -184,8 +220,8 @@ int shape_ask_serial(struct asking *asking)
 	if (!tasks)
 		return -ENOMEM;
 	qsort(tasks, count, sizeof(*tasks), asking_compare_places);
-	for (size_t i = 0; i < count && error == 0; i++)
-		error = serial_give(asking, tasks[i].task);
+	if (count > 0)
+		error = serial_give(asking, tasks, count);
 	free(tasks);
 	return error;
 }

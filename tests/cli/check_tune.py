@@ -133,6 +133,12 @@ RUNS = {
     "snakemake on all cores with four threads a job": (
         set(), Run(*((name, first, last, 3.9) for name, first, last in samples(24, ("align", 120), width=4)),
                    engine="snakemake", jobs=16)),
+    "short steps of a script that use all cores": (
+        set(), Run(*((f"step{i}", i * 30, i * 30 + 30, 15.5) for i in range(40)))),
+    "short steps of one thread in a long run": (
+        set(), Run(*((f"step{i}", i * 30, i * 30 + 30) for i in range(4)), ("align", 120, 3600, 15.5))),
+    "short steps of one thread beside an alignment": (
+        set(), Run(("align", 0, 1200, 14), *((f"step{i}", i * 30, i * 30 + 30) for i in range(40)))),
     "an engine that starts for a minute": (set(), Run(("align", 60, 900, 15), engine="nextflow", driver=50)),
     "a host that waits while another one works": (
         set(), Run(("trim", 0, 60, 15), ("align", 360, 420, 15), beside=Run(("call", 0, 420, 15)))),
@@ -160,6 +166,13 @@ RUNS = {
         set(), Run(*(("ping", 60 * i, 60 * i + 1, 1, {"status": "failed"}) for i in range(5)), ("align", 0, 900, 15))),
     # With a fault.
     "one thread for long on 16 cores": ({"serial_task"}, Run(("sort", 0, 600), ("align", 600, 700, 15))),
+    "forty steps of one thread, one after another": (
+        {"serial_task"}, Run(*((f"step{i}", i * 30, i * 30 + 30) for i in range(40)))),
+    "short steps of one thread between alignments": (
+        {"serial_task"}, Run(*((f"{name}{i}", 120 * i + first, 120 * i + last, cores) for i in range(30)
+                               for name, first, last, cores in (("align", 0, 100, 15.5), ("sort", 100, 120, 1))))),
+    "a script that compresses three hundred files": (
+        {"serial_task"}, Run(*(("gzip", i * 3, i * 3 + 3) for i in range(300)))),
     "make with one job at a time": ({"engine_limit", "serial_task"}, Run(*(("cc", i * 10, i * 10 + 10) for i in range(60)), engine="make", jobs=1)),
     "an engine that runs two of many at a time": (
         {"engine_limit"}, Run(*samples(24, ("align", 100), width=2), engine="nextflow")),
