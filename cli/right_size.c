@@ -63,6 +63,15 @@ static const char *saving_text(int64_t byte_seconds, bool raw, char text[UNITS_S
 	return text;
 }
 
+static const char *memory_mark(const struct right_size *size)
+{
+	if (size->memory_bytes == ROW_NULL)
+		return "";
+	if (right_size_is_so_far(size))
+		return size->is_peak_rss ? "*+" : "+";
+	return size->is_peak_rss ? "*" : "";
+}
+
 static void name_add(const struct printer *printer, struct table *table, const struct right_sizes_name *item)
 {
 	const struct right_size *size = &item->size;
@@ -75,9 +84,7 @@ static void name_add(const struct printer *printer, struct table *table, const s
 		snprintf(left_out, sizeof(left_out), "%lld of %zu", (long long)size->left_out_failed_count,
 			 size->task_count);
 	table_add_name(table, STYLE_TITLE, "", item->name);
-	table_add(table, STYLE_TITLE,
-		  marked(units_bytes(size->memory_bytes, printer->raw),
-			 size->memory_bytes != ROW_NULL && size->is_peak_rss ? "*" : "", memory));
+	table_add(table, STYLE_TITLE, marked(units_bytes(size->memory_bytes, printer->raw), memory_mark(size), memory));
 	table_add(table, STYLE_TITLE,
 		  marked(units_count(size->cores, printer->raw),
 			 size->cores != ROW_NULL && size->cores_are_least ? "+" : "", cores));
@@ -95,13 +102,14 @@ static void name_add(const struct printer *printer, struct table *table, const s
 static void notes_print(const struct printer *printer)
 {
 	struct output_flow flow;
-	bool has_peaks = false, has_least = false, has_basis[INPUT_BASES] = {false};
+	bool has_peaks = false, has_least = false, is_so_far = false, has_basis[INPUT_BASES] = {false};
 
 	for (size_t i = 0; i < printer->sizes->count; i++) {
 		const struct right_size *size = &printer->sizes->items[i].size;
 
 		has_peaks |= size->memory_bytes != ROW_NULL && size->is_peak_rss;
 		has_least |= size->cores != ROW_NULL && size->cores_are_least;
+		is_so_far |= right_size_is_so_far(size);
 		has_basis[size->input.basis] = true;
 	}
 	output_flow_begin(&flow, printer->output);
@@ -113,7 +121,10 @@ static void notes_print(const struct printer *printer)
 		output_print(&flow.inner, STYLE_DIM, "* from the peak of the largest process, file pages included.\n");
 	if (has_least)
 		output_print(&flow.inner, STYLE_DIM,
-			     "+ at least: too short for samples of CPU use, or it waited for CPU.\n");
+			     "+ at least: too short for samples of CPU use, it waited for CPU, or it still runs.\n");
+	if (is_so_far)
+		output_print(&flow.inner, STYLE_DIM,
+			     "+ of memory: none has ended; from what running tasks used so far, and may be too little.\n");
 	for (size_t i = 0; i < INPUT_BASES; i++)
 		if (has_basis[i] && input_bases[i].note)
 			output_print(&flow.inner, STYLE_DIM, "%s\n", input_bases[i].note);
@@ -163,6 +174,8 @@ static json_t *name_to_json(const struct right_sizes_name *item)
 	json_set_integer(object, "run_count", (int64_t)size->run_count);
 	json_set_integer(object, "failed_count", (int64_t)size->failed_count);
 	json_set_integer(object, "oom_count", (int64_t)size->oom_count);
+	json_set_integer(object, "running_count", (int64_t)size->running_count);
+	json_object_set_new(object, "is_so_far", json_boolean(right_size_is_so_far(size)));
 	json_object_set_new(object, "fail_share", json_real(size->fail_share));
 	json_set_integer(object, "left_out_failed_count", size->left_out_failed_count);
 	json_set_integer(object, "used_bytes", size->used_bytes);
@@ -222,7 +235,14 @@ static bool is_known(const struct right_size *size)
 /* What a request is based on, for a comment. */
 static const char *basis_text(const struct right_size *size, char *text, size_t capacity)
 {
-	int used = snprintf(text, capacity, "N=%zu, 1/(N+1)=%.3g %%", size->task_count, 100 * size->fail_share);
+	int used;
+
+	if (right_size_is_so_far(size)) {
+		snprintf(text, capacity, "from what %zu running %s used so far: may be too little", size->running_count,
+			 units_plural((int64_t)size->running_count, "task", "tasks"));
+		return text;
+	}
+	used = snprintf(text, capacity, "N=%zu, 1/(N+1)=%.3g %%", size->task_count, 100 * size->fail_share);
 
 	if (size->left_out_failed_count != ROW_NULL)
 		used += snprintf(text + used, capacity - (size_t)used, ", %lld of %zu failed if left out",

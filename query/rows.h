@@ -98,7 +98,7 @@ extern const struct row_type row_type_top;
 
 /* Result columns of query/lookups/right_size_tasks.sql. */
 #define ROW_RIGHT_SIZE_TASK_COLUMNS(I, T, B) \
-	I(task_id) I(run_id) T(name) I(has_succeeded) I(is_oom_killed) \
+	I(task_id) I(run_id) T(name) I(has_succeeded) I(is_oom_killed) I(is_running) \
 	I(started_unix_ns) I(begin_boot_ns) I(end_boot_ns) I(cpu_ns) I(run_delay_ns) I(rchar_bytes) \
 	I(concurrent_memory_bytes) I(peak_rss_bytes) I(memory_limit_bytes) I(limit_is_own)
 

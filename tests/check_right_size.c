@@ -132,6 +132,31 @@ TEST(tasks_that_failed_are_no_evidence_that_less_suffices)
 	ck_assert_int_eq(size.left_out_failed_count, 0); /* but it is not left out */
 }
 
+TEST(tasks_that_run_are_all_that_is_known_until_one_has_ended)
+{
+	struct right_size_task tasks[] = {task_of(1000), task_of(600), task_of(100)};
+	struct right_size size;
+
+	for (size_t i = 0; i < 2; i++) {
+		tasks[i].has_succeeded = false;
+		tasks[i].is_running = true;
+		tasks[i].cores = 3;
+	}
+	size = found(tasks, 2, U);
+	ck_assert(right_size_is_so_far(&size));
+	ck_assert_uint_eq(size.running_count, 2);
+	ck_assert_uint_eq(size.task_count + size.failed_count, 0);
+	ck_assert_int_eq(size.memory_bytes, 1440 * MIB); /* as of one that has ended */
+	ck_assert_int_eq(size.left_out_failed_count, U);
+	ck_assert_int_eq(size.cores, 3);
+	ck_assert(size.cores_are_least);
+	size = found(tasks, 3, U); /* what they used so far, they needed; their cores may become fewer */
+	ck_assert(!right_size_is_so_far(&size));
+	ck_assert_int_eq(size.memory_bytes, 1440 * MIB);
+	ck_assert_int_eq(size.cores, 1);
+	ck_assert_uint_eq(size.failed_count, 0);
+}
+
 TEST(the_last_limit_that_was_exceeded_is_a_floor)
 {
 	struct right_size_task tasks[] = {task_of(2000), task_of(900), task_of(100)};

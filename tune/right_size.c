@@ -20,6 +20,11 @@
 #define WAITED_SHARE 0.1      /* of the time in which it could have run; as the finding on CPU contention */
 #define CORES_NEGLIGIBLE 0.05 /* such as a shell beside its command; slows down a task by 5 % at most */
 
+bool right_size_is_so_far(const struct right_size *size)
+{
+	return size->task_count + size->oom_count == 0 && size->running_count > 0;
+}
+
 /* ---- memory ---------------------------------------------------------------------------- */
 
 int64_t right_size_need(int64_t concurrent_bytes, int64_t peak_rss_bytes, bool *ret_is_peak_rss)
@@ -174,6 +179,8 @@ static int request_find(const struct right_size_task *tasks, size_t count, struc
 		if (tasks[i].limit_bytes == ROW_NULL)
 			continue;
 		size->limit_bytes = tasks[i].limit_bytes;
+		if (tasks[i].is_running)
+			continue;
 		run_ids[requested++] = tasks[i].run_id;
 		saved_byte_seconds +=
 			(double)(tasks[i].limit_bytes - size->memory_bytes) * ((double)tasks[i].wall_ns / SECOND_NS);
@@ -208,10 +215,11 @@ static void cores_find(const struct right_size_task *tasks, size_t count, struct
 	size->cores_used = NAN;
 	size->cores = ROW_NULL;
 	for (size_t i = 0; i < count; i++) {
-		if (isnan(tasks[i].cores) || tasks[i].cores <= size->cores_used)
+		if (isnan(tasks[i].cores) || tasks[i].cores <= size->cores_used ||
+		    (tasks[i].is_running && !right_size_is_so_far(size)))
 			continue;
 		size->cores_used = tasks[i].cores;
-		size->cores_are_least = !tasks[i].has_samples || tasks[i].has_waited;
+		size->cores_are_least = !tasks[i].has_samples || tasks[i].has_waited || tasks[i].is_running;
 	}
 	if (!isnan(size->cores_used))
 		size->cores = right_size_cores(size->cores_used);
@@ -303,12 +311,13 @@ int right_size_find(const struct right_size_task *tasks, size_t count, int64_t i
 
 	for (size_t i = 0; i < count; i++) {
 		size.task_count += tasks[i].has_succeeded && tasks[i].memory_bytes != ROW_NULL;
-		size.failed_count += !tasks[i].has_succeeded;
+		size.failed_count += !tasks[i].has_succeeded && !tasks[i].is_running;
+		size.running_count += tasks[i].is_running;
 		size.oom_count += tasks[i].oom_bytes != ROW_NULL;
 	}
 	memory_find(tasks, count, &size);
 	cores_find(tasks, count, &size);
-	if (size.task_count == 0 && size.oom_count == 0)
+	if (size.task_count + size.oom_count + size.running_count == 0)
 		size.memory_bytes = size.cores = ROW_NULL;
 	error = input_find(tasks, count, input_bytes, &size);
 	if (error == 0)

@@ -4,6 +4,9 @@
  * the last one was killed for lack of memory; rounded up. The deviation of few tasks says little: 10 % of the largest need
  * counts as the squared deviation of one task more. docs/right-sizing.md has the measurements.
  *
+ * A task that still runs has needed what it has used so far, and may need more: it raises the memory, as one that failed.
+ * Until one of the name has succeeded, such tasks are all that is known (right_size_is_so_far()).
+ *
  * Cores: in 95 % of all seconds no task used more (KRR: 95th percentile). Never the mean: two cores at work for half of
  * the time are a mean of one.
  *
@@ -27,11 +30,12 @@ struct right_size_task {
 	bool has_samples;     /* else `cores` is a lower bound */
 	bool has_waited;      /* for CPU, so that `cores` is one, too: see right_size_has_waited() */
 	bool has_succeeded;
+	bool is_running; /* its figures are those so far */
 };
 
 struct right_size {
 	size_t task_count; /* N: succeeded, with known memory */
-	size_t failed_count, oom_count, run_count;
+	size_t failed_count, oom_count, running_count, run_count;
 	int64_t used_bytes; /* largest need */
 	int64_t oom_bytes;  /* at which the last task was killed that was */
 	bool is_peak_rss;
@@ -53,6 +57,9 @@ struct right_size {
  * -ENOMEM. */
 int right_size_find(const struct right_size_task *tasks, size_t count, int64_t input_bytes,
 		    struct right_size *ret_size);
+
+/* Whether the request is only from what tasks that still run have used so far. */
+bool right_size_is_so_far(const struct right_size *size);
 
 /* The larger of the two: a process scan each second can miss the concurrent peak, and the peak of one process is
  * not that of all. `*ret_is_peak_rss` says which. */

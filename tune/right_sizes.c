@@ -47,6 +47,7 @@ static struct right_size_task task_from(const struct row_right_size_task *row)
 		.limit_bytes = limit_bytes,
 		.input_bytes = row->rchar_bytes,
 		.has_succeeded = row->has_succeeded == 1,
+		.is_running = row->is_running == 1,
 	};
 
 	task.memory_bytes = right_size_need(row->concurrent_memory_bytes, row->peak_rss_bytes, &task.is_peak_rss);

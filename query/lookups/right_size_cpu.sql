@@ -7,7 +7,7 @@ WITH run AS (
 ), task AS (
   SELECT t.host_id AS task_host_id, t.id AS wanted_task_id
     FROM standing_tasks t JOIN run ON run.run_host_id = t.host_id AND run.wanted_run_id = t.run_id
-   WHERE t.end_boot_ns IS NOT NULL AND (:name IS NULL OR t.name = :name OR run.run_name = :name)
+   WHERE (:name IS NULL OR t.name = :name OR run.run_name = :name)
 ), process AS (
   SELECT p.host_id AS process_host_id, p.id AS wanted_process_id, p.task_id AS process_task_id,
          p.begin_boot_ns AS first_boot_ns, p.end_boot_ns AS last_boot_ns, p.cpu_ns AS last_cpu_ns,

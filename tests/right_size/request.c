@@ -2,6 +2,7 @@
  *
  *   request rule < LINES          a line is the bytes that tasks needed; prints the largest, the request, and of how many
  *                                 tasks it would not have sufficed if they had been left out
+ *   request running < LINES       the same of tasks that still run, which used so much so far
  *   request input < LINES         a line is the bytes of an input, and pairs of the input and the memory of tasks;
  *                                 prints the request for that input, else in general, the basis (enum
  *                                 right_size_input), and of how many tasks left out it would not have sufficed
@@ -56,7 +57,7 @@ static struct right_size size_of(const struct right_size_task *tasks, size_t cou
 	return size;
 }
 
-static int rule(void)
+static int rule(bool is_running)
 {
 	struct right_size_task tasks[NUMBERS_MAX];
 	int64_t numbers[NUMBERS_MAX];
@@ -65,8 +66,11 @@ static int rule(void)
 	while ((count = numbers_read(numbers)) >= 0) {
 		struct right_size size;
 
-		for (int i = 0; i < count; i++)
+		for (int i = 0; i < count; i++) {
 			tasks[i] = task_of(ROW_NULL, numbers[i]);
+			tasks[i].is_running = is_running;
+			tasks[i].has_succeeded = !is_running;
+		}
 		size = size_of(tasks, (size_t)count, ROW_NULL);
 		printf("%" PRId64 " %" PRId64 " %" PRId64 "\n", size.used_bytes, size.memory_bytes,
 		       size.left_out_failed_count);
@@ -111,10 +115,12 @@ static int show(const char *path, const char *format)
 int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "rule") == 0)
-		return rule();
+		return rule(false);
+	if (argc == 2 && strcmp(argv[1], "running") == 0)
+		return rule(true);
 	if (argc == 2 && strcmp(argv[1], "input") == 0)
 		return input();
 	if (argc == 4 && strcmp(argv[1], "show") == 0)
 		return show(argv[2], argv[3]);
-	errx(EXIT_FAILURE, "usage: request rule | input | show STORE FORMAT");
+	errx(EXIT_FAILURE, "usage: request rule | running | input | show STORE FORMAT");
 }
