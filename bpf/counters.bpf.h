@@ -78,6 +78,7 @@ const volatile bool network = false; /* set by the probe: count bytes sent and r
 #define VALID_MEMORY \
 	(VALID(peak_rss_bytes) | VALID(rss_anon_bytes) | VALID(rss_file_bytes) | VALID(rss_shmem_bytes) | \
 	 VALID(swap_bytes))
+#define MEMORY_STALL (1ULL << 32) /* added to uninterruptible_count: it becomes RECORD_MEMORY_STALL of a sample */
 
 /* Pointers that the kernel passes to a program, and those reached from them, are read directly. */
 #define FIELD(from, field) (is_computed ? READ(from, field) : (from)->field)
@@ -230,8 +231,11 @@ static __always_inline void thread_add(struct counters *sum, struct task_struct 
 #define X(name, field) sum->name += FIELD(task, field);
 	GROUP_FIELDS(X)
 #undef X
-	if ((state & (TASK_UNINTERRUPTIBLE | TASK_NOLOAD)) == TASK_UNINTERRUPTIBLE)
+	if ((state & (TASK_UNINTERRUPTIBLE | TASK_NOLOAD)) == TASK_UNINTERRUPTIBLE) {
 		sum->uninterruptible_count++;
+		if (bpf_core_field_exists(task->in_memstall) && BPF_CORE_READ_BITFIELD_PROBED(task, in_memstall))
+			sum->uninterruptible_count += MEMORY_STALL;
+	}
 	if (FIELD(task, pid) != FIELD(task, tgid) && FIELD(task, flags) & PF_EXITING)
 		return;
 	part_read(&part, task, now_boot_ns, is_computed);

@@ -220,6 +220,7 @@ struct task_struct {
 	struct task_io_accounting ioac;
 	struct css_set *cgroups;
 	struct task_delay_info *delays;
+	unsigned int in_memstall : 1;
 } KERNEL;
 
 struct linux_binprm { const char *filename; const char *interp; } KERNEL;

@@ -146,6 +146,7 @@ struct record_context {
 #define RECORD_STDIN_ELSEWHERE (1U << 6) /* descriptor 0 is not the terminal; unset: it is, or unknown */
 #define RECORD_CWD_TRUNCATED (1U << 7)   /* cwd lacks its beginning */
 #define RECORD_CORE_LIMIT (1U << 8)      /* core_limit_milli is known; older records have another number there */
+#define RECORD_MEMORY_STALL (1U << 9) /* sample: a thread in uninterruptible sleep waits for memory: task.in_memstall */
 
 #define RECORD_FILENAME_MAX 512
 #define RECORD_CWD_MAX 1024

@@ -349,6 +349,9 @@ int sample_tasks(struct bpf_iter__task *context)
 	image_fill(record, &event, RECORD_SAMPLE);
 	if (task->flags & PF_EXITING || task->exit_state)
 		record->context.flags |= RECORD_EXITING;
+	if (record->counters.uninterruptible_count >= MEMORY_STALL)
+		record->context.flags |= RECORD_MEMORY_STALL;
+	record->counters.uninterruptible_count %= MEMORY_STALL;
 	size = sizeof(*record);
 	if (event.control->sample_text && (__u32)task->tgid >= event.control->sample_text)
 		size += texts_fill(scratch, task, RECORD_SAMPLE, NULL);

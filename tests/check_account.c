@@ -22,6 +22,8 @@ static const struct {
 	{100, 190, 4, 0, 0, 0, "compute"}, /* of several threads */
 	{100, 20, 1, 70, 0, 70, "storage"},
 	{100, 20, 1, NO, NO, 70, "storage"}, /* estimated by scans */
+	{100, 20, 1, NO, 70, 70, "memory"},
+	{100, 20, 1, 5, 70, 70, "memory"},
 	{100, 20, 1, 5, 0, 70, "network filesystem"},
 	{100, 80, 1, 0, 5, 5, "memory"},
 	{100, 80, 1, 0, 4, 4, "compute"},

@@ -46,6 +46,28 @@ TEST(stuck_in_uninterruptible_sleep)
 	ck_assert_rows("SELECT uninterruptible_ns FROM processes WHERE pid = 13", "0\n");
 }
 
+/* Sleep that memory.high imposes is in no delay of the kernel's. */
+TEST(sleep_for_memory_is_a_wait_for_memory)
+{
+	struct counters counters = cpu(10 * MS);
+
+	counters.valid |= COUNTER_VALID(uninterruptible_count) | COUNTER_VALID(memory_delay_ns);
+	counters.memory_delay_ns = 300 * MS;
+	begin_step();
+	for (unsigned scan = 0; scan < 10; scan++) {
+		uint64_t boot_ns = now += 10000 * MS;
+
+		counters.uninterruptible_count = scan > 0;
+		sample_as(12, 0, NULL, counters, scan > 4 ? RECORD_MEMORY_STALL : 0);
+		pass(boot_ns);
+		now = boot_ns;
+	}
+	tell("12 ends");
+	ck_assert_rows(
+		"SELECT uninterruptible_ns / 1000000000, memory_delay_ns / 1000000000 FROM processes WHERE pid = 12",
+		"90 50\n");
+}
+
 /* Blocked at every sample but working in between: slow storage, not a fault. */
 TEST(slow_storage_is_not_stuck)
 {

@@ -42,7 +42,7 @@ struct account_states account_states_of(const struct account_times *times)
 	if (states.cpu_ns < 0)
 		states.cpu_ns = 0;
 	if (times->block_io_ns == ROW_NULL) /* no delay accounting: as scans found it */
-		states.storage_ns = uninterruptible_ns;
+		states.storage_ns = uninterruptible_ns > memory_ns ? uninterruptible_ns - memory_ns : 0;
 	else if (times->memory_ns != ROW_NULL && uninterruptible_ns > block_io_ns + memory_ns)
 		states.network_ns = uninterruptible_ns - block_io_ns - memory_ns;
 	states.active_ns = states.cpu_ns + states.queue_ns + states.storage_ns + states.memory_ns + states.network_ns;

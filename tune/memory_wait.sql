@@ -1,6 +1,7 @@
 -- title: Which tasks waited for memory?
 -- explanation: Tasks whose threads waited while the kernel freed memory for them (reclaim, memory.high), or read it back
---   from swap. Counted by the kernel's delay accounting: without it (see tracer host) nothing is found.
+--   from swap. Counted by the kernel's delay accounting, or by process scans where these find more: sleep because of
+--   memory.high is in no delay, and without delay accounting (see tracer host) only such waits of seconds are found.
 --   The kernel frees memory on the task's own CPU time: where such waits are at least half of its system time, all of
 --   that counts.
 -- finding: tune

@@ -68,7 +68,7 @@ CREATE VIEW processes AS SELECT
   p.syscr_count,           -- count; read-like calls; ioac.syscr
   p.syscw_count,           -- count; write-like calls; ioac.syscw
   p.peak_rss_bytes,        -- bytes; peak resident set of this image alone; max(mm.hiwater_rss, mm.rss_stat)
-  p.memory_delay_ns,       -- ns; waiting for memory: swap-in, reclaim, thrashing, NULL unless delay accounting is on; task.delays
+  p.memory_delay_ns,       -- ns; waiting for memory: swap-in, reclaim, thrashing, or as scans found it (memory.high), NULL: neither known; task.delays, task.in_memstall
   p.sent_bytes,            -- bytes; sent by TCP and UDP sockets, without headers, NULL if the kernel does not report it; sock_send_length
   p.received_bytes,        -- bytes; received by TCP and UDP sockets, without data only peeked at; sock_recv_length
   p.uninterruptible_ns,    -- ns; scans that found a thread in uninterruptible sleep (D), each counted as the time since the previous scan; samples

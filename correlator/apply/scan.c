@@ -133,6 +133,8 @@ static bool note_uninterruptible(struct process *process, const struct event_sam
 	    sample->boot_ns - before > SCAN_PERIOD_MAX_NS)
 		return false;
 	image->uninterruptible_ns += (int64_t)(sample->boot_ns - before);
+	if (sample->flags & RECORD_MEMORY_STALL)
+		image->memory_stall_ns += (int64_t)(sample->boot_ns - before);
 	return true;
 }
 

@@ -248,6 +248,18 @@ static void note_core_limit(struct image *image, enum image_totals kind)
 		image->core_limit_milli = image->process->core_limit_milli;
 }
 
+/* The kernel's delays lack the time for which memory.high puts a thread to sleep. Scans find that, and estimate the rest: the
+ * larger counts. */
+static void take_memory_stalls(struct totals *now, const struct image *image)
+{
+	if (!(now->valid & COUNTER_VALID(memory_delay_ns)))
+		now->memory_delay_ns = 0;
+	if (image->memory_stall_ns <= now->memory_delay_ns)
+		return;
+	now->memory_delay_ns = image->memory_stall_ns;
+	now->valid |= COUNTER_VALID(memory_delay_ns);
+}
+
 void image_update(struct model *model, struct image *image, const struct counters *counters, enum image_totals kind)
 {
 	struct tally change;
@@ -262,6 +274,7 @@ void image_update(struct model *model, struct image *image, const struct counter
 		now.uninterruptible_ns = image->uninterruptible_ns;
 		now.valid |= COUNTER_VALID(uninterruptible_ns);
 	}
+	take_memory_stalls(&now, image);
 	tally_init(&change);
 	totals_difference(&change.totals, &image->totals, &now);
 	change.partial_count = is_partial(&now) - is_partial(&image->totals);

@@ -33,6 +33,7 @@ struct image {
 	int64_t started_unix_ns; /* wall clock at its start, converted once */
 	int64_t spawn_cpu_ns;
 	int64_t uninterruptible_ns; /* ROW_NULL: no scan has reported it */
+	int64_t memory_stall_ns;    /* of that, waiting for memory */
 	struct counters base;
 	struct totals totals;
 	int64_t peak_rss_bytes;

@@ -279,6 +279,7 @@ void image_columns(struct columns *columns, struct row_process *row, struct imag
 	image->own_command = image->began != IMAGE_FORK;
 	image->totals.valid |= row->partial == 1 ? COUNTERS_PARTIAL : 0;
 	image->uninterruptible_ns = row->uninterruptible_ns;
+	image->memory_stall_ns = row->memory_delay_ns == ROW_NULL ? 0 : row->memory_delay_ns;
 	image->sampled_cpu_ns = image->totals.cpu_ns;
 	image->sampled_io_bytes = totals_io_bytes(&image->totals);
 }
