@@ -379,7 +379,7 @@ static int tasks_name(struct compared *compared)
 	for (int side = COMPARE_SIDES - 1; side >= 0; side--)
 		for (size_t i = compared->sides[side].history.run_count; i > 0; i--)
 			run_ids[count++] = compared->sides[side].history.runs[i - 1].id;
-	error = names_learn(engine_names, compared->view->store, run_ids, count);
+	error = names_learn(&engine_names, compared->view->store, run_ids, count);
 	for (size_t i = 0; error == 0 && i < compared->task_count; i++)
 		compared->tasks[i].name = names_of(engine_names, ROW_NULL, compared->tasks[i].name);
 	free(run_ids);
@@ -415,7 +415,7 @@ static int compare_show(struct view *view)
 
 	if (error == 0)
 		error = sides_join(&compared);
-	if (error == 0 && engine_names)
+	if (error == 0)
 		error = tasks_name(&compared);
 	if (error == 0)
 		error = compare_init(&compared.compare, compared.tasks, compared.task_count, compared.side_of_run,

@@ -23,8 +23,8 @@ static int format_take(const struct options *options, const char *value)
 static const struct option_spec option_specs[] = {
 	{"format", 'f', "FORMAT", FORMATS, "the format: one of those above", .take = format_take},
 	{"output", 'o', "FILE", "file", "write to FILE instead of standard output", .text = &output_path},
-	{"names", 'n', "FILE", "file",
-	 "use the engine's task names from its trace.txt, .nextflow.log, log or benchmark", .text = &names_path},
+	{"names", 'n', "FILE", "file", "use the engine's task names from its trace.txt, log or benchmark; none: forget",
+	 .text = &names_path},
 	OPTION_SPEC_SOURCE,
 	OPTION_SPECS_LAST,
 };
@@ -69,8 +69,7 @@ static int target_close(struct target *target, int error)
 static int run_write(struct report *report)
 {
 	struct target target;
-	size_t count = 0;
-	int error = names ? names_join(names, report, &count) : 0;
+	int error = names_join_run(&names, report);
 
 	if (error == 0)
 		error = target_open(&target);

@@ -373,8 +373,8 @@ static int failed_show(struct view *view)
 
 	if (error == 0)
 		error = report_load(&failures.report, view->store, runs.items, false);
-	if (error == 0 && names)
-		error = names_join_run(names, &failures.report);
+	if (error == 0)
+		error = names_join_run(&names, &failures.report);
 	if (error == 0)
 		error = options->json ? print_json(&failures) : print_all(&failures);
 	rows_free(&failures.tasks);

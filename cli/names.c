@@ -7,6 +7,7 @@
 #include <uthash.h>
 #include <utlist.h>
 
+#include "cli/names_kept.h"
 #include "cli/output.h"
 #include "cli/units.h"
 #include "common/yaml/arena.h"
@@ -60,6 +61,7 @@ struct learned_name {
 };
 
 struct names {
+	const char *path;      /* of the file that the user gave; NULL: it is a kept one */
 	struct arena arena;    /* owns everything below */
 	struct entry *entries; /* by key */
 	size_t count;
@@ -482,12 +484,17 @@ void names_free(struct names *names)
 	free(names);
 }
 
+static bool forgets;
+
 int names_show(const char *path, struct names **names, const struct options *options, int (*show)(struct view *view))
 {
 	int status;
 
-	if (path && names_read(path, names) < 0)
+	forgets = path && strcmp(path, "none") == 0;
+	if (path && !forgets && names_read(path, names) < 0)
 		return VERB_FAILED;
+	if (*names)
+		(*names)->path = path;
 	status = source_show(options, show);
 	names_free(*names);
 	return status;
@@ -630,7 +637,7 @@ static void jobs_join(struct joining *joining)
 	}
 }
 
-int names_join(struct names *names, struct report *report, size_t *ret_count)
+static int names_join(struct names *names, struct report *report, size_t *ret_count)
 {
 	static const struct report_writer writer = {.task = task_join};
 	struct joining joining = {.names = names, .report = report};
@@ -648,14 +655,33 @@ int names_join(struct names *names, struct report *report, size_t *ret_count)
 	return r;
 }
 
-int names_join_run(struct names *names, struct report *report)
+/* Reads the file that was kept for the run, if none was given. Returns 0 or, after printing an error, an exit status. */
+static int kept_read(struct names **names, int64_t run_id)
 {
-	size_t count = 0;
-	int error = names_join(names, report, &count);
+	char path[PATH_MAX];
 
-	if (error == 0 && count == 0 && report->task_count > 1)
+	if (forgets)
+		names_kept_drop(run_id);
+	else if (!*names && names_kept_find(run_id, path) && names_read(path, names) < 0)
+		return VERB_FAILED;
+	return 0;
+}
+
+int names_join_run(struct names **names, struct report *report)
+{
+	int64_t run_id = report_run(report)->id;
+	size_t count = 0;
+	int error = kept_read(names, run_id);
+
+	if (error == 0 && *names)
+		error = names_join(*names, report, &count);
+	if (error != 0 || !*names || !(*names)->path)
+		return error;
+	if (count > 0)
+		names_kept_put(run_id, (*names)->path);
+	else if (report->task_count > 1)
 		say("tracer: no task of this run is in the --names file");
-	return error;
+	return 0;
 }
 
 /* ---- learning */
@@ -710,14 +736,20 @@ static int run_learn(struct names *names, struct store *store, int64_t run_id, s
 	return error;
 }
 
-int names_learn(struct names *names, struct store *store, const int64_t *run_ids, size_t count)
+int names_learn(struct names **names, struct store *store, const int64_t *run_ids, size_t count)
 {
+	bool is_given = *names != NULL;
 	size_t found = 0;
 	int error = 0;
 
-	for (size_t i = 0; error == 0 && found == 0 && i < count; i++)
-		error = run_learn(names, store, run_ids[i], &found);
-	if (error == 0 && found == 0)
+	for (size_t i = 0; error == 0 && found == 0 && i < count; i++) {
+		error = kept_read(names, run_ids[i]);
+		if (error == 0 && *names)
+			error = run_learn(*names, store, run_ids[i], &found);
+		if (found > 0 && is_given)
+			names_kept_put(run_ids[i], (*names)->path);
+	}
+	if (error == 0 && found == 0 && is_given)
 		say("tracer: no task of these runs is in the --names file");
 	return error;
 }
@@ -727,6 +759,8 @@ const char *names_of(const struct names *names, int64_t task_id, const char *nam
 	struct learned_task *task;
 	struct learned_name *all;
 
+	if (!names)
+		return name;
 	HASH_FIND(hh, names->learned_tasks, &task_id, sizeof(task_id), task);
 	if (task)
 		return task->engine_name;

@@ -123,8 +123,9 @@ static void notes_print(const struct printer *printer)
 		output_print(&flow.inner, STYLE_DIM,
 			     "+ at least: too short for samples of CPU use, it waited for CPU, or it still runs.\n");
 	if (is_so_far)
-		output_print(&flow.inner, STYLE_DIM,
-			     "+ of memory: none has ended; from what running tasks used so far, and may be too little.\n");
+		output_print(
+			&flow.inner, STYLE_DIM,
+			"+ of memory: none has ended; from what running tasks used so far, and may be too little.\n");
 	for (size_t i = 0; i < INPUT_BASES; i++)
 		if (has_basis[i] && input_bases[i].note)
 			output_print(&flow.inner, STYLE_DIM, "%s\n", input_bases[i].note);
@@ -462,7 +463,7 @@ static const char *name_of(const void *names, int64_t task_id, const char *name)
 	return names_of(names, task_id, name);
 }
 
-static int tasks_name(struct right_sizes *sizes, struct names *names, struct store *store)
+static int tasks_name(struct right_sizes *sizes, struct names **names, struct store *store)
 {
 	int64_t *run_ids = NULL;
 	size_t count = 0;
@@ -471,7 +472,7 @@ static int tasks_name(struct right_sizes *sizes, struct names *names, struct sto
 	if (error == 0)
 		error = names_learn(names, store, run_ids, count);
 	if (error == 0)
-		right_sizes_rename(sizes, name_of, names);
+		right_sizes_rename(sizes, name_of, *names);
 	free(run_ids);
 	return error;
 }
@@ -481,8 +482,7 @@ int right_size_show(struct view *view, const struct right_size_request *request,
 {
 	int (*print)(const struct printer *printer) = format_find(view, request->format);
 	struct right_sizes sizes = {0};
-	const struct printer printer = {&sizes, &view->output, request->input_bytes, view->options->raw,
-					request->names != NULL};
+	struct printer printer = {&sizes, &view->output, request->input_bytes, view->options->raw, false};
 	int error;
 
 	if (!print)
@@ -491,6 +491,7 @@ int right_size_show(struct view *view, const struct right_size_request *request,
 	error = operands_add(view, &sizes, operands, count);
 	if (error == 0 && request->names)
 		error = tasks_name(&sizes, request->names, view->store);
+	printer.has_engine_names = request->names && *request->names;
 	if (error == 0)
 		error = right_sizes_find(&sizes, request->input_bytes);
 	if (error == 0)

@@ -22,8 +22,8 @@ static const struct option_spec option_specs[] = {
 	{"processes", 'p', NULL, NULL, "also show processes, below their tools", .flag = &style.with_processes},
 	{"samples", 0, NULL, NULL, "with --json: the processes of each task over time", .flag = &style.with_samples},
 	{"all", 'a', NULL, NULL, "show every task, shell and helper on its own line", .flag = &style.all},
-	{"names", 'n', "FILE", "file",
-	 "use the engine's task names from its trace.txt, .nextflow.log, log or benchmark", .text = &names_path},
+	{"names", 'n', "FILE", "file", "use the engine's task names from its trace.txt, log or benchmark; none: forget",
+	 .text = &names_path},
 	OPTION_SPECS_OF_SAMPLES,
 	OPTION_SPECS_OF_VIEW,
 };
@@ -41,8 +41,8 @@ static int show(struct view *view)
 		error = sample_options_read(options, by_sample, &sample_names);
 	if (error == 0)
 		error = report_load(&report, view->store, runs.items, true);
-	if (error == 0 && names)
-		error = names_join_run(names, &report);
+	if (error == 0)
+		error = names_join_run(&names, &report);
 	if (error == 0 && by_sample)
 		error = report_load_samples(&report, sample_names);
 	if (error == 0)

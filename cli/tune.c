@@ -629,8 +629,8 @@ static int run_show(struct view *view, struct tune *tune)
 
 	if (error == 0)
 		error = report_load(&tune->report, view->store, ROWS_ITEM(&run, run, 0), false);
-	if (error == 0 && names)
-		error = names_join_run(names, &tune->report);
+	if (error == 0)
+		error = names_join_run(&names, &tune->report);
 	if (error == 0)
 		error = sample_options_read(options, by == 1, &sample_names);
 	if (error == 0 && by == 1)
@@ -666,7 +666,7 @@ static int right_size_tune(struct view *view)
 	static const char *const formats[] = {"text", "json", "nextflow", "snakemake", "slurm"};
 
 	const struct right_size_request request = {format_choice < 0 ? NULL : formats[format_choice], input_bytes,
-						   names};
+						   &names};
 
 	return right_size_show(view, &request, (const char *const *)view->options->operands,
 			       view->options->operand_count);

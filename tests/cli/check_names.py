@@ -74,6 +74,7 @@ class Names(unittest.TestCase):
     def setUpClass(cls):
         cls.directory = tempfile.TemporaryDirectory()
         cls.store = os.path.join(cls.directory.name, "tracer.db")
+        os.environ["HOME"] = cls.directory.name  # where files are kept
         subprocess.run([CORRELATOR, "--replay", RECORDING, "--store", cls.store, "--rules", cls.directory.name],
                        check=True, capture_output=True)
         cls.labelled = os.path.join(cls.directory.name, "labelled.db")
@@ -146,9 +147,46 @@ class Names(unittest.TestCase):
         self.assertEqual(show().count("bwa index"), 1)
 
     def test_without_names_nothing_is_added(self):
+        self.show(self.store, pathlib.Path("none"))
         result = subprocess.run([TRACER, "show", "--store", self.store, "--json"], capture_output=True, text=True,
                                 check=True)
         self.assertNotIn("engine_name", result.stdout)
+
+    def test_names_are_kept_until_they_are_forgotten(self):
+        store = self.second_run("kept.db", runs_name="'other'", tasks_label="'other'")
+        log = pathlib.Path(self.directory.name, "log")
+        kept = pathlib.Path(self.directory.name, ".local/state/tracer/names")
+
+        def ask(verb, *options):
+            return subprocess.run([TRACER, verb, "--store", store, *options], capture_output=True, text=True, check=True).stdout
+
+        def is_named():
+            answers = (ask("show", "snakemake"), ask("tune", "snakemake"), ask("tune", "--right-size"),
+                       ask("export", "snakemake", "--format", "trace"), ask("compare", "snakemake", "other"))
+            self.assertNotIn("index_bam", ask("show", "other"))
+            return {"index_bam" in answer for answer in answers}
+
+        shutil.rmtree(kept, ignore_errors=True)
+        shutil.copy(HERE / "snakemake.log", log)
+        self.assertEqual(is_named(), {False})
+        ask("tune", "snakemake", "--names", log)
+        log.unlink()
+        self.assertEqual(is_named(), {True})
+        self.assertEqual([path.stat().st_mode & 0o777 for path in (kept, *kept.iterdir())], [0o700, 0o600])
+        ask("show", "snakemake", "--names", "none")
+        self.assertEqual(is_named(), {False})
+        self.assertEqual(list(kept.iterdir()), [])
+
+    def test_names_that_cannot_be_kept(self):
+        kept = pathlib.Path(self.directory.name, ".local/state/tracer/names")
+        shutil.rmtree(kept, ignore_errors=True)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text("", encoding="ascii")
+        result = self.show(self.store, HERE / "snakemake.log", "--table")
+        kept.unlink()
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stderr, r"^tracer: the names are not kept for this run: .*: Not a directory\n$")
+        self.assertIn("index_bam", result.stdout)
 
     def test_files(self):
         for name, (text, expected) in FILES.items():
