@@ -237,7 +237,7 @@ static int import_main(const struct options *options)
 	for (size_t i = 0; i < sizeof(format_names) / sizeof(format_names[0]); i++)
 		if (strcmp(options->operands[1], format_names[i]) == 0)
 			return import(options, (enum import_format)i);
-	return options_misuse(options, "unknown format '%s': use aws-csv, aws-json, azure or focus",
+	return options_misuse(options, "unknown format '%s': use aws-csv, aws-json, azure, focus or gcp",
 			      options->operands[1]);
 }
 
@@ -268,7 +268,8 @@ const struct verb verb_prices = {
 		       "import FORMAT FILE\n"
 		       "             converts a list of a cloud provider: aws-csv, aws-json (AmazonEC2,\n"
 		       "             Price List Bulk API), azure (Retail Prices API), focus (a bill in\n"
-		       "             FOCUS 1.2 CSV). Takes Linux machines by the hour, on demand or spot\n"
+		       "             FOCUS 1.2 CSV), gcp (a detailed usage cost export in JSON). Takes\n"
+		       "             Linux machines by the hour, on demand or spot\n"
 		       "\n"
 		       "basis   node: price of the whole machine; rates: prices of cores and memory;\n"
 		       "        default: the list has no price for this host, OpenCost's defaults apply\n"

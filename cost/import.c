@@ -26,8 +26,9 @@ static char *key_end(char *at, const char *text)
 
 static struct import_entry *entry_new(const struct import_price *price, size_t *ret_key_size)
 {
-	size_t key_size = strlen(price->type) + strlen(price->region) + 3;
+	size_t key_size = strlen(price->type) + strlen(price->region) + 4;
 	struct import_entry *entry = calloc(1, sizeof(*entry) + key_size);
+	char *kind;
 
 	*ret_key_size = key_size;
 	if (!entry)
@@ -35,7 +36,9 @@ static struct import_entry *entry_new(const struct import_price *price, size_t *
 	entry->price = *price;
 	entry->price.type = entry->key;
 	entry->price.region = key_end(entry->key, price->type);
-	*key_end(entry->key + strlen(price->type) + 1, price->region) = price->is_spot ? 's' : 'd';
+	kind = key_end(entry->key + strlen(price->type) + 1, price->region);
+	kind[0] = price->is_spot ? 's' : 'd';
+	kind[1] = (char)('0' + price->asset);
 	return entry;
 }
 
@@ -71,9 +74,10 @@ int import_list_add(struct import_list *list, const struct import_price *price)
 
 static void entry_write(const struct import_entry *entry, FILE *out)
 {
+	static const char *const assets[] = {[IMPORT_NODE] = "node", [IMPORT_CPU] = "cpu", [IMPORT_MEMORY] = "memory"};
 	const struct import_price *price = &entry->price;
 
-	fputs("node,", out);
+	fprintf(out, "%s,", assets[price->asset]);
 	csv_fwrite(out, price->type, strlen(price->type));
 	putc(',', out);
 	csv_fwrite(out, price->region, strlen(price->region));
@@ -107,10 +111,8 @@ int import_prices(enum import_format format, const char *path, FILE *out, struct
 		  struct tree_error *ret_error)
 {
 	static int (*const readers[])(const char *path, struct import_list *list, struct tree_error *ret_error) = {
-		[IMPORT_AWS_CSV] = import_aws_csv,
-		[IMPORT_AWS_JSON] = import_aws_json,
-		[IMPORT_AZURE] = import_azure,
-		[IMPORT_FOCUS] = import_focus,
+		[IMPORT_AWS_CSV] = import_aws_csv, [IMPORT_AWS_JSON] = import_aws_json, [IMPORT_AZURE] = import_azure,
+		[IMPORT_FOCUS] = import_focus,     [IMPORT_GCP] = import_gcp,
 	};
 	struct import_list list = {0};
 	int error = readers[format](path, &list, ret_error);

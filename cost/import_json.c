@@ -1,4 +1,4 @@
-/* Price lists in JSON: AWS Price List Bulk API, and Azure Retail Prices API. See import.h. */
+/* Price lists in JSON: AWS Price List Bulk API, Azure Retail Prices API, and bills of Google Cloud. See import.h. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -145,5 +145,96 @@ int import_azure(const char *path, struct import_list *list, struct tree_error *
 		if (result == 0)
 			result = azure_item_add(list, item);
 	json_decref(root);
+	return result;
+}
+
+/* ---- Google Cloud ------------------------------------------------------------------- */
+
+/* A price as BigQuery writes it: a string if it is exact, else a number. Returns 0, or -EINVAL. */
+static int gcp_amount(const json_t *value, int64_t *ret_nanos)
+{
+	char text[64] = "";
+
+	if (json_is_string(value))
+		return prices_parse_amount(json_string_value(value), ret_nanos);
+	if (json_is_number(value))
+		snprintf(text, sizeof(text), "%.9f", json_number_value(value));
+	return prices_parse_amount(text, ret_nanos);
+}
+
+static const char *gcp_machine(const json_t *row)
+{
+	json_t *label;
+	size_t index;
+
+	json_array_foreach (json_object_get(row, "system_labels"), index, label)
+		if (is(label, "key", "compute.googleapis.com/machine_spec"))
+			return text_of(label, "value");
+	return "";
+}
+
+/* Shared cores are priced by the part of them that a machine has; extended memory is priced beside the rest. */
+static bool gcp_is_taken(const json_t *row, const char *sku, const char *machine)
+{
+	static const char *const shared[] = {"e2-micro", "e2-small", "e2-medium"};
+	int64_t quantity;
+
+	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
+		if (strcmp(machine, shared[i]) == 0)
+			return false;
+	return is(json_object_get(row, "service"), "description", "Compute Engine") &&
+	       is(row, "cost_type", "regular") && !strstr(sku, "Sole Tenancy") && !strstr(sku, "Extended") &&
+	       gcp_amount(json_object_get(json_object_get(row, "price"), "pricing_unit_quantity"), &quantity) == 0 &&
+	       quantity == 1000000000;
+}
+
+static int gcp_row_add(struct import_list *list, const json_t *row)
+{
+	const char *sku = text_of(json_object_get(row, "sku"), "description");
+	const json_t *rate = json_object_get(row, "price");
+	bool is_core = strstr(sku, " Core running in ") && is(rate, "unit", "hour"),
+	     is_memory = strstr(sku, " Ram running in ") && is(rate, "unit", "gibibyte hour");
+	struct import_price price = {
+		.asset = is_core ? IMPORT_CPU : IMPORT_MEMORY,
+		.type = gcp_machine(row),
+		.region = text_of(json_object_get(row, "location"), "region"),
+		.is_spot = strstr(sku, "Preemptible ") != NULL,
+		.currency = text_of(row, "currency"),
+		.since = text_of(row, "usage_start_time"),
+	};
+
+	if (!(is_core || is_memory) || !gcp_is_taken(row, sku, price.type) ||
+	    gcp_amount(json_object_get(rate, "effective_price"), &price.nanos) < 0)
+		price.nanos = 0;
+	return import_list_add(list, &price);
+}
+
+int import_gcp(const char *path, struct import_list *list, struct tree_error *ret_error)
+{
+	FILE *file = fopen(path, "re");
+	unsigned number = 0;
+	char *line = NULL;
+	size_t size = 0;
+	int result = 0;
+
+	if (!file) {
+		result = -errno;
+		tree_error_set(ret_error, path, 0, "%s", strerror(-result));
+		return result;
+	}
+	while (result == 0 && getline(&line, &size, file) > 0) {
+		json_error_t reason;
+		json_t *row = json_loads(line, 0, &reason);
+
+		number++;
+		if (!json_is_object(json_object_get(row, "price")) || !json_is_object(json_object_get(row, "sku")))
+			result = tree_error_set(ret_error, path, number, "%s",
+						row ? "has no price or no sku" : reason.text);
+		else
+			result = gcp_row_add(list, row);
+		json_decref(row);
+	}
+	free(line);
+	fclose(file);
 	return result;
 }

@@ -11,7 +11,10 @@ struct import_list {
 	struct arena texts;
 };
 
+enum import_asset { IMPORT_NODE, IMPORT_CPU, IMPORT_MEMORY };
+
 struct import_price {
+	enum import_asset asset;
 	const char *type, *region; /* neither is empty */
 	bool is_spot;
 	int64_t nanos;
@@ -30,3 +33,4 @@ int import_aws_csv(const char *path, struct import_list *list, struct tree_error
 int import_focus(const char *path, struct import_list *list, struct tree_error *ret_error);
 int import_aws_json(const char *path, struct import_list *list, struct tree_error *ret_error);
 int import_azure(const char *path, struct import_list *list, struct tree_error *ret_error);
+int import_gcp(const char *path, struct import_list *list, struct tree_error *ret_error);

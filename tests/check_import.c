@@ -75,6 +75,13 @@ static const struct {
 	 HEADER "node,\"m5.xlarge\",\"eu-central-1\",,0.160000000,\"EUR\"\n"
 		"node,\"m5.xlarge\",\"eu-central-1\",spot,0.050000000,\"EUR\"\n",
 	 {.taken = 2, .left_out = 7, .repeated = 2}},
+	{IMPORT_GCP,
+	 IMPORT_DIRECTORY "/gcp.json",
+	 HEADER "cpu,\"n2-standard-4\",\"us-central1\",,0.030000000,\"USD\"\n"
+		"memory,\"n2-standard-4\",\"us-central1\",,0.004237000,\"USD\"\n"
+		"cpu,\"n2-standard-4\",\"us-central1\",spot,0.007580000,\"USD\"\n"
+		"memory,\"c2-standard-8\",\"europe-west3\",,0.005872000,\"USD\"\n",
+	 {.taken = 4, .left_out = 7, .repeated = 1}},
 };
 
 TEST_EACH(a_list_is_taken, cases)
@@ -106,6 +113,13 @@ static const struct {
 	{IMPORT_AZURE, "{\"Items\": {}}", "has no Items"},
 	{IMPORT_AZURE, "", "expected near end of file"},
 	{IMPORT_FOCUS, "BilledCost\n1\n", "no column ChargeCategory"},
+	/* Google Cloud's FOCUS view has prices of cores and memory, and no machine types. */
+	{IMPORT_FOCUS,
+	 "ChargeCategory,ServiceCategory,PricingUnit,PricingCategory,RegionId,BillingCurrency,ChargePeriodStart,"
+	 "ContractedUnitPrice\nusage,,hour,standard,us-central1,USD,2026-11-01 00:00:00 UTC,0.03\n",
+	 "no column SkuPriceDetails"},
+	{IMPORT_GCP, "{\"cost\": 1}\n", "has no price"},
+	{IMPORT_GCP, "cost,price\n", "expected"},
 };
 
 TEST_EACH(another_file_is_refused, refused)
@@ -131,6 +145,7 @@ TEST(hostile_values_are_left_out_or_quoted)
 
 TEST(a_missing_file_is_an_error)
 {
+	ck_assert_int_eq(import(IMPORT_GCP, "/nonexistent"), -ENOENT);
 	ck_assert_int_eq(import(IMPORT_AZURE, "/nonexistent"), -ENOENT);
 	ck_assert_str_eq(error.reason, "No such file or directory");
 }
