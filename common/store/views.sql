@@ -5,6 +5,9 @@
 -- needs a migration, an empty one, so that existing stores are updated.
 DROP VIEW IF EXISTS process_commands; -- in older stores
 DROP VIEW IF EXISTS readable_processes;
+DROP VIEW IF EXISTS repeatable_processes;
+DROP VIEW IF EXISTS open_processes;
+DROP VIEW IF EXISTS open_tasks;
 DROP VIEW IF EXISTS readable_incidents;
 DROP VIEW IF EXISTS readable_tools;
 DROP VIEW IF EXISTS readable_tasks;
@@ -93,6 +96,13 @@ CREATE VIEW standing_tasks AS
 CREATE VIEW standing_tools AS
   SELECT *, end_boot_ns - begin_boot_ns AS wall_ns FROM tools WHERE process_count > 0;
 
+-- Processes that have not ended, and tasks with such: a lake finds them without reading the others.
+CREATE VIEW open_processes AS
+  SELECT * FROM processes WHERE end_boot_ns IS NULL;
+CREATE VIEW open_tasks AS
+  SELECT *, end_boot_ns - begin_boot_ns AS wall_ns FROM tasks
+   WHERE merged_into_id IS NULL AND process_count > 0 AND end_boot_ns IS NULL;
+
 -- For use with SQL: ids as tracer prints them. `run` is the id of the run, and so on.
 CREATE VIEW readable_runs AS
   SELECT printf('%016x', r.id) AS run, r.* FROM standing_runs r;
@@ -133,9 +143,17 @@ CREATE VIEW readable_processes AS
      WHERE number > 0) AS command
     FROM processes p;
 
--- Samples with the host of their process: a lake orders samples by host and process.
+-- Processes whose command line and directory are known. command_key is the same number for the same command line in the
+-- same directory, and may be for others: it finds those that may be the same without reading texts. A lake keeps a hash.
+CREATE VIEW repeatable_processes AS
+  SELECT id, host_id, run_id, program, arguments, working_directory, length(arguments) AS command_key, exit_code,
+         started_unix_ns, end_boot_ns - begin_boot_ns AS wall_ns, cpu_ns, peak_rss_bytes
+    FROM processes
+   WHERE length(arguments) > 0 AND working_directory IS NOT NULL;
+
+-- Samples with their wall-clock time and the host of their process: a lake orders samples by host and process.
 CREATE VIEW placed_samples AS
-  SELECT s.*, t.host_id AS host_id
+  SELECT s.*, t.host_id AS host_id, s.boot_ns + p.started_unix_ns - p.begin_boot_ns AS unix_ns
     FROM samples s
     LEFT JOIN process_rows p ON p.id = s.process_id
     LEFT JOIN tools t ON t.id = p.tool_id;
@@ -181,6 +199,7 @@ CREATE VIEW host_activity AS
   WITH minute AS (
     SELECT host_id, unix_ns - unix_ns % 60000000000 AS minute_unix_ns, max(unix_ns) AS now_unix_ns,
            max(boot_ns) AS now_boot_ns, min(memory_available_bytes) AS available_bytes,
+           min(coalesce(memory_free_bytes, memory_available_bytes)) AS free_bytes, max(memory_cache_bytes) AS cache_bytes,
            max(swap_used_bytes) AS swap_bytes, max(running_count) AS thread_count,
            max(cpu_user_ns + cpu_system_ns) AS busy_now_ns,
            max(cpu_iowait_ns) AS iowait_now_ns,
@@ -192,7 +211,8 @@ CREATE VIEW host_activity AS
       FROM host_samples
      GROUP BY host_id, unix_ns - unix_ns % 60000000000
   ), paired AS (
-    SELECT host_id, minute_unix_ns, now_unix_ns, available_bytes, swap_bytes, thread_count,
+    SELECT host_id, minute_unix_ns, now_unix_ns, available_bytes, free_bytes, cache_bytes, swap_bytes,
+           thread_count,
            now_unix_ns - min(now_unix_ns) OVER earlier AS apart_ns,
            now_boot_ns - min(now_boot_ns) OVER earlier AS elapsed_ns,
            busy_now_ns - min(busy_now_ns) OVER earlier AS busy_ns,
@@ -215,7 +235,8 @@ CREATE VIEW host_activity AS
          sum(disk_bytes) AS disk_bytes,
          sum(network_bytes) AS network_bytes,
          min(available_bytes) AS least_memory_available_bytes, max(swap_bytes) AS most_swap_used_bytes,
-         max(thread_count) AS most_running_count
+         max(thread_count) AS most_running_count, min(free_bytes) AS least_memory_free_bytes,
+         max(cache_bytes) AS most_memory_cache_bytes
     FROM paired
    WHERE elapsed_ns > 0 AND apart_ns <= 600000000000 AND abs(apart_ns - elapsed_ns) <= 30000000000
    GROUP BY host_id, minute_unix_ns - minute_unix_ns % 300000000000;

@@ -17,6 +17,8 @@
 --   least_memory_available_bytes Nullable(Int64)
 --   most_swap_used_bytes Nullable(Int64)
 --   most_running_count Nullable(Int64)
+--   least_memory_free_bytes Nullable(Int64)
+--   most_memory_cache_bytes Nullable(Int64)
 --   computed DateTime64(3)
 WITH 300000000000 AS period_ns, 3600000000000 AS hour_ns,
      (SELECT coalesce(toInt64(toUnixTimestamp(max(computed))), 0) FROM host_activity_rows) AS last_s,

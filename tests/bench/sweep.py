@@ -83,7 +83,8 @@ ROWS = {
                begin_unix_ns + 5 * {minute} AS last_unix_ns, 5 * {minute} AS covered_ns,
                if((begin_unix_ns - {B}) % (3 * {hour}) < {hour}, 4.0, 0.05) * covered_ns AS cpu_ns,
                if(cpu_ns > covered_ns, 4500, 60) AS most_core_milli, 1000000 AS disk_bytes, 100000 AS network_bytes,
-               20 * {gib} AS least_memory_available_bytes, now64(3) AS computed
+               20 * {gib} AS least_memory_available_bytes, 12 * {gib} AS least_memory_free_bytes,
+               8 * {gib} AS most_memory_cache_bytes, now64(3) AS computed
           FROM numbers({hosts} * {days} * 288)""",
 }
 

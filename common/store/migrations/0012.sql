@@ -1,0 +1,1 @@
+-- The views open_*, repeatable_processes, placed_samples and host_activity (views.sql): what tracer sweep reads.
