@@ -29,9 +29,9 @@ WITH waiting AS (
      AND 1000000000.0 * (coalesce(r.read_bytes, 0) + coalesce(r.write_bytes, 0) + coalesce(r.sent_bytes, 0)
                          + coalesce(r.received_bytes, 0))
          <= 1.0 * :most_service_bytes * coalesce(r.wall_ns, h.last_seen_unix_ns - r.started_unix_ns)
-), work AS (
+), work AS ( -- one that runs ends after all times
   SELECT host_id AS work_host_id, id AS work_run_id, name AS work_run, started_unix_ns AS work_begin_unix_ns,
-         started_unix_ns + wall_ns AS work_end_unix_ns
+         coalesce(started_unix_ns + wall_ns, 9000000000000000000) AS work_end_unix_ns
     FROM standing_runs
    WHERE kind NOT IN ('system', 'session', 'host-service')
      AND (host_id, id) NOT IN (SELECT waiting_host_id, waiting_run_id FROM waiting)
@@ -41,7 +41,7 @@ WITH waiting AS (
    WHERE begin_unix_ns >= :since_unix_ns
      AND (coalesce(cpu_ns, 0) <= :most_cores * covered_ns OR host_id NOT IN (SELECT waiting_host_id FROM waiting))
    UNION ALL
-  SELECT work_host_id, work_begin_unix_ns, 0, coalesce(work_end_unix_ns, 9000000000000000000) FROM work
+  SELECT work_host_id, work_begin_unix_ns, 0, work_end_unix_ns FROM work
 ), placed AS (
   SELECT moment_host_id, at_unix_ns, seen_ns,
          max(run_end_unix_ns) OVER (PARTITION BY moment_host_id ORDER BY at_unix_ns, seen_ns, run_end_unix_ns
@@ -59,27 +59,21 @@ WITH waiting AS (
          sum(last_unix_ns - first_unix_ns) AS span_ns
     FROM gap
    GROUP BY gap_host_id
-), last_end AS (
-  SELECT work_host_id AS ended_host_id, max(coalesce(work_end_unix_ns, 9000000000000000000)) AS ended_unix_ns
+), ended AS (
+  SELECT work_host_id AS ended_host_id, work_end_unix_ns AS ended_unix_ns, min(work_run_id) AS ended_run_id,
+         min(work_run) AS ended_run,
+         row_number() OVER (PARTITION BY work_host_id ORDER BY work_end_unix_ns DESC) AS place
     FROM work
-   GROUP BY work_host_id
-), latest AS (
-  SELECT work.work_host_id AS latest_host_id, min(work.work_run_id) AS latest_run_id,
-         min(work.work_run) AS latest_run
-    FROM work JOIN total ON total.total_host_id = work.work_host_id
-   WHERE work.work_end_unix_ns = total.latest_unix_ns
-   GROUP BY work.work_host_id
+   GROUP BY work_host_id, work_end_unix_ns
 )
 SELECT h.id AS host_id, h.hostname AS hostname, total.since_unix_ns AS since_unix_ns,
-       total.until_unix_ns AS until_unix_ns,
-       CASE WHEN total.latest_unix_ns = last_end.ended_unix_ns THEN 1 ELSE 0 END AS is_now,
+       total.until_unix_ns AS until_unix_ns, CASE WHEN ended.place = 1 THEN 1 ELSE 0 END AS is_now,
        CASE WHEN total.gap_ns >= 0.95 * total.span_ns THEN 'certain' ELSE 'likely' END AS certainty,
-       latest.latest_run_id AS run_id, latest.latest_run AS run, total.gap_count AS gap_count, total.gap_ns AS gap_ns,
+       ended.ended_run_id AS run_id, ended.ended_run AS run, total.gap_count AS gap_count, total.gap_ns AS gap_ns,
        h.cpu_count * total.gap_ns AS held_cpu_ns,
        CAST(1.0 * h.memory_bytes * total.gap_ns / 1000000000 AS BIGINT) AS held_byte_seconds
   FROM hosts h
   JOIN total ON total.total_host_id = h.id
-  JOIN last_end ON last_end.ended_host_id = h.id
-  LEFT JOIN latest ON latest.latest_host_id = h.id
+  JOIN ended ON ended.ended_host_id = h.id AND ended.ended_unix_ns = total.latest_unix_ns
  WHERE total.gap_ns >= :least_ns
  ORDER BY total.gap_ns DESC, h.id;

@@ -56,15 +56,16 @@ WITH work AS (
          coalesce(p.read_bytes, 0) + coalesce(p.write_bytes, 0) + coalesce(p.sent_bytes, 0)
            + coalesce(p.received_bytes, 0) AS process_bytes
     FROM processes p
-   WHERE (p.host_id, p.task_id) IN (SELECT task_host_id, open_task_id FROM task WHERE task_end_unix_ns IS NULL)
+   WHERE (p.host_id, p.task_id) IN (SELECT host_id, id FROM open_tasks
+                                     WHERE (host_id, run_id) IN (SELECT work_host_id, work_run_id FROM work))
 ), sampled AS (
   SELECT s.host_id AS sampled_host_id, s.process_id AS sampled_process_id, s.boot_ns AS sampled_boot_ns,
          s.cpu_ns AS sampled_cpu_ns,
          coalesce(s.read_bytes, 0) + coalesce(s.write_bytes, 0) + coalesce(s.sent_bytes, 0)
            + coalesce(s.received_bytes, 0) AS sampled_bytes
     FROM placed_samples s
-   WHERE (s.host_id, s.process_id) IN (SELECT process_host_id, active_process_id FROM process
-                                        WHERE process_end_unix_ns IS NULL)
+   WHERE s.unix_ns >= (SELECT min(known_unix_ns) FROM known) - 3600000000000
+     AND (s.host_id, s.process_id) IN (SELECT host_id, id FROM open_processes)
 ), event AS ( -- a process, with each of its samples that may tell more than is known; quiet ones come each five minutes
   SELECT p.process_host_id AS event_host_id, p.process_run_id AS event_run_id, p.active_process_id AS event_process_id,
          p.process_begin_unix_ns AS begin_unix_ns, p.process_end_unix_ns AS end_unix_ns, p.process_cpu_ns AS all_cpu_ns,
@@ -121,7 +122,7 @@ WITH work AS (
    UNION ALL
   SELECT host_id, last_unix_ns
     FROM host_activity
-   WHERE begin_unix_ns >= :since_unix_ns
+   WHERE begin_unix_ns >= :since_unix_ns AND begin_unix_ns >= (SELECT min(known_unix_ns) FROM known) - 300000000000
      AND (cpu_ns > :most_cores * covered_ns
           OR 1.0 * (coalesce(disk_bytes, 0) + coalesce(network_bytes, 0)) * 1000000000 > 1.0 * :most_io_bytes * covered_ns)
 ), idle AS (
@@ -129,10 +130,12 @@ WITH work AS (
 ), covered AS (
   SELECT idle.idle_host_id AS covered_host_id, min(idle.begin_unix_ns) AS idle_unix_ns,
          sum(CASE WHEN period.period_unix_ns > idle.begin_unix_ns THEN period.period_covered_ns ELSE 0 END) AS seen_ns
-    FROM idle
-    LEFT JOIN (SELECT host_id AS period_host_id, last_unix_ns AS period_unix_ns, covered_ns AS period_covered_ns
-                 FROM host_activity WHERE begin_unix_ns >= :since_unix_ns) period
-           ON period.period_host_id = idle.idle_host_id
+    FROM (SELECT host_id AS period_host_id, last_unix_ns AS period_unix_ns, covered_ns AS period_covered_ns
+            FROM host_activity
+           WHERE begin_unix_ns >= :since_unix_ns
+             AND begin_unix_ns >= (SELECT min(known_unix_ns) FROM known) - 300000000000
+           UNION ALL SELECT id, 0, 0 FROM hosts) period
+    JOIN idle ON idle.idle_host_id = period.period_host_id
    GROUP BY idle.idle_host_id
 ), latest AS (
   SELECT host_id AS latest_host_id, id AS latest_run_id, name AS latest_run, user_id AS latest_user_id,

@@ -33,11 +33,10 @@ WITH kernel AS (
          CASE WHEN rule IN ('notebook-server', 'notebook-server-command') THEN 1 ELSE 0 END AS is_server,
          peak_rss_bytes AS opened_bytes, started_unix_ns AS opened_unix_ns, begin_boot_ns AS opened_boot_ns,
          run_id AS opened_run_id
-    FROM processes
-   WHERE end_boot_ns IS NULL
-     AND ((role = 'origin' AND program IN ('bash', 'zsh', 'fish', 'sh', 'dash', 'ksh', 'mksh', 'tcsh', 'csh', 'nu', 'pwsh'))
-          OR (role = 'origin' AND rule IN ('notebook-server', 'notebook-server-command'))
-          OR (host_id, id) IN (SELECT kernel_host_id, kernel_process_id FROM kernel))
+    FROM open_processes
+   WHERE (role = 'origin' AND program IN ('bash', 'zsh', 'fish', 'sh', 'dash', 'ksh', 'mksh', 'tcsh', 'csh', 'nu', 'pwsh'))
+      OR (role = 'origin' AND rule IN ('notebook-server', 'notebook-server-command'))
+      OR (host_id, id) IN (SELECT kernel_host_id, kernel_process_id FROM kernel)
 ), server AS (
   SELECT host_id AS server_host_id, id AS server_tool_id, name AS server_name
     FROM standing_tools
@@ -81,6 +80,7 @@ WITH kernel AS (
   SELECT p.host_id, kernel.kernel_process_id,
          p.started_unix_ns + coalesce(p.end_boot_ns - p.begin_boot_ns, 0)
     FROM processes p JOIN kernel ON kernel.kernel_host_id = p.host_id AND kernel.kernel_run_id = p.run_id
+   WHERE (p.host_id, p.run_id) IN (SELECT kernel_host_id, kernel_run_id FROM kernel)
 ), latest AS (
   SELECT used_host_id, used_id, max(used_unix_ns) AS latest_unix_ns FROM used GROUP BY used_host_id, used_id
 ), found AS (

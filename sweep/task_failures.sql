@@ -28,18 +28,19 @@ WITH task AS (
   SELECT task_host_id AS total_host_id, task_name AS total_name, count(*) AS failed_count,
          count(DISTINCT task_run_id) AS run_count, min(begin_unix_ns) AS first_unix_ns,
          max(end_unix_ns) AS last_unix_ns, sum(task_wall_ns) AS total_wall_ns, sum(task_cpu_ns) AS total_cpu_ns,
-         sum(task_byte_seconds) AS total_byte_seconds, sum(task_lost_count) AS total_lost_count
+         sum(task_byte_seconds) AS total_byte_seconds, sum(task_lost_count) AS total_lost_count,
+         max(CASE WHEN place = 1 THEN task_run_id END) AS latest_run_id,
+         max(CASE WHEN place = 1 THEN task_run END) AS latest_run
     FROM task
    GROUP BY task_host_id, task_name
 )
 SELECT h.id AS host_id, h.hostname AS hostname, total.first_unix_ns AS since_unix_ns,
        total.last_unix_ns AS until_unix_ns, 0 AS is_now,
-       CASE WHEN total.total_lost_count > 0 THEN 'likely' ELSE 'certain' END AS certainty, task.task_run_id AS run_id,
-       task.task_run AS run, total.total_name AS name, total.failed_count AS failed_count,
+       CASE WHEN total.total_lost_count > 0 THEN 'likely' ELSE 'certain' END AS certainty, total.latest_run_id AS run_id,
+       total.latest_run AS run, total.total_name AS name, total.failed_count AS failed_count,
        total.run_count AS run_count, total.total_wall_ns AS failed_wall_ns, total.total_cpu_ns AS held_cpu_ns,
        CAST(total.total_byte_seconds AS BIGINT) AS held_byte_seconds
   FROM total
-  JOIN task ON task.task_host_id = total.total_host_id AND task.task_name = total.total_name AND task.place = 1
   JOIN hosts h ON h.id = total.total_host_id
  WHERE total.total_wall_ns >= :least_ns
  ORDER BY total.total_cpu_ns DESC NULLS LAST, total.total_host_id, total.total_name;

@@ -20,15 +20,21 @@ WITH run AS (
   SELECT host_id AS run_host_id, id AS work_run_id, name AS work_run
     FROM standing_runs
    WHERE kind NOT IN ('system', 'session', 'host-service', 'service', 'cron')
+), likely AS (
+  SELECT host_id AS likely_host_id, command_key AS likely_key
+    FROM repeatable_processes
+   WHERE started_unix_ns >= :since_unix_ns AND cpu_ns >= :least_each_ns AND exit_code = 0
+   GROUP BY host_id, command_key
+  HAVING count(*) > 1
 ), total AS (
   SELECT host_id AS total_host_id, arguments AS total_arguments, count(*) AS all_count,
          count(DISTINCT run_id) AS all_run_count, max(run_id) AS total_run_id, max(program) AS total_program,
-         min(started_unix_ns) AS first_unix_ns, max(started_unix_ns + (end_boot_ns - begin_boot_ns)) AS last_unix_ns,
+         min(started_unix_ns) AS first_unix_ns, max(started_unix_ns + wall_ns) AS last_unix_ns,
          sum(cpu_ns) - max(cpu_ns) AS again_cpu_ns,
-         sum(1.0 * peak_rss_bytes * (end_boot_ns - begin_boot_ns) / 1000000000) AS all_byte_seconds
-    FROM processes
-   WHERE started_unix_ns >= :since_unix_ns AND cpu_ns >= :least_each_ns AND exit_code = 0
-     AND length(arguments) > 0 AND working_directory IS NOT NULL
+         sum(1.0 * peak_rss_bytes * wall_ns / 1000000000) AS all_byte_seconds
+    FROM repeatable_processes
+   WHERE (host_id, command_key) IN (SELECT likely_host_id, likely_key FROM likely)
+     AND started_unix_ns >= :since_unix_ns AND cpu_ns >= :least_each_ns AND exit_code = 0
      AND (host_id, run_id) IN (SELECT run_host_id, work_run_id FROM run)
    GROUP BY host_id, arguments, working_directory
   HAVING count(*) > 1 AND sum(cpu_ns) - max(cpu_ns) >= :least_ns

@@ -38,9 +38,9 @@ SELECT h.id AS host_id, h.hostname AS hostname, stall.stall_unix_ns AS since_uni
             * (1.0 * (h.last_seen_unix_ns - stall.stall_unix_ns) / 1000000000) AS BIGINT) AS held_byte_seconds
   FROM stall
   JOIN hosts h ON h.id = stall.stall_host_id
-  JOIN standing_tasks t ON t.host_id = stall.stall_host_id AND t.id = stall.stall_task_id
+  JOIN open_tasks t ON t.host_id = stall.stall_host_id AND t.id = stall.stall_task_id
   JOIN standing_runs r ON r.host_id = t.host_id AND r.id = t.run_id
   LEFT JOIN process ON process.process_host_id = stall.stall_host_id AND process.stalled_id = stall.stall_process_id
- WHERE t.end_boot_ns IS NULL AND h.last_seen_unix_ns >= :since_unix_ns
+ WHERE h.last_seen_unix_ns >= :since_unix_ns
    AND h.last_seen_unix_ns - stall.stall_unix_ns >= :least_ns
  ORDER BY stalled_ns DESC, t.id, stall.stall_kind;
