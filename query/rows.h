@@ -90,8 +90,8 @@ extern const struct row_type row_type_top;
 /* Result columns of query/lookups/cost_watched.sql. */
 #define ROW_COST_WATCHED_COLUMNS(I, T, B) I(host_id) I(begin_unix_ns) I(end_unix_ns)
 
-/* Result columns of query/lookups/owner_gaps.sql. */
-#define ROW_OWNER_GAP_COLUMNS(I, T, B) I(host_id) I(free_unix_ns) I(next_unix_ns) I(busy_ns)
+/* Result columns of query/lookups/owner_days.sql. */
+#define ROW_OWNER_DAY_COLUMNS(I, T, B) I(host_id) I(begin_unix_ns) I(gap_ns) I(busy_ns) I(free_unix_ns)
 
 /* Result columns of query/lookups/sample_words.sql. */
 #define ROW_SAMPLE_WORD_COLUMNS(I, T, B) I(task_id) T(name) B(arguments) T(path) T(working_directory)
@@ -126,8 +126,8 @@ struct row_cost_tool {
 struct row_cost_watched {
 	ROW_COST_WATCHED_COLUMNS(I, T, B)
 };
-struct row_owner_gap {
-	ROW_OWNER_GAP_COLUMNS(I, T, B)
+struct row_owner_day {
+	ROW_OWNER_DAY_COLUMNS(I, T, B)
 };
 struct row_sample_word {
 #define B(name) struct row_blob name;
@@ -148,7 +148,7 @@ struct row_history_task {
 #undef I
 #undef T
 };
-extern const struct row_type row_type_cost_task, row_type_cost_tool, row_type_cost_watched, row_type_owner_gap;
+extern const struct row_type row_type_cost_task, row_type_cost_tool, row_type_cost_watched, row_type_owner_day;
 extern const struct row_type row_type_right_size_task, row_type_right_size_cpu, row_type_sample_word;
 extern const struct row_type row_type_cost_task, row_type_cost_tool, row_type_history_run, row_type_history_task;
 

@@ -16,10 +16,17 @@ const char *const owner_names[OWNER_COUNT] = {
 #undef O
 };
 
+/* Of a row of owner_days.sql, before the host became idle for good. */
+struct day {
+	int64_t seen_ns; /* how long it was watched */
+	int64_t gap_ns;  /* in which no work ran, of that */
+};
+
 struct owning {
 	struct owned_host *host;
 	const struct owners_facts *facts;
-	int64_t *seen_ns; /* of each gap, how long it was watched */
+	struct day *days;
+	int64_t free_unix_ns; /* no work ran after that */
 	int64_t ns[OWNER_COUNT];
 	int64_t watched_ms;
 };
@@ -34,14 +41,21 @@ static int64_t most_of(int64_t left, int64_t right)
 	return left > right ? left : right;
 }
 
-/* How much of a gap lies in a time, before the host became idle for good. */
-static int64_t gap_within(const struct owning *owning, const struct row_owner_gap *gap, int64_t begin, int64_t end)
+/* How much of a time lies in a day, which lasts until the next row of the host. */
+static int64_t day_within(const struct owning *owning, size_t day, int64_t begin, int64_t end)
 {
-	int64_t next = gap->next_unix_ns == ROW_NULL ? INT64_MAX : gap->next_unix_ns;
+	const struct row_owner_day *days = owning->facts->days;
 
-	begin = most_of(begin, gap->free_unix_ns);
-	end = least_of(least_of(end, next), owning->host->idle_unix_ns);
-	return most_of(end - begin, 0);
+	begin = most_of(begin, day > 0 ? days[day].begin_unix_ns : INT64_MIN);
+	end = least_of(end, day + 1 < owning->facts->day_count ? days[day + 1].begin_unix_ns : INT64_MAX);
+	return begin < end ? end - begin : 0;
+}
+
+/* Of `ns`, at most the whole, what falls to a part of the whole. */
+static int64_t share_of(int64_t ns, int64_t part, int64_t whole)
+{
+	ns = most_of(least_of(ns, whole), 0);
+	return whole > 0 ? (int64_t)((double)ns * (double)part / (double)whole) : 0;
 }
 
 /* The share of the host's price that goes into cores and memory which work never used. */
@@ -73,13 +87,12 @@ static void time_divide(const struct owning *owning, int64_t begin, int64_t end,
 	for (size_t i = 0; i < OWNER_COUNT; i++)
 		ret_ns[i] = 0;
 	ret_ns[OWNER_IDLE] = idle_ns;
-	for (size_t i = 0; i < owning->facts->gap_count; i++) {
-		const struct row_owner_gap *gap = &owning->facts->gaps[i];
-		int64_t ns = gap_within(owning, gap, begin, end), busy_ns = 0;
+	for (size_t i = 0; i < owning->facts->day_count; i++) {
+		const struct day *day = &owning->days[i];
+		int64_t part_ns = day_within(owning, i, begin, least_of(end, host->idle_unix_ns));
+		int64_t ns = least_of(share_of(day->gap_ns, part_ns, day->seen_ns), work_ns);
+		int64_t busy_ns = least_of(share_of(owning->facts->days[i].busy_ns, part_ns, day->seen_ns), ns);
 
-		if (ns > 0 && gap->busy_ns > 0)
-			busy_ns = (int64_t)((double)ns * (double)gap->busy_ns / (double)owning->seen_ns[i]);
-		busy_ns = least_of(busy_ns, ns);
 		ret_ns[OWNER_SYSTEM] += busy_ns;
 		ret_ns[OWNER_GAP] += ns - busy_ns;
 		work_ns -= ns;
@@ -121,10 +134,30 @@ static int span_add(struct owning *owning, int64_t begin, int64_t end)
 	return error;
 }
 
+/* After the host became idle for good, gaps are what follows the last work. */
 static int span_see(struct owning *owning, int64_t begin, int64_t end)
 {
-	for (size_t i = 0; i < owning->facts->gap_count; i++)
-		owning->seen_ns[i] += gap_within(owning, &owning->facts->gaps[i], begin, end);
+	int64_t idle_unix_ns = owning->host->idle_unix_ns;
+
+	for (size_t i = 0; i < owning->facts->day_count; i++) {
+		owning->days[i].seen_ns += day_within(owning, i, begin, least_of(end, idle_unix_ns));
+		owning->days[i].gap_ns -=
+			day_within(owning, i, most_of(begin, most_of(idle_unix_ns, owning->free_unix_ns)), end);
+	}
+	return 0;
+}
+
+static int days_make(struct owning *owning)
+{
+	const struct owners_facts *facts = owning->facts;
+
+	owning->days = calloc(facts->day_count + 1, sizeof(*owning->days));
+	if (!owning->days)
+		return -ENOMEM;
+	for (size_t i = 0; i < facts->day_count; i++) {
+		owning->days[i].gap_ns = facts->days[i].gap_ns;
+		owning->free_unix_ns = most_of(owning->free_unix_ns, facts->days[i].free_unix_ns);
+	}
 	return 0;
 }
 
@@ -154,16 +187,15 @@ static int spans_each(struct owning *owning, int (*span)(struct owning *owning, 
 int owners_set(struct owned_host *host, const struct owners_facts *facts)
 {
 	struct owning owning = {.host = host, .facts = facts};
-	int error = -ENOMEM;
+	int error = days_make(&owning);
 
-	owning.seen_ns = calloc(facts->gap_count + 1, sizeof(*owning.seen_ns));
-	if (owning.seen_ns)
+	if (error == 0)
 		error = spans_each(&owning, span_see);
 	if (error == 0)
 		error = spans_each(&owning, span_add);
 	if (error == 0)
 		error = charge_share(owning.watched_ms, owning.ns, OWNER_COUNT, host->ms);
-	free(owning.seen_ns);
+	free(owning.days);
 	return error;
 }
 

@@ -41,8 +41,8 @@ struct owners_facts {
 	int64_t since_unix_ns, until_unix_ns; /* the time that is asked for */
 	const struct price_times *prices;
 	const struct row_cost_watched *watched;
-	const struct row_owner_gap *gaps;
-	size_t watched_count, gap_count;
+	const struct row_owner_day *days;
+	size_t watched_count, day_count;
 };
 
 /* Sets what each owner had of the host. Returns 0 or -ENOMEM. */

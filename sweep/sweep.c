@@ -280,6 +280,17 @@ static int findings_make(struct sweeper *sweeper)
 	return error;
 }
 
+/* The value of a finding's threshold, which a user may have set. */
+static struct store_parameter threshold_of(const struct sweep_request *request, const char *finding, const char *name)
+{
+	const struct question *question = catalogue_find(request->catalogue, finding);
+	const struct store_parameter *bound = request->bind(question, request->data);
+
+	while (bound->name && strcmp(bound->name, name) != 0)
+		bound++;
+	return *bound;
+}
+
 /* Hosts that were not watched in that time are left out. */
 static int owners_make(struct sweeper *sweeper)
 {
@@ -287,12 +298,19 @@ static int owners_make(struct sweeper *sweeper)
 	struct sweep *sweep = sweeper->sweep;
 	const struct store_parameter of_watched[] = {
 		{"host_id", STORE_NULL, 0, NULL}, {"kind", STORE_TEXT, 0, "system"}, {0}};
-	const struct store_parameter of_gaps[] = {STORE_INT("since_unix_ns", request->since_unix_ns), {0}};
-	struct rows watched = {0}, gaps = {0};
+	const struct store_parameter of_days[] = {STORE_INT("since_unix_ns", request->since_unix_ns),
+						  STORE_INT("until_unix_ns", request->now_unix_ns),
+						  threshold_of(request, "host_gaps", "grace_ns"),
+						  threshold_of(request, "host_gaps", "most_service_cores"),
+						  threshold_of(request, "host_gaps", "most_service_bytes"),
+						  threshold_of(request, "host_idle", "most_cores"),
+						  threshold_of(request, "host_idle", "most_io_bytes"),
+						  {0}};
+	struct rows watched = {0}, days = {0};
 	int error = rows_load(&watched, &row_type_cost_watched, request->store, "cost_watched", of_watched);
 
 	if (error == 0)
-		error = rows_load(&gaps, &row_type_owner_gap, request->store, "owner_gaps", of_gaps);
+		error = rows_load(&days, &row_type_owner_day, request->store, "owner_days", of_days);
 	for (size_t i = 0; i < sweep->hosts.count && error == 0; i++) {
 		struct owners_facts facts = {.since_unix_ns = request->since_unix_ns,
 					     .until_unix_ns = request->now_unix_ns,
@@ -302,8 +320,8 @@ static int owners_make(struct sweeper *sweeper)
 
 		at = rows_find(&watched, offsetof(struct row_cost_watched, host_id), id, &facts.watched_count);
 		facts.watched = ROWS_ITEM(&watched, cost_watched, at);
-		at = rows_find(&gaps, offsetof(struct row_owner_gap, host_id), id, &facts.gap_count);
-		facts.gaps = ROWS_ITEM(&gaps, owner_gap, at);
+		at = rows_find(&days, offsetof(struct row_owner_day, host_id), id, &facts.day_count);
+		facts.days = ROWS_ITEM(&days, owner_day, at);
 		error = owners_set(&sweep->owned[i], &facts);
 		if (error == 0 && owners_ms(&sweep->owned[i], OWNER_WORK) > 0) {
 			sweep->owned[sweep->owned_count++] = sweep->owned[i];
@@ -311,7 +329,7 @@ static int owners_make(struct sweeper *sweeper)
 		}
 	}
 	rows_free(&watched);
-	rows_free(&gaps);
+	rows_free(&days);
 	return error;
 }
 

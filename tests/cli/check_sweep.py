@@ -671,6 +671,9 @@ class Owners(Case):
         self.assertEqual((work, idle, too_large), (3 * 60 + 20, 60, 0))
         self.assertLessEqual(abs(system - 60), 10)
         self.assertEqual(system + gap, 60 + 230 + 50)
+        set_ = ("--set", "host_gaps.grace=0s", "--set", "host_idle.most-cores=2")
+        row = json.loads(self.store.sweep("--json", *set_).stdout)["hosts"][0]
+        self.assertEqual(self.minutes(row), [3 * 60, 0, 60 + 240 + 60, 60, 0])
 
     def test_too_large_is_what_work_never_used(self):
         host = Host(self.store, "planted", **LONG)
