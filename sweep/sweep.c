@@ -12,6 +12,13 @@
 #define HOUR_NS (3600 * SECOND_NS)
 #define FINDINGS_AHEAD 3 /* a lake answers several at once */
 
+struct days_parameters {
+	struct store_parameter each[8];
+};
+
+static const struct store_parameter of_watched[] = {
+	{"host_id", STORE_NULL, 0, NULL}, {"kind", STORE_TEXT, 0, "system"}, {0}};
+
 struct sweeper {
 	const struct sweep_request *request;
 	struct sweep *sweep;
@@ -291,26 +298,38 @@ static struct store_parameter threshold_of(const struct sweep_request *request, 
 	return *bound;
 }
 
+static struct days_parameters days_bind(const struct sweep_request *request)
+{
+	return (struct days_parameters){{STORE_INT("since_unix_ns", request->since_unix_ns),
+					 STORE_INT("until_unix_ns", request->now_unix_ns),
+					 threshold_of(request, "host_gaps", "grace_ns"),
+					 threshold_of(request, "host_gaps", "most_service_cores"),
+					 threshold_of(request, "host_gaps", "most_service_bytes"),
+					 threshold_of(request, "host_idle", "most_cores"),
+					 threshold_of(request, "host_idle", "most_io_bytes"),
+					 {0}}};
+}
+
+/* They take as long as a finding. */
+static void owners_ask_ahead(const struct sweep_request *request)
+{
+	struct days_parameters of_days = days_bind(request);
+
+	query_ask_ahead(request->store, "cost_watched", of_watched);
+	query_ask_ahead(request->store, "owner_days", of_days.each);
+}
+
 /* Hosts that were not watched in that time are left out. */
 static int owners_make(struct sweeper *sweeper)
 {
 	const struct sweep_request *request = sweeper->request;
 	struct sweep *sweep = sweeper->sweep;
-	const struct store_parameter of_watched[] = {
-		{"host_id", STORE_NULL, 0, NULL}, {"kind", STORE_TEXT, 0, "system"}, {0}};
-	const struct store_parameter of_days[] = {STORE_INT("since_unix_ns", request->since_unix_ns),
-						  STORE_INT("until_unix_ns", request->now_unix_ns),
-						  threshold_of(request, "host_gaps", "grace_ns"),
-						  threshold_of(request, "host_gaps", "most_service_cores"),
-						  threshold_of(request, "host_gaps", "most_service_bytes"),
-						  threshold_of(request, "host_idle", "most_cores"),
-						  threshold_of(request, "host_idle", "most_io_bytes"),
-						  {0}};
+	struct days_parameters of_days = days_bind(request);
 	struct rows watched = {0}, days = {0};
 	int error = rows_load(&watched, &row_type_cost_watched, request->store, "cost_watched", of_watched);
 
 	if (error == 0)
-		error = rows_load(&days, &row_type_owner_day, request->store, "owner_days", of_days);
+		error = rows_load(&days, &row_type_owner_day, request->store, "owner_days", of_days.each);
 	for (size_t i = 0; i < sweep->hosts.count && error == 0; i++) {
 		struct owners_facts facts = {.since_unix_ns = request->since_unix_ns,
 					     .until_unix_ns = request->now_unix_ns,
@@ -361,6 +380,7 @@ int sweep_make(const struct sweep_request *request, struct sweep *ret_sweep)
 	int error;
 
 	*ret_sweep = (struct sweep){0};
+	owners_ask_ahead(request);
 	error = hosts_make(&sweeper);
 	if (error == 0)
 		error = findings_make(&sweeper);
