@@ -20,7 +20,7 @@
 struct job {
 	char name[TEXT_MAX]; /* escaped */
 	int64_t run_count, failed_count, asked_bytes, most_bytes;
-	double asked_cores, most_cores; /* 0: unknown */
+	double asked_cores, most_cores, enough_cores; /* 0: unknown */
 	double unused_core_hours, unused_gib_hours, failed_core_hours;
 };
 
@@ -95,6 +95,7 @@ static int row_take(struct users *users, struct store_result *result)
 	job->most_bytes = result_integer(result, "most_bytes");
 	job->asked_cores = result_real(result, "asked_cores");
 	job->most_cores = result_real(result, "most_cores");
+	job->enough_cores = result_real(result, "enough_cores");
 	job->unused_core_hours = result_real(result, "unused_core_hours");
 	job->unused_gib_hours = result_real(result, "unused_gib_hours");
 	job->failed_core_hours = result_real(result, "failed_core_hours");
@@ -224,8 +225,8 @@ static void change_write(FILE *text, const struct user *user)
 	char name[TEXT_MAX];
 
 	if (most == cpu && cpu > 0) {
-		change_request(text, jobs[WASTE_CPU], jobs[WASTE_CPU]->most_cores, jobs[WASTE_CPU]->asked_cores,
-			       jobs[WASTE_CPU]->most_cores <= 1 ? "processor" : "processors", "", "--cpus-per-task=");
+		change_request(text, jobs[WASTE_CPU], jobs[WASTE_CPU]->enough_cores, jobs[WASTE_CPU]->asked_cores,
+			       jobs[WASTE_CPU]->enough_cores <= 1 ? "processor" : "processors", "", "--cpus-per-task=");
 	} else if (most == memory && memory > 0) {
 		change_request(text, jobs[WASTE_MEMORY], HEADROOM * (double)jobs[WASTE_MEMORY]->most_bytes / GIB,
 			       (double)jobs[WASTE_MEMORY]->asked_bytes / GIB, "of memory", " GiB", "--mem=");
@@ -355,6 +356,7 @@ static json_t *job_to_object(const struct job *job)
 	json_set_integer(object, "failed_count", job->failed_count);
 	json_object_set_new(object, "asked_cores", job->asked_cores > 0 ? json_real(job->asked_cores) : json_null());
 	json_object_set_new(object, "most_cores", job->asked_cores > 0 ? json_real(job->most_cores) : json_null());
+	json_object_set_new(object, "enough_cores", job->enough_cores > 0 ? json_real(job->enough_cores) : json_null());
 	json_object_set_new(object, "unused_core_hours", json_real(job->unused_core_hours));
 	json_set_integer(object, "asked_bytes", job->asked_bytes);
 	json_set_integer(object, "most_bytes", job->most_bytes);

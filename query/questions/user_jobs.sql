@@ -32,6 +32,7 @@
 -- column: failed_count count; those that failed
 -- column: asked_cores number; processors asked for, the most
 -- column: most_cores number; processors used on average, in the run that used most
+-- column: enough_cores number; processors of which that run would have used most_cpu_share
 -- column: unused_core_hours number; not used, times hours
 -- column: asked_bytes bytes; memory asked for, the most
 -- column: most_bytes bytes; memory used, the most
@@ -100,7 +101,9 @@ SELECT job_user_id AS user_id, all_run_count AS user_run_count, all_failed_count
             THEN 1 ELSE 0 END AS is_low_memory,
        CASE WHEN all_failed_ms > 0 AND all_failed_ms >= :least_failed_core_hours * 3600000 THEN 1 ELSE 0 END AS is_failing,
        job_name AS name, job_run_count AS run_count, job_failed_count AS failed_count, job_asked_cores AS asked_cores,
-       job_most_cores AS most_cores, 1.0 * job_unused_ms / 3600000 AS unused_core_hours,
+       job_most_cores AS most_cores,
+       CASE WHEN :most_cpu_share > 0 THEN 1.0 * job_most_cores / :most_cpu_share END AS enough_cores,
+       1.0 * job_unused_ms / 3600000 AS unused_core_hours,
        job_asked_bytes AS asked_bytes, job_most_bytes AS most_bytes, 1.0 * job_unused_mib_s / 3686400 AS unused_gib_hours,
        1.0 * job_failed_ms / 3600000 AS failed_core_hours
   FROM placed

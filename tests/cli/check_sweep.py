@@ -804,7 +804,9 @@ class Users(Case):
         self.assertAlmostEqual(user["asked_core_hours"], 320)
         self.assertAlmostEqual(user["unused_core_hours"], 305)
         self.assertEqual(user["change"],
-                         "Ask for 2 processors instead of 32 for slurm job 7 (Slurm: --cpus-per-task=2).")
+                         "Ask for 3 processors instead of 32 for slurm job 7 (Slurm: --cpus-per-task=3).")  # 1.5 of 60 %
+        self.assertAlmostEqual(user["jobs"][0]["enough_cores"], 2.5)
+        self.assertIn("--cpus-per-task=5", self.users("--set", "user_jobs.most-cpu-share=30%")[1001]["change"])
 
     def test_memory_asked_for_and_not_used(self):
         host = self.node()
