@@ -1,6 +1,7 @@
 /* Secrets are removed from command lines; everything else stays as it is, byte for byte.
  *
- * Most cases are in redact.txt. In all tables arguments are separated by a vertical bar. */
+ * Most cases are in redact.txt and secrets.txt. In all tables arguments are separated by a vertical bar without a
+ * blank beside it. */
 #include <errno.h>
 
 #include "correlator/redact/redact.h"
@@ -12,7 +13,7 @@ static char *redact(enum redact_mode mode, const char *line, uint32_t *ret_count
 	char *argv = strdup(line), *out, *text;
 
 	for (size_t i = 0; i < size; i++) {
-		if (argv[i] == '|')
+		if (line[i] == '|' && line[i + 1] != ' ' && (i == 0 || line[i - 1] != ' '))
 			argv[i] = '\0';
 	}
 	ck_assert_int_eq(redact_arguments(mode, argv, size, &out, &out_size, ret_count), 0);
@@ -26,7 +27,7 @@ static char *redact(enum redact_mode mode, const char *line, uint32_t *ret_count
 }
 
 #define MARK "[redacted]"
-#define LINE_BYTES_MAX 1024
+#define LINE_BYTES_MAX 2048
 
 /* Options of programs; * stands for the secret. */
 static const struct {
@@ -97,6 +98,21 @@ static uint32_t line_with(char *text, const char *line, const char *replacement)
 	return count;
 }
 
+/* Whether any secret of the line is still in the text. */
+static bool line_leaks(const char *line, const char *text)
+{
+	const char *begin = line, *end;
+
+	while ((begin = strstr(begin, "«"))) {
+		begin += strlen("«");
+		end = strstr(begin, "»");
+		if (memmem(text, strlen(text), begin, (size_t)(end - begin)))
+			return true;
+		begin = end;
+	}
+	return false;
+}
+
 /* Redaction is idempotent: a replayed command line does not change. */
 static bool line_holds(unsigned number, char *line)
 {
@@ -114,6 +130,71 @@ static bool line_holds(unsigned number, char *line)
 	free(again);
 	free(text);
 	return holds;
+}
+
+/* Writes a line of secrets.txt in full: <36> as 36 letters and digits, <h40>, <d9>, and newlines. */
+static void line_expand(char *text, const char *line)
+{
+	static const char any[] = "Zk3Qw9Xe1Rt7Yu5Io2Pa8Sd4Fg6Hj0Lz", hex[] = "3fa9c07be1d8264b",
+			  digit[] = "7301948562";
+
+	while (*line) {
+		unsigned count;
+		int size = 0;
+		char kind = line[1] == 'h' || line[1] == 'd' ? line[1] : 'a';
+
+		if (*line == '<' && sscanf(line + (kind == 'a' ? 1 : 2), "%2u>%n", &count, &size) == 1 && size > 0) {
+			const char *characters = kind == 'h' ? hex : kind == 'd' ? digit : any;
+
+			for (size_t i = 0; i < count; i++)
+				*text++ = characters[i % strlen(characters)];
+			line += size + (kind == 'a' ? 1 : 2);
+		} else if (strncmp(line, "⏎", strlen("⏎")) == 0) {
+			*text++ = '\n';
+			line += strlen("⏎");
+		} else {
+			*text++ = *line++;
+		}
+	}
+	*text = '\0';
+}
+
+/* Figures of secrets.txt. */
+static unsigned secret_lines, leaking_lines, innocent_lines, changed_lines, inexact_lines, bare_lines;
+
+static bool secrets_hold(unsigned number, char *line)
+{
+	char full[LINE_BYTES_MAX], given[LINE_BYTES_MAX], expected[LINE_BYTES_MAX], *text;
+	bool bare = *line == '?', exact;
+	uint32_t count, secret_count;
+
+	line_expand(full, line + bare);
+	secret_count = line_with(given, full, NULL);
+	if (bare) {
+		bare_lines++;
+		return secret_count > 0;
+	}
+	line_with(expected, full, MARK);
+	text = redact(REDACT_SECRETS, given, &count);
+	exact = strcmp(text, expected) == 0;
+	secret_lines += secret_count > 0;
+	innocent_lines += secret_count == 0;
+	leaking_lines += secret_count > 0 && !exact && line_leaks(full, text);
+	inexact_lines += secret_count > 0 && !exact && !line_leaks(full, text);
+	changed_lines += secret_count == 0 && !exact;
+	free(text);
+	if (!exact && getenv("REDACT_VERBOSE"))
+		line_holds(number, full);
+	return true;
+}
+
+TEST(test_secrets)
+{
+	suite_table(SECRETS_TABLE, secrets_hold);
+	printf("secrets: %u of %u lines leak, %u lose more than the secret; innocents: %u of %u changed; "
+	       "%u bare words not counted\n",
+	       leaking_lines, secret_lines, inexact_lines, changed_lines, innocent_lines, bare_lines);
+	fflush(stdout);
 }
 
 TEST(test_table)
