@@ -5,7 +5,7 @@
 
 #include "common/config.h"
 #include "common/log.h"
-#include "correlator/redact/redact.h"
+#include "common/redact/redact.h"
 #include "correlator/rows/retention.h"
 
 #define CORRELATOR_NAME "tracer-correlator"

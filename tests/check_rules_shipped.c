@@ -175,8 +175,8 @@ TEST(test_examples)
 {
 	struct tree_error error;
 
-	ck_assert_msg(rules_check_examples(rules, rules_count(rules), &error) == 0, "%s:%u: %s", error.file, error.line,
-		      error.reason);
+	ck_assert_msg(rules_check_examples(rules, rules_count(rules), rules_secret_count(rules), &error) == 0,
+		      "%s:%u: %s", error.file, error.line, error.reason);
 }
 
 int main(void)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/redact/redact.h"
 #include "common/rules/rule.h"
 
 /* Appends one word at `*end`, without its quotes. */
@@ -103,12 +104,93 @@ static int try_example(const struct rules *rules, const struct rule *rule, const
 	return r;
 }
 
-int rules_check_examples(const struct rules *rules, size_t count, struct tree_error *ret_error)
+/* ---- secrets ---- */
+
+#define OPEN "\u00ab"
+#define CLOSE "\u00bb"
+
+/* Copies an example as NUL-separated arguments: as given without the marks « and », and as it is to be redacted. */
+static int secret_example_split(const char *command, char *ret_given, size_t *ret_given_size, char *ret_expected,
+				size_t *ret_expected_size)
+{
+	struct command_line line;
+	char *given = ret_given, *expected = ret_expected;
+	int r = command_line_init(&line, command);
+
+	for (size_t i = 0; r == 0 && i < line.subject.argc; i++) {
+		bool inside = false;
+
+		for (const char *p = line.argv[i]; *p;) {
+			if (strncmp(p, inside ? CLOSE : OPEN, strlen(OPEN)) == 0) {
+				expected = inside ? expected : stpcpy(expected, REDACT_MARK);
+				inside = !inside;
+				p += strlen(OPEN);
+				continue;
+			}
+			*given++ = *p;
+			if (!inside)
+				*expected++ = *p;
+			p++;
+		}
+		*given++ = '\0';
+		*expected++ = '\0';
+	}
+	*ret_given_size = (size_t)(given - ret_given);
+	*ret_expected_size = (size_t)(expected - ret_expected);
+	if (r == 0)
+		command_line_deinit(&line);
+	return r;
+}
+
+static int secret_example_compare(const struct rules *rules, const struct secret *secret,
+				  const struct secret_example *example, const char *given, size_t given_size,
+				  const char *expected, size_t expected_size, struct tree_error *ret_error)
+{
+	char *out;
+	size_t size;
+	uint32_t count;
+	int r = redact_arguments(&rules->secrets, REDACT_SECRETS, given, given_size, false, &out, &size, &count);
+
+	if (r < 0)
+		return r;
+	if (size != expected_size || memcmp(out, expected, size) != 0) {
+		for (size_t i = 0; i + 1 < size; i++)
+			out[i] = out[i] ? out[i] : ' ';
+		r = tree_error_set(ret_error, secret->file, example->line,
+				   "example \"%.100s\" of secret \"%.60s\" becomes \"%.100s\"", example->command,
+				   secret->name, out);
+	}
+	free(out);
+	return r;
+}
+
+static int try_secret_example(const struct rules *rules, const struct secret *secret,
+			      const struct secret_example *example, struct tree_error *ret_error)
+{
+	size_t size = strlen(example->command), given_size, expected_size;
+	/* A mark in the text, « and », is shorter than the one in the result. */
+	char *given = malloc(size + 1), *expected = malloc(size * strlen(REDACT_MARK) + 1);
+	int r = given && expected ? secret_example_split(example->command, given, &given_size, expected, &expected_size)
+				  : -ENOMEM;
+
+	if (r == 0)
+		r = secret_example_compare(rules, secret, example, given, given_size, expected, expected_size,
+					   ret_error);
+	free(given);
+	free(expected);
+	return r;
+}
+
+int rules_check_examples(const struct rules *rules, size_t count, size_t secret_count, struct tree_error *ret_error)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < rules->count && i < count && r == 0; i++)
 		for (size_t k = 0; k < rules->items[i].examples.count && r == 0; k++)
 			r = try_example(rules, &rules->items[i], &rules->items[i].examples.items[k], ret_error);
+	for (size_t i = 0; i < rules->secrets.count && i < secret_count && r == 0; i++)
+		for (size_t k = 0; k < rules->secrets.items[i].examples.count && r == 0; k++)
+			r = try_secret_example(rules, &rules->secrets.items[i],
+					       &rules->secrets.items[i].examples.items[k], ret_error);
 	return r;
 }

@@ -10,77 +10,11 @@
 
 #include "common/grow.h"
 #include "common/rules/glob.h"
-#include "common/rules/rule.h"
-#include "common/yaml/suggest.h"
+#include "common/rules/loader.h"
 
 #define RULE_COUNT_MAX 10000
-#define TEXT_BYTES_MAX 4096 /* of a pattern, a template, a regular expression */
-
-struct loader {
-	struct rules *rules;
-	const char *file;
-	unsigned layer;
-	struct tree_error *error;
-};
-
-struct loader_key {
-	const char *name;
-	int (*read)(struct loader *loader, const struct tree_node *value, void *target);
-	size_t offset; /* of the target in the structure of the mapping */
-};
-
-#define loader_refuse(loader, line, ...) tree_error_set((loader)->error, (loader)->file, line, __VA_ARGS__)
 
 /* ---- values ---- */
-
-static int loader_read_text(struct loader *loader, const struct tree_node *node, const char **ret_text)
-{
-	if (node->kind != TREE_TEXT)
-		return loader_refuse(loader, node->line, "expected text, found %s", tree_kind_text(node->kind));
-	if (node->text[0] == '\0')
-		return loader_refuse(loader, node->line, "a value is missing");
-	if (strlen(node->text) > TEXT_BYTES_MAX)
-		return loader_refuse(loader, node->line, "longer than %d bytes", TEXT_BYTES_MAX);
-	*ret_text = node->text;
-	return 0;
-}
-
-static int read_text(struct loader *loader, const struct tree_node *value, void *target)
-{
-	return loader_read_text(loader, value, target);
-}
-
-static int read_flag(struct loader *loader, const struct tree_node *value, void *target)
-{
-	bool *flag = target;
-	const char *text = NULL;
-	int r = loader_read_text(loader, value, &text);
-
-	if (r < 0)
-		return r;
-	if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
-		return loader_refuse(loader, value->line, "expected true or false, found \"%.40s\"", text);
-	*flag = text[0] == 't';
-	return 0;
-}
-
-/* Returns the position of the text of `value` in `names`, or -EINVAL. */
-static int loader_read_word(struct loader *loader, const struct tree_node *value, const char *what,
-			    const char *const *names)
-{
-	char hint[96];
-	const char *text = NULL;
-	int r = loader_read_text(loader, value, &text);
-
-	if (r < 0)
-		return r;
-	for (int i = 0; names[i]; i++) {
-		if (strcmp(names[i], text) == 0)
-			return i;
-	}
-	suggest_nearest(text, names, hint, sizeof(hint));
-	return loader_refuse(loader, value->line, "unknown %s \"%.40s\"%s", what, text, hint);
-}
 
 #define TEXT_OF(NAME, text) text,
 #define READ_ENUM(name, ...) \
@@ -105,40 +39,6 @@ static int read_rank(struct loader *loader, const struct tree_node *value, void 
 	if (r < 0)
 		return r;
 	*(enum rules_rank *)target = r == 0 ? RULES_RANK_PARALLEL : RULES_RANK_WORKFLOW;
-	return 0;
-}
-
-/* Reads a list; a single text counts as a list of one. Calls `read_item` for each item with its slot
- * in an array of `*ret_count` items of `item_size` bytes. */
-static int loader_read_items(struct loader *loader, const struct tree_node *value, size_t item_size,
-			     int (*read_item)(struct loader *, const char *, unsigned, void *), void **ret_items,
-			     size_t *ret_count)
-{
-	const struct tree_node *first = value->kind == TREE_LIST ? value->first : value;
-	size_t count = 0;
-	char *items;
-
-	if (value->kind == TREE_MAPPING)
-		return loader_refuse(loader, value->line, "expected text or a list, found a mapping");
-	if (!first)
-		return loader_refuse(loader, value->line, "the list is empty");
-	for (const struct tree_node *node = first; node; node = node == value ? NULL : node->next)
-		count++;
-	items = arena_alloc(&loader->rules->arena, count * item_size);
-	if (!items)
-		return -ENOMEM;
-	*ret_items = items;
-	for (const struct tree_node *node = first; node; node = node == value ? NULL : node->next) {
-		const char *text = NULL;
-		int r = loader_read_text(loader, node, &text);
-
-		if (r == 0)
-			r = read_item(loader, text, node->line, items);
-		if (r < 0)
-			return r;
-		items += item_size;
-		++*ret_count; /* item by item: counted items are complete and can be freed */
-	}
 	return 0;
 }
 
@@ -272,60 +172,6 @@ static int read_template(struct loader *loader, const struct tree_node *value, v
 
 /* ---- mappings ---- */
 
-static const struct tree_node *mapping_get(const struct tree_node *mapping, const char *name)
-{
-	const struct tree_node *key = mapping->first;
-
-	while (key && strcmp(key->text, name) != 0)
-		key = key->next;
-	return key ? key->value : NULL;
-}
-
-static int loader_refuse_key(struct loader *loader, const struct tree_node *key, const struct loader_key *keys)
-{
-	const char *names[TREE_KEYS_MAX + 1];
-	char hint[96];
-	size_t count = 0;
-
-	for (; keys[count].name; count++)
-		names[count] = keys[count].name;
-	names[count] = NULL;
-	suggest_nearest(key->text, names, hint, sizeof(hint));
-	return loader_refuse(loader, key->line, "unknown key \"%.40s\"%s", key->text, hint);
-}
-
-/* Puts the key before the reason: "match: argv: bad regular expression ...". */
-static int loader_refuse_value(struct loader *loader, const char *key)
-{
-	char reason[sizeof(loader->error->reason)];
-
-	snprintf(reason, sizeof(reason), "%s", loader->error->reason);
-	return loader_refuse(loader, loader->error->line, "%s: %s", key, reason);
-}
-
-static int loader_read_mapping(struct loader *loader, const struct tree_node *mapping, const struct loader_key *keys,
-			       void *target)
-{
-	if (mapping->kind != TREE_MAPPING)
-		return loader_refuse(loader, mapping->line, "expected a mapping (key: value), found %s",
-				     tree_kind_text(mapping->kind));
-	for (const struct tree_node *key = mapping->first; key; key = key->next) {
-		const struct loader_key *known = keys;
-		int r;
-
-		while (known->name && strcmp(known->name, key->text) != 0)
-			known++;
-		if (!known->name)
-			return loader_refuse_key(loader, key, keys);
-		r = known->read(loader, key->value, (char *)target + known->offset);
-		if (r == -EINVAL)
-			return loader_refuse_value(loader, known->name);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
 static int read_match(struct loader *loader, const struct tree_node *value, void *target)
 {
 	static const struct loader_key keys[] = {
@@ -350,8 +196,8 @@ static int read_match(struct loader *loader, const struct tree_node *value, void
 static int read_unwrap(struct loader *loader, const struct tree_node *value, void *target)
 {
 	static const struct loader_key keys[] = {
-		{"multi_call", read_flag, offsetof(struct rule_unwrap, multi_call)},
-		{"short_clusters", read_flag, offsetof(struct rule_unwrap, short_clusters)},
+		{"multi_call", loader_read_flag, offsetof(struct rule_unwrap, multi_call)},
+		{"short_clusters", loader_read_flag, offsetof(struct rule_unwrap, short_clusters)},
 		{"script_option", read_options, offsetof(struct rule_unwrap, script_option)},
 		{"module_option", read_options, offsetof(struct rule_unwrap, module_option)},
 		{"command_option", read_options, offsetof(struct rule_unwrap, command_option)},
@@ -368,13 +214,13 @@ static int read_unwrap(struct loader *loader, const struct tree_node *value, voi
 static int read_example(struct loader *loader, const struct tree_node *node, struct rule_example *example)
 {
 	static const struct loader_key keys[] = {
-		{"command", read_text, offsetof(struct rule_example, command)},
-		{"parent", read_text, offsetof(struct rule_example, parent)},
-		{"working_directory", read_text, offsetof(struct rule_example, working_directory)},
-		{"cgroup", read_text, offsetof(struct rule_example, cgroup)},
-		{"role", read_text, offsetof(struct rule_example, role)},
-		{"threads", read_text, offsetof(struct rule_example, threads)},
-#define X(NAME, key, field) {key, read_text, offsetof(struct rule_example, texts[TEMPLATE_TEXT_##NAME])},
+		{"command", loader_read_text_value, offsetof(struct rule_example, command)},
+		{"parent", loader_read_text_value, offsetof(struct rule_example, parent)},
+		{"working_directory", loader_read_text_value, offsetof(struct rule_example, working_directory)},
+		{"cgroup", loader_read_text_value, offsetof(struct rule_example, cgroup)},
+		{"role", loader_read_text_value, offsetof(struct rule_example, role)},
+		{"threads", loader_read_text_value, offsetof(struct rule_example, threads)},
+#define X(NAME, key, field) {key, loader_read_text_value, offsetof(struct rule_example, texts[TEMPLATE_TEXT_##NAME])},
 		TEMPLATE_TEXTS(X)
 #undef X
 			{NULL}};
@@ -410,17 +256,17 @@ static int read_examples(struct loader *loader, const struct tree_node *value, v
 }
 
 static const struct loader_key rule_keys[] = {
-	{"rule", read_text, offsetof(struct rule, name)},
+	{"rule", loader_read_text_value, offsetof(struct rule, name)},
 	{"match", read_match, offsetof(struct rule, match)},
-	{"continue", read_flag, offsetof(struct rule, passes)},
+	{"continue", loader_read_flag, offsetof(struct rule, passes)},
 	{"role", read_role, offsetof(struct rule, role)},
 	{"rank", read_rank, offsetof(struct rule, rank)},
 	{"boundary", read_boundary, offsetof(struct rule, boundary)},
-	{"nested", read_flag, offsetof(struct rule, nested)},
-	{"housekeeping", read_flag, offsetof(struct rule, housekeeping)},
+	{"nested", loader_read_flag, offsetof(struct rule, nested)},
+	{"housekeeping", loader_read_flag, offsetof(struct rule, housekeeping)},
 	{"expected_codes", read_codes, offsetof(struct rule, expected_codes)},
-	{"fails_with_commands", read_flag, offsetof(struct rule, fails_with_commands)},
-	{"engine", read_text, offsetof(struct rule, engine)},
+	{"fails_with_commands", loader_read_flag, offsetof(struct rule, fails_with_commands)},
+	{"engine", loader_read_text_value, offsetof(struct rule, engine)},
 #define X(NAME, key, field) {key, read_template, offsetof(struct rule, texts[TEMPLATE_TEXT_##NAME])},
 	TEMPLATE_TEXTS(X)
 #undef X
@@ -459,7 +305,7 @@ static int loader_read_templates(struct loader *loader, const struct tree_node *
 
 	loader_count_groups(rule, &groups);
 	for (int i = 0; i < TEMPLATE_TEXT_COUNT; i++) {
-		const struct tree_node *value = mapping_get(node, names[i]);
+		const struct tree_node *value = loader_mapping_get(node, names[i]);
 		char reason[256];
 		int r;
 
@@ -489,7 +335,7 @@ static int loader_check_role(struct loader *loader, const struct tree_node *node
 	};
 
 	for (size_t i = 0; i < sizeof(belongings) / sizeof(*belongings); i++) {
-		const struct tree_node *value = mapping_get(node, belongings[i].key);
+		const struct tree_node *value = loader_mapping_get(node, belongings[i].key);
 		const enum rules_role *roles = belongings[i].roles;
 
 		if (value && rule->role != roles[0] && rule->role != roles[1])
@@ -506,10 +352,10 @@ static int loader_check_rule(struct loader *loader, const struct tree_node *node
 {
 	if (!rule->name)
 		return loader_refuse(loader, node->line, "the rule has no name: add \"rule: NAME\"");
-	if (!mapping_get(node, "match"))
+	if (!loader_mapping_get(node, "match"))
 		return loader_refuse(loader, node->line, "rule \"%.60s\" has no match", rule->name);
-	if (rule->passes && mapping_get(node, "role"))
-		return loader_refuse(loader, mapping_get(node, "role")->line,
+	if (rule->passes && loader_mapping_get(node, "role"))
+		return loader_refuse(loader, loader_mapping_get(node, "role")->line,
 				     "role: not allowed in a rule with \"continue: true\"");
 	if (rule->role == RULES_ROLE_ORCHESTRATOR && !rule->rank)
 		return loader_refuse(loader, node->line,
@@ -665,7 +511,7 @@ static int loader_read_rules(struct loader *loader, const struct tree_node *list
 int rules_read(struct rules *rules, const char *file, unsigned layer, const void *data, size_t size,
 	       struct tree_error *ret_error)
 {
-	static const struct loader_key keys[] = {{"rules"}, {NULL}};
+	static const struct loader_key keys[] = {{"rules"}, {"secrets"}, {NULL}};
 	struct loader loader = {.rules = rules, .layer = layer, .error = ret_error};
 	struct tree_node *root;
 	int r;
@@ -678,10 +524,14 @@ int rules_read(struct rules *rules, const char *file, unsigned layer, const void
 	if (r < 0 || !root)
 		return r;
 	if (root->kind != TREE_MAPPING || !root->first)
-		return loader_refuse(&loader, root->line, "a rule file must begin with \"rules:\"");
+		return loader_refuse(&loader, root->line, "a rule file must begin with \"rules:\" or \"secrets:\"");
 	for (const struct tree_node *key = root->first; key; key = key->next) {
-		r = strcmp(key->text, "rules") == 0 ? loader_read_rules(&loader, key->value)
-						    : loader_refuse_key(&loader, key, keys);
+		if (strcmp(key->text, "rules") == 0)
+			r = loader_read_rules(&loader, key->value);
+		else if (strcmp(key->text, "secrets") == 0)
+			r = loader_read_secrets(&loader, key->value);
+		else
+			r = loader_refuse_key(&loader, key, keys);
 		if (r < 0)
 			return r;
 	}

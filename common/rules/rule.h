@@ -6,6 +6,7 @@
 #include <pcre2.h>
 
 #include "common/identity.h"
+#include "common/redact/patterns.h"
 #include "common/rules/rules.h"
 #include "common/rules/template.h"
 
@@ -125,6 +126,7 @@ struct rules {
 	struct rule *items;
 	size_t count;
 	size_t capacity;
+	struct secrets secrets;
 	struct identity identity; /* of all texts read so far */
 	uint64_t version;
 	struct rule_index deciding, passing; /* without and with `continue: true` */

@@ -29,6 +29,7 @@ void rules_free(struct rules *rules)
 	for (size_t i = 0; i < rules->count; i++)
 		rule_deinit(&rules->items[i]);
 	free(rules->items);
+	secrets_deinit(&rules->secrets);
 	rules_scratch_free(rules->scratch);
 	arena_deinit(&rules->arena);
 	free(rules);
@@ -54,6 +55,8 @@ static int rules_finish(struct rules *rules, int r, struct rules **ret_rules)
 {
 	if (r == 0)
 		r = rules_index_build(rules);
+	if (r == 0)
+		r = secrets_index(&rules->secrets);
 	if (r < 0) {
 		rules_free(rules);
 		return r;
@@ -110,7 +113,7 @@ static int refuse(const struct refusal *refusal, int error)
 static int rules_take_file(struct rules *rules, const char *path, unsigned layer, const struct refusal *refusal)
 {
 	struct identity identity = rules->identity;
-	size_t count = rules->count;
+	size_t count = rules->count, secret_count = rules->secrets.count;
 	int r;
 
 	*refusal->error = (struct tree_error){.line = 0};
@@ -119,6 +122,8 @@ static int rules_take_file(struct rules *rules, const char *path, unsigned layer
 		return 0;
 	while (rules->count > count)
 		rule_deinit(&rules->items[--rules->count]);
+	while (rules->secrets.count > secret_count)
+		secret_deinit(&rules->secrets.items[--rules->secrets.count]);
 	rules->identity = identity;
 	return refuse(refusal, r);
 }
@@ -201,7 +206,7 @@ int rules_load_valid(const char *const *directories, rules_refused refused, void
 int rules_check_file(const char *path, size_t *ret_count, struct tree_error *ret_error)
 {
 	struct rules *rules = rules_new();
-	size_t count = 0;
+	size_t count = 0, secret_count = 0;
 	int r;
 
 	if (!rules)
@@ -209,15 +214,16 @@ int rules_check_file(const char *path, size_t *ret_count, struct tree_error *ret
 	r = rules_read_path(rules, path, 1, ret_error);
 	if (r == 0) {
 		count = rules->count;
+		secret_count = rules->secrets.count;
 		r = rules_read_shipped(rules, 0, ret_error);
 	}
 	r = rules_finish(rules, r, &rules);
 	if (r < 0)
 		return r;
-	r = rules_check_examples(rules, count, ret_error);
+	r = rules_check_examples(rules, count, secret_count, ret_error);
 	rules_free(rules);
 	if (r == 0)
-		*ret_count = count;
+		*ret_count = count + secret_count;
 	return r;
 }
 
@@ -234,6 +240,16 @@ int rules_load_memory(const char *name, const void *data, size_t size, struct ru
 size_t rules_count(const struct rules *rules)
 {
 	return rules->count;
+}
+
+size_t rules_secret_count(const struct rules *rules)
+{
+	return rules->secrets.count;
+}
+
+const struct secrets *rules_secrets(const struct rules *rules)
+{
+	return &rules->secrets;
 }
 
 bool rules_name_samples(const struct rules *rules)

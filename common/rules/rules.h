@@ -119,13 +119,17 @@ int rules_load(const char *const *directories, struct rules **ret_rules, struct 
 typedef void (*rules_refused)(const struct tree_error *error, void *data);
 int rules_load_valid(const char *const *directories, rules_refused refused, void *data, struct rules **ret_rules);
 
+/* What the `secrets:` of all files say, for redact_arguments(). */
+struct secrets;
+const struct secrets *rules_secrets(const struct rules *rules);
+
 /* Loads a site file as in use, before the shipped rules, and runs its examples. Returns 0 and the number
- * of its rules; errors are those of rules_load(). */
+ * of its rules and entries of `secrets:`; errors are those of rules_load(). */
 int rules_check_file(const char *path, size_t *ret_count, struct tree_error *ret_error);
 
-/* Runs the examples of the first `count` rules. Returns 0; -EINVAL with `*ret_error` for the first that
+/* Runs the examples of the first `count` rules, and of the first `secret_count` entries of `secrets:`. Returns 0; -EINVAL with `*ret_error` for the first that
  * fails; -ENOMEM. */
-int rules_check_examples(const struct rules *rules, size_t count, struct tree_error *ret_error);
+int rules_check_examples(const struct rules *rules, size_t count, size_t secret_count, struct tree_error *ret_error);
 
 /* Loads only these rules, for the tests and the fuzzer. */
 int rules_load_memory(const char *name, const void *data, size_t size, struct rules **ret_rules,
@@ -134,6 +138,7 @@ int rules_load_memory(const char *name, const void *data, size_t size, struct ru
 void rules_free(struct rules *rules);
 
 size_t rules_count(const struct rules *rules);
+size_t rules_secret_count(const struct rules *rules);
 /* Whether any rule names samples. */
 bool rules_name_samples(const struct rules *rules);
 

@@ -92,7 +92,7 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 		process = process_from_exec(model, exec);
 	if (!process || process->ended)
 		return;
-	struct command *command = command_new(COMMAND_SOURCE(exec), model->arguments);
+	struct command *command = command_new(COMMAND_SOURCE(exec), rules_secrets(model->rules), model->arguments);
 
 	if (!command) {
 		model->out_of_memory = true;

@@ -168,7 +168,8 @@ static bool has_text(const struct event_sample *sample)
 
 static void set_command(struct model *model, struct command **command, const struct event_sample *sample)
 {
-	struct command *command_now = command_new(COMMAND_SOURCE(sample), model->arguments);
+	struct command *command_now =
+		command_new(COMMAND_SOURCE(sample), rules_secrets(model->rules), model->arguments);
 
 	if (!command_now) {
 		model->out_of_memory = true;

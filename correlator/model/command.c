@@ -119,8 +119,10 @@ static int command_complete(struct command *command)
 	return 0;
 }
 
-static int set_arguments(struct command *command, const struct event_strings *argv, enum redact_mode mode)
+static int set_arguments(struct command *command, const struct event_strings *argv, const struct secrets *secrets,
+			 enum redact_mode mode)
 {
+	bool cut = command->flags & RECORD_ARGV_TRUNCATED;
 	size_t size;
 	char *raw;
 	int r;
@@ -130,17 +132,18 @@ static int set_arguments(struct command *command, const struct event_strings *ar
 	/* program-only is applied when rows are written: names still need the other arguments. */
 	if (mode == REDACT_PROGRAM_ONLY)
 		mode = REDACT_SECRETS;
-	if (!redact_is_needed(mode, raw, size)) {
+	if (!redact_is_needed(secrets, mode, raw, size, cut)) {
 		command->arguments = raw;
 		command->arguments_size = size;
 		return 0;
 	}
-	r = redact_arguments(mode, raw, size, &command->arguments, &command->arguments_size, &command->redacted_count);
+	r = redact_arguments(secrets, mode, raw, size, cut, &command->arguments, &command->arguments_size,
+			     &command->redacted_count);
 	free(raw);
 	return r;
 }
 
-struct command *command_new(const struct command_source *source, enum redact_mode mode)
+struct command *command_new(const struct command_source *source, const struct secrets *secrets, enum redact_mode mode)
 {
 	const struct wire_bytes *path = source->filename, *script = NULL;
 	struct command *command;
@@ -156,7 +159,7 @@ struct command *command_new(const struct command_source *source, enum redact_mod
 	command->flags = (uint32_t)source->flags;
 	command->subject.has_terminal =
 		source->tty != 0 && source->stdin_pipe == 0 && !(source->flags & RECORD_STDIN_ELSEWHERE);
-	if (set_arguments(command, source->argv, mode) < 0 || command_complete(command) < 0) {
+	if (set_arguments(command, source->argv, secrets, mode) < 0 || command_complete(command) < 0) {
 		command_unref(command);
 		return NULL;
 	}

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "correlator/redact/redact.h"
+#include "common/redact/redact.h"
 #include "common/rules/rules.h"
 #include "correlator/record/event.h"
 
@@ -34,7 +34,7 @@ struct command_source {
 					(event)->flags, (event)->uid, (event)->tty, (event)->stdin_pipe})
 
 /* Returns a command with one reference, or NULL if out of memory. */
-struct command *command_new(const struct command_source *source, enum redact_mode mode);
+struct command *command_new(const struct command_source *source, const struct secrets *secrets, enum redact_mode mode);
 struct command *command_ref(struct command *command);
 void command_unref(struct command *command);
 

@@ -13,7 +13,7 @@
 #include "common/rules/rules.h"
 #include "correlator/host/host.h"
 #include "correlator/record/event.h"
-#include "correlator/redact/redact.h"
+#include "common/redact/redact.h"
 
 struct model_options {
 	const struct rules *rules;

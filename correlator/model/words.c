@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/identity.h"
-#include "correlator/redact/redact.h"
+#include "common/redact/redact.h"
 
 #define LABEL_WORDS_MAX 3 /* words in a label */
 

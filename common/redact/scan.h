@@ -1,0 +1,27 @@
+/* Finds secrets within a text, whatever program it belongs to: names with values, URLs, known forms of tokens. */
+#pragma once
+
+#include "common/redact/patterns.h"
+#include "common/redact/redact.h"
+
+/* The arguments, and which of their bytes are secret. */
+struct redaction {
+	const struct secrets *secrets;
+	const char *data;
+	size_t size;
+	unsigned char *mask;
+	bool cut; /* the last argument is incomplete */
+};
+
+void redaction_mark(struct redaction *redaction, struct span secret);
+
+/* Marks the secrets in one argument, or in a part of one. `in_code`: it is shell code, so $X is a variable. */
+void redaction_scan(struct redaction *redaction, struct span text, bool in_code);
+
+/* Size of the shell word at the beginning of `code`, with its quotes. */
+size_t code_word_size(struct span code);
+
+static inline struct span span_from(struct span span, size_t offset)
+{
+	return (struct span){span.data + offset, span.size - offset};
+}
