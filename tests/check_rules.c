@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
+#include "common/redact/redact.h"
 #include "common/rules/glob.h"
 #include "common/rules/rules.h"
 #include "tests/suite.h"
@@ -107,6 +108,29 @@ static const struct {
 	{"rules: []\n---\nrules: []\n", 2, "one YAML document"},
 	{"rules:\n  - rule: 'x\n", 3, "found unexpected end of stream"},
 	{"rules:\n\t- rule: x\n", 2, "found character that cannot start any token"},
+	{"secrets: text\n", 1, "secrets: expected a list"},
+	{"secrets:\n  - programs: x1\n", 2, "the entry has no name"},
+	{"secrets:\n  - secret: x\n    program: x1\n", 3, "unknown key \"program\": did you mean \"programs\"?"},
+	{"secrets:\n  - secret: x\n    programs: /bin/x1\n", 3, "programs: \"/bin/x1\" is not a file name"},
+	{"secrets:\n  - secret: x\n    commands: -p SECRET\n", 2, "secret \"x\" has no programs"},
+	{"secrets:\n  - secret: x\n    commands: login\n", 3,
+	 "commands: command \"login\" does not end with SECRET or CODE"},
+	{"secrets:\n  - secret: x\n    commands: -a -b SECRET\n", 3, "has two options"},
+	{"secrets:\n  - secret: x\n    commands: -a login SECRET\n", 3, "has a word between an option and its secret"},
+	{"secrets:\n  - secret: x\n    commands: a b c d e f g h SECRET\n", 3, "has too many words"},
+	{"secrets:\n  - secret: x\n    commands: a*:SECRET\n", 3, "has two options, or a *"},
+	{"secrets:\n  - secret: x\n    needs: b\n", 3, "needs: \"b\" is not an option"},
+	{"secrets:\n  - secret: x\n    expressions: 'ab[c]+'\n", 3,
+	 "expressions: \"ab[c]+\" does not begin with 3 literal characters"},
+	{"secrets:\n  - secret: x\n    expressions: 'abc?'\n", 3, "does not begin with 3 literal characters"},
+	{"secrets:\n  - secret: x\n    expressions: 'abc|def'\n", 3, "in every choice (|)"},
+	{"secrets:\n  - secret: x\n    expressions: 'abc(d'\n", 3,
+	 "expressions: bad regular expression: missing closing parenthesis, at offset 5 of \"abc(d\""},
+	{"secrets:\n  - secret: x\n    names: {lasst: a}\n", 3, "names: unknown key \"lasst\": did you mean \"last\"?"},
+	{"secrets:\n  - secret: x\n    names: {last: Seal}\n", 3, "names: last: \"Seal\" is not in lower case"},
+	{"secrets:\n  - secret: x\n    names: {last: seal}\n    examples: [a]\n", 2, "needs an example with a secret"},
+	{"secrets:\n  - secret: x\n    examples: [a, «b»]\n  - secret: x\n    examples: [a, «b»]\n", 4,
+	 "a secret named \"x\" already exists at test.yaml:2"},
 	{"[[[[[[[[[[[[a]]]]]]]]]]]]\n", 1, "nested too deeply"},
 	{"rules:\n  - rule: \xff\n", 2, "invalid leading UTF-8 octet"},
 };
@@ -651,6 +675,83 @@ TEST(test_odd_files)
 	snprintf(path, sizeof(path), "%s/missing.yaml", folder);
 	ck_assert_int_eq(rules_check_file(path, &count, &error), -ENOENT);
 	ck_assert_str_eq(error.reason, "cannot be read: No such file or directory");
+}
+
+/* What a site adds to what is redacted: the examples are tried with it and the shipped patterns. */
+static const struct {
+	const char *text;
+	unsigned line; /* 0: valid */
+	const char *reason;
+} site_secrets[] = {
+	{"secrets:\n- secret: falcon\n  programs: falcon\n  commands: [login SECRET, '-v *:SECRET']\n"
+	 "  names: {last: seal}\n  expressions: 'flc_[a-z]{3,}'\n  examples:\n"
+	 "  - falcon -H h login «k33p»\n  - env SEAL=«abcd» x «flc_abc» --password=«p»\n  - falcon -v ada:«k33p» x\n"
+	 "  - falcon logout x flc_a\n",
+	 0, NULL},
+	{"secrets:\n- secret: falcon\n  programs: falcon\n  commands: login SECRET\n  examples: [falcon login «k»,\n"
+	 "    falcon x, falcon logout «k»]\n",
+	 6, "example \"falcon logout «k»\" of secret \"falcon\" becomes \"falcon logout k\""},
+	{"secrets:\n- secret: falcon\n  names: {last: tag}\n  examples:\n  - x --tag=«abc»\n  - x --tag abc\n", 6,
+	 "example \"x --tag abc\" of secret \"falcon\" becomes \"x --tag [redacted]\""},
+	/* replaces a shipped entry */
+	{"secrets:\n- secret: redis\n  programs: redis-cli\n  commands: -z SECRET\n  examples:\n"
+	 "  - redis-cli -z «abc»\n  - redis-cli -a abc\n",
+	 0, NULL},
+};
+
+TEST_EACH(test_site_secrets, site_secrets)
+{
+	struct tree_error error = {0};
+	size_t count = 0;
+	char path[160];
+	int r;
+
+	file_write("a/falcon.yaml", site_secrets[_i].text);
+	snprintf(path, sizeof(path), "%s/a/falcon.yaml", folder);
+	r = rules_check_file(path, &count, &error);
+	if (!site_secrets[_i].reason) {
+		ck_assert_msg(r == 0, "line %u: %s", error.line, error.reason);
+		ck_assert_uint_eq(count, 1);
+		return;
+	}
+	ck_assert_int_eq(r, -EINVAL);
+	ck_assert_str_eq(error.reason, site_secrets[_i].reason);
+	ck_assert_uint_eq(error.line, site_secrets[_i].line);
+}
+
+static void redacts(const struct rules *rules, const char *argv, size_t size, const char *expected,
+		    size_t expected_size)
+{
+	char *out;
+	size_t out_size;
+	uint32_t count;
+
+	ck_assert_int_eq(
+		redact_arguments(rules_secrets(rules), REDACT_SECRETS, argv, size, false, &out, &out_size, &count), 0);
+	ck_assert_uint_eq(out_size, expected_size);
+	ck_assert_mem_eq(out, expected, out_size);
+	free(out);
+}
+
+#define REDACTS(rules, argv, expected) redacts(rules, argv, sizeof(argv), expected, sizeof(expected))
+
+static void ignore_refused(const struct tree_error *error, void *data)
+{
+	ck_assert_uint_eq(error->line, 6);
+}
+
+/* A file with an error is refused as a whole, and nothing else is lost. */
+TEST(test_secrets_of_refused_file)
+{
+	struct rules *rules;
+
+	file_write("a/1.yaml", "secrets:\n- secret: one\n  names: {last: seal}\n  expressions: 'flc_[a-z]{3,}'\n"
+			       "  examples: [--seal=«abc», x]\n- secret: two\n");
+	file_write("a/2.yaml", "secrets:\n- secret: one\n  names: {last: stamp}\n  examples: [--stamp=«abc», x]\n");
+	ck_assert_int_eq(rules_load_valid(folder_list(), ignore_refused, NULL, &rules), 0);
+	REDACTS(rules, "x\0--seal=abc\0--stamp=abc\0--password=abc\0flc_abcd",
+		"x\0--seal=abc\0--stamp=[redacted]\0--password=[redacted]\0flc_abcd");
+	rules_free(rules);
 }
 
 /* Examples are tried with the file's own rules first, then the shipped ones. */
