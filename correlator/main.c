@@ -92,6 +92,7 @@ static int run(const struct options *options, int listen_fd)
 	}
 	r = apply_begin(&(struct model_options){.rules = rules,
 						.arguments = options->arguments,
+						.keep_arguments = options->keep_arguments,
 						.keep_states = !options->replay},
 			store, &model);
 	if (r == 0)

@@ -36,6 +36,14 @@ static const char *take_arguments(void *field, const char *text, const struct op
 	return redact_mode_parse(text, field) < 0 ? "expected full, redacted or program-only" : NULL;
 }
 
+static const char *take_programs(void *field, const char *text, const struct option_rule *rule)
+{
+	*(const char **)field = text;
+	return strchr(text, '/') || strstr(text, ",,") || *text == ',' || !*text || text[strlen(text) - 1] == ','
+		       ? "expected file names of programs, separated by commas"
+		       : NULL;
+}
+
 #define AT(field) offsetof(struct options, field)
 
 static const struct option_program program = {
@@ -58,6 +66,8 @@ static const struct option_program program = {
 		 .initial = TRACER_CONFIG_DIR "/rules.d"},
 		{"arguments", "MODE", "full, redacted or program-only", take_arguments, AT(arguments),
 		 .initial = "redacted"},
+		{"keep-arguments", "PROGRAMS", "program-only: file names, separated by commas, of programs\n"
+		 "whose arguments are kept, redacted", take_programs, AT(keep_arguments)},
 		{"probe-user", "USER", "accept a probe of this user, besides root and the user of\n"
 		 "the correlator (default nobody)", option_take_user, AT(probe)},
 		{"user", "USER", "become this user once the socket is bound",
@@ -165,7 +175,13 @@ static int take_settings(struct options *options)
 	if (error == -ENOENT && !options->file)
 		error = 0;
 	if (error == 0)
-		return config_set_initial(&options->config, options, &program);
+		error = config_set_initial(&options->config, options, &program);
+	if (error == 0 && options->keep_arguments && options->arguments != REDACT_PROGRAM_ONLY) {
+		snprintf(reason, sizeof(reason), "keep-arguments is only for arguments: program-only");
+		error = -EINVAL;
+	}
+	if (error == 0 || error == -ENOMEM)
+		return error;
 	log_error("%s", reason);
 	return -EINVAL;
 }

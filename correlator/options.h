@@ -20,6 +20,7 @@ struct options {
 	const char *socket, *store, *replay, *record, *cluster;
 	struct rules_directories rules;
 	enum redact_mode arguments;
+	const char *keep_arguments; /* NULL: of no program */
 	struct option_user probe, user;
 	gid_t socket_group;
 	int ready_fd;

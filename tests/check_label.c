@@ -73,7 +73,7 @@ TEST(a_stem_that_comes_again_is_none)
 
 TEST(program_only_keeps_arguments_out)
 {
-	keep_no_arguments();
+	keep_arguments_of(NULL);
 	tell(MAKE "10>11 gcc -c -o obj/a.o a.c; ends; 10>12 gcc -c -o obj/b.o b.c; ends");
 	ck_assert_rows(tasks_sql, "gcc: -\ngcc: -\n");
 }

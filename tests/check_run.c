@@ -158,7 +158,7 @@ TEST_EACH(a_run_is_named_by_what_was_asked, asked)
 /* The command line consists of arguments, which must not be stored. */
 TEST(a_command_line_names_nothing_where_arguments_are_not_kept)
 {
-	keep_no_arguments();
+	keep_arguments_of(NULL);
 	tell("2>10 sh -c align~/patients/7~&&~gzip~x; 10>11 align /patients/7");
 	ck_assert_rows("SELECT name FROM runs WHERE kind <> 'system'", "align\n");
 }

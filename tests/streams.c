@@ -24,9 +24,10 @@ static struct store *store;
 static struct store_stream stream;
 static struct wire_message message;
 static struct event event;
-static enum redact_mode arguments; /* for the next open_model() */
-static bool is_event;              /* the next apply() takes `event`, not `message` */
-static const char *latest_boot;    /* boot ID of the last hello */
+static enum redact_mode arguments; /* these two for the next open_model() */
+static const char *keep_arguments;
+static bool is_event;           /* the next apply() takes `event`, not `message` */
+static const char *latest_boot; /* boot ID of the last hello */
 static bool with_restarts;
 static unsigned event_count;
 
@@ -461,7 +462,8 @@ void commit(void)
 void open_model(void)
 {
 	struct store_error error;
-	const struct model_options options = {.rules = rules, .arguments = arguments, .keep_states = true};
+	const struct model_options options = {
+		.rules = rules, .arguments = arguments, .keep_arguments = keep_arguments, .keep_states = true};
 
 	ck_assert_int_eq(store_open_writer(path, &store, &error), 0);
 	ck_assert_int_eq(apply_begin(&options, store, &model), 0);
@@ -482,9 +484,10 @@ void change_store(const char *sql)
 	sqlite3_close(database);
 }
 
-void keep_no_arguments(void)
+void keep_arguments_of(const char *programs)
 {
 	arguments = REDACT_PROGRAM_ONLY;
+	keep_arguments = programs;
 	restart();
 }
 

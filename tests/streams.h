@@ -37,8 +37,8 @@ void commit(void);
 void change_store(const char *sql);
 /* Stops and restarts the correlator; the probe sends a new hello. */
 void restart(void);
-/* Like restart(), and stores no arguments from then on. */
-void keep_no_arguments(void);
+/* Like restart(), and stores arguments of these programs only from then on; NULL: of none. */
+void keep_arguments_of(const char *programs);
 /* First in a test of state that does not survive a restart, or that restarts by itself: as NAME_restarted, it
  * would only be the same again, and returns. */
 #define WITHOUT_RESTARTS() \

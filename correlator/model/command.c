@@ -171,10 +171,21 @@ static struct wire_bytes bytes_of(const char *text)
 	return (struct wire_bytes){.data = text, .size = (uint32_t)strlen(text)};
 }
 
-size_t command_stored_size(const struct command *command, enum redact_mode mode)
+static bool is_listed(const char *program, const char *programs)
 {
-	return mode == REDACT_PROGRAM_ONLY && command->arguments_size ? strlen(command->arguments) + 1
-								      : command->arguments_size;
+	size_t size = strlen(program);
+
+	for (const char *item = programs; item; item = strchr(item, ',') ? strchr(item, ',') + 1 : NULL)
+		if (strncmp(item, program, size) == 0 && (item[size] == ',' || item[size] == '\0'))
+			return true;
+	return false;
+}
+
+size_t command_stored_size(const struct command *command, enum redact_mode mode, const char *keep_arguments)
+{
+	if (command->arguments_size == 0 || mode != REDACT_PROGRAM_ONLY || is_listed(command->program, keep_arguments))
+		return command->arguments_size;
+	return strlen(command->arguments) + 1;
 }
 
 struct command *command_restore(const char *program, const char *path, const char *script,

@@ -43,8 +43,8 @@ void command_unref(struct command *command);
  * `with_directory`. Returns 0 if that is not distinctive enough. */
 int64_t command_work(const struct command *command, bool with_directory);
 
-/* Returns how many bytes of its arguments may be stored. */
-size_t command_stored_size(const struct command *command, enum redact_mode mode);
+/* Returns how many bytes of its arguments may be stored. `keep_arguments` is that of struct model_options. */
+size_t command_stored_size(const struct command *command, enum redact_mode mode, const char *keep_arguments);
 
 /* Recreates a command from its stored fields after a restart; copies them. */
 struct command *command_restore(const char *program, const char *path, const char *script,

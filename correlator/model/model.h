@@ -18,7 +18,8 @@
 struct model_options {
 	const struct rules *rules;
 	enum redact_mode arguments;
-	bool keep_states; /* store what is running, for a restart; not needed in a replay */
+	const char *keep_arguments; /* program-only: of these programs, separated by commas; NULL: of none */
+	bool keep_states;           /* store what is running, for a restart; not needed in a replay */
 };
 
 /* Copy of a stored text, for a field that otherwise points to a static string. */
@@ -31,6 +32,7 @@ struct model {
 	struct store *store;
 	const struct rules *rules;
 	enum redact_mode arguments;
+	const char *keep_arguments;
 	bool keep_states;
 	struct identity image_identity; /* hash state of the prefix of all image ids */
 	int64_t generation;             /* of ids: how often the stored state was discarded */

@@ -70,7 +70,7 @@ static void fill_command(const struct model *model, struct row_process *row, con
 	if (command->flags & RECORD_ARGV_UNKNOWN)
 		return;
 	row->arguments.data = command->arguments;
-	row->arguments.size = command_stored_size(command, model->arguments);
+	row->arguments.size = command_stored_size(command, model->arguments, model->keep_arguments);
 }
 
 struct image_walk {

@@ -241,7 +241,7 @@ static void command_state(struct archive *archive, const struct model *model, st
 	struct command none = {0}, *entity = *command ? *command : &none;
 	char *program = (char *)entity->program, *path = entity->path, *script = entity->script;
 	char *directory = entity->working_directory, *arguments = entity->arguments;
-	size_t size = command_stored_size(entity, model->arguments);
+	size_t size = command_stored_size(entity, model->arguments, model->keep_arguments);
 
 	if (!archive_open(archive, "command", *command))
 		return;
