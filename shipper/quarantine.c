@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/text.h"
 #include "shipper/file.h"
 
 #define REASON_SUFFIX ".reason"
@@ -70,6 +71,7 @@ static int64_t trim(const char *directory, uint64_t bytes_max)
 int64_t quarantine_put(const char *state, const struct batch *batch, const char *reason, uint64_t bytes_max)
 {
 	char directory[PATH_MAX], name[BATCH_NAME_BYTES + sizeof(REASON_SUFFIX)], line[1024];
+	size_t size;
 	int error;
 
 	if (file_path(directory, state, QUARANTINE_DIRECTORY) < 0)
@@ -77,8 +79,9 @@ int64_t quarantine_put(const char *state, const struct batch *batch, const char 
 	if (mkdir(directory, 0750) < 0 && errno != EEXIST)
 		return -errno;
 	snprintf(name, sizeof(name), "%s" REASON_SUFFIX, batch->name);
-	snprintf(line, sizeof(line), "%s\n", reason);
-	error = file_write(directory, name, line, strlen(line), 0640, false);
+	size = text_escape(reason, strlen(reason), line, sizeof(line) - 1); /* it quotes the server */
+	line[size++] = '\n';
+	error = file_write(directory, name, line, size, 0640, false);
 	if (error == 0)
 		error = file_copy(state, directory, batch->name);
 	if (error < 0)

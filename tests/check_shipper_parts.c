@@ -7,6 +7,7 @@
 #include "shipper/cloud.h"
 #include "shipper/cursor.h"
 #include "shipper/file.h"
+#include "shipper/quarantine.h"
 #include "shipper/retry.h"
 #include "shipper/row.h"
 #include "shipper/verdict.h"
@@ -602,6 +603,24 @@ TEST(cloud_fields_are_names)
 	ck_assert_str_eq(field, "");
 	cloud_take_field(field, "a\0b", 3);
 	ck_assert_str_eq(field, "");
+}
+
+/* A reason quotes the server. */
+TEST(reason_of_quarantined_batch_is_escaped)
+{
+	struct batch batch = freeze("{\"id\":1}\n", 1);
+	char path[512], line[128] = "";
+	FILE *file;
+
+	ck_assert_int_eq(quarantine_put(directory, &batch,
+					"Code: 6. \033]0;x\n\xe2\x80\xae\xe2\x80\x8b\xf3\xa0\x81\x81", 1 << 20),
+			 0);
+	snprintf(path, sizeof(path), "%s/" QUARANTINE_DIRECTORY "/%s.reason", directory, batch.name);
+	file = fopen(path, "r");
+	ck_assert_ptr_nonnull(file);
+	ck_assert_uint_gt(fread(line, 1, sizeof(line) - 1, file), 0);
+	fclose(file);
+	ck_assert_str_eq(line, "Code: 6. \\e]0;x\\n\\u{202e}\\u{200b}\\u{e0041}\n");
 }
 
 int main(void)

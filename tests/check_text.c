@@ -35,6 +35,13 @@ TEST(what_is_not_seen_is_written_out)
 		{"\xef\xbb\xbf", "\\u{feff}"},      /* byte order mark */
 		{"\xf3\xa0\x80\x81", "\\u{e0001}"}, /* language tag */
 		{"\xf3\xa0\x81\x81", "\\u{e0041}"}, /* tag letter */
+		{"\xef\xb8\x8f", "\\u{fe0f}"},      /* variation selector: any byte can be hidden in a row of them */
+		{"\xf3\xa0\x84\x80", "\\u{e0100}"}, /* the 17th of them */
+		{"\xcd\x8f", "\\u{034f}"},          /* combining grapheme joiner */
+		{"\xe1\x85\x9f", "\\u{115f}"},      /* Hangul filler */
+		{"\xe1\xa0\x8b", "\\u{180b}"},      /* Mongolian variation selector */
+		{"\xe3\x85\xa4", "\\u{3164}"},      /* Hangul filler */
+		{"\xef\xbe\xa0", "\\u{ffa0}"},      /* halfwidth Hangul filler */
 		{"\xff", "\\xff"},
 		{"\xc3", "\\xc3"},
 	};
