@@ -5,6 +5,8 @@
 
 #include "cli/site_rules.h"
 #include "cli/table.h"
+#include "cli/units.h"
+#include "common/redact/redact.h"
 #include "common/text.h"
 #include "query/rows.h"
 
@@ -105,7 +107,29 @@ static void print_field(const char *label, const char *value)
 	printf("  %-12s %s\n", label, safe);
 }
 
-static void print_verdict(const struct rules *rules, const struct rules_verdict *verdict)
+/* Sets `ret_stored` to the arguments as a correlator would store them by default; the caller frees the data. */
+static int arguments_redact(const struct rules *rules, const struct rules_subject *subject, struct row_blob *ret_stored)
+{
+	size_t size = 0, stored_size = 0;
+	char *raw, *end, *stored;
+	uint32_t count;
+	int error;
+
+	for (size_t i = 0; i < subject->argc; i++)
+		size += strlen(subject->argv[i]) + 1;
+	raw = end = malloc(size);
+	if (!raw)
+		return -ENOMEM;
+	for (size_t i = 0; i < subject->argc; i++)
+		end = stpcpy(end, subject->argv[i]) + 1;
+	error = redact_arguments(rules_secrets(rules), REDACT_SECRETS, raw, size, false, &stored, &stored_size, &count);
+	free(raw);
+	if (error == 0)
+		*ret_stored = (struct row_blob){stored, stored_size};
+	return error;
+}
+
+static void print_verdict(const struct rules *rules, const struct rules_verdict *verdict, const char *stored)
 {
 	char where[SITE_RULES_WHERE_SIZE], threads[16] = "";
 
@@ -123,19 +147,21 @@ static void print_verdict(const struct rules *rules, const struct rules_verdict 
 		/* clang-format on */
 		{"interactive", verdict->interactive ? "yes: its jobs are runs" : ""},
 		{"housekeeping", verdict->housekeeping ? "yes: the host's own, not work" : ""},
+		{"stored", stored},
 	};
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		print_field(fields[i][0], fields[i][1]);
 }
 
-static void write_verdict(const struct rules_verdict *verdict)
+static void write_verdict(const struct rules_verdict *verdict, const char *stored)
 {
 	const char *const fields[][2] = {
 		/* clang-format off */
 		{"name", verdict->name}, {"role", rules_role_text(verdict->role)}, {"rule", verdict->rule},
 		{"engine", verdict->engine}, {"run_name", verdict->run_name}, {"run_key", verdict->run_key},
 		{"task_name", verdict->task_name}, {"task_label", verdict->task_label}, {"sample", verdict->sample},
+		{"stored", stored},
 		/* clang-format on */
 	};
 	json_t *object = json_object();
@@ -153,7 +179,8 @@ static void write_verdict(const struct rules_verdict *verdict)
 
 static int test(const struct options *options, const struct rules *rules)
 {
-	char working_directory[4096] = "";
+	char working_directory[4096] = "", stored[RULES_NAME_MAX];
+	struct row_blob arguments;
 	struct rules_subject subject = {
 		.path = options->operands[1],
 		.argc = options->operand_count - 1,
@@ -166,10 +193,14 @@ static int test(const struct options *options, const struct rules *rules)
 		working_directory[0] = '\0';
 	subject.working_directory = directory ? directory : working_directory;
 	rules_classify(rules, &subject, &verdict);
+	if (arguments_redact(rules, &subject, &arguments) < 0)
+		return say("tracer rules: out of memory");
+	command_text(&arguments, "", true, stored, sizeof(stored));
+	free((void *)arguments.data);
 	if (options->json)
-		write_verdict(&verdict);
+		write_verdict(&verdict, stored);
 	else
-		print_verdict(rules, &verdict);
+		print_verdict(rules, &verdict, stored);
 	return VERB_OK;
 }
 
@@ -207,7 +238,8 @@ const struct verb verb_rules = {
 	.summary = "check, list or test the classification rules",
 	.description = "check FILE        checks a rules file and its examples; shows file, line, reason\n"
 		       "list              lists all rules in the order in which they are tried\n"
-		       "test -- COMMAND   shows how a command is classified: role, name, rule\n"
+		       "test -- COMMAND   shows how a command is classified (role, name, rule), and\n"
+		       "                  how its arguments are stored, without secrets\n"
 		       "\n"
 		       "Rules only refine names and boundaries: a program that no rule matches is a tool\n"
 		       "of that name. Put your own into " SITE_RULES_DEFAULT "/NAME.yaml;\n"

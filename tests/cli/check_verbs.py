@@ -1065,6 +1065,11 @@ class Rules(Case):
         verdict = json.loads(self.run_tracer("rules", "test", "--rules", site, "--json", "--",
                                              "samtools", "sort").stdout)
         self.assertEqual((verdict["rule"], verdict["name"]), ("mine", "ours"))
+        with open(os.path.join(site, "b.yaml"), "w", encoding="utf-8") as file:
+            file.write("secrets:\n- secret: ours\n  programs: ours\n  commands: -x SECRET\n"
+                       "  examples: [ours -x «abc», ours -y abc]\n")
+        shown = self.run_tracer("rules", "test", "--rules", site, "--", "ours", "-x", "abc", "--password=x\x1b y").stdout
+        self.assertIn(b"  stored       ours -x [redacted] --password=[redacted]\n", shown)
 
 
 if __name__ == "__main__":
