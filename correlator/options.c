@@ -74,8 +74,8 @@ static const struct option_program program = {
 		 option_take_user, AT(user), .no_setting = true},
 		{"retain", "DAYS", "delete runs DAYS after their end, 0: never",
 		 option_take_number, AT(retention.days), 0, 36500, .initial = "30"},
-		{"store-max", "SIZE", "delete the oldest rows above this size, sent or not;\n"
-		 "0: never", option_take_size, AT(retention.bytes_max), 0, INT64_MAX, .initial = "10G"},
+		{"store-max", "SIZE", "delete above this size, sent or not, from users above\n"
+		 "their share first; 0: never", option_take_size, AT(retention.bytes_max), 0, INT64_MAX, .initial = "10G"},
 		{"shipper", "DIR", "state directory of tracer-shipper; rows not sent yet\n"
 		 "are kept", option_take_text, AT(retention.shipper), .initial = SHIPPING_STATE_DEFAULT},
 		{"host-period", "SECONDS", "interval between host samples, 0: never",

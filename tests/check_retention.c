@@ -11,6 +11,8 @@
 #define FIRST_SEEN_UNIX_NS 12345
 
 static struct retention_now now;
+static int64_t user_id;  /* of the runs and processes to put */
+static const char *kind; /* of the runs */
 
 /* A process of that run; running until it has an end. */
 static void put_process_of(int64_t id, int64_t tool_id, int64_t started_unix_ns, int64_t end_boot_ns)
@@ -20,6 +22,7 @@ static void put_process_of(int64_t id, int64_t tool_id, int64_t started_unix_ns,
 
 	process.id = id;
 	process.tool_id = tool_id;
+	process.user_id = user_id;
 	process.end_boot_ns = end_boot_ns;
 	process.started_unix_ns = started_unix_ns;
 	process.arguments = (struct row_blob){arguments, sizeof(arguments)};
@@ -36,6 +39,8 @@ static void put_run_row(int64_t id, int64_t started_unix_ns, int64_t end_boot_ns
 	run.run_key = NULL; /* rows with the same key would be one run */
 	task.merged_into_id = ROW_NULL;
 	run.process_count = task.process_count = tool.process_count = 10;
+	run.user_id = user_id;
+	run.kind = kind;
 	run.end_boot_ns = end_boot_ns;
 	run.started_unix_ns = task.started_unix_ns = tool.started_unix_ns = started_unix_ns;
 	put_run(&run);
@@ -127,6 +132,8 @@ static void begin(void)
 	host.first_seen_unix_ns = FIRST_SEEN_UNIX_NS;
 	put_host(&host);
 	status_age_ns = 0;
+	user_id = 1;
+	kind = "command";
 	now = (struct retention_now){NOW_UNIX_NS, 1000};
 	for (int64_t i = 10; i >= 1; i--)
 		put_whole_run(i, NOW_UNIX_NS - i * DAY_NS);
@@ -346,6 +353,111 @@ TEST(below_the_bound_nothing_is_deleted)
 {
 	expire_by_size(store_used_bytes(store));
 	ck_assert_int_eq(count_of("runs"), 10);
+}
+
+static int64_t held_by(int64_t user)
+{
+	struct store_holding holdings[8];
+	int count = store_find_holdings(store, holdings, 8);
+
+	for (int i = 0; i < count; i++)
+		if (holdings[i].user_id == user)
+			return holdings[i].bytes;
+	return 0;
+}
+
+static void put_runs_of(int64_t user, int64_t first_id, int64_t count)
+{
+	user_id = user;
+	for (int64_t i = 0; i < count; i++)
+		put_whole_run(first_id + i, NOW_UNIX_NS);
+	commit_now();
+}
+
+/* The oldest rows are those of user 1, and are not more than the share of that user. */
+TEST(a_flood_evicts_only_the_history_of_its_user)
+{
+	int64_t most, held_bytes = held_by(1);
+
+	put_runs_of(2, 100, 100);
+	most = store_used_bytes(store) * 3 / 4;
+	expire_by_size(most);
+	ck_assert_int_le(store_used_bytes(store), most);
+	ck_assert_int_eq(held_by(1), held_bytes);
+	ck_assert_int_gt(held_by(2), 0);
+}
+
+/* Processes outside any run, of a user who did not begin the system run. */
+TEST(a_flood_in_the_system_run_is_charged_to_its_user)
+{
+	int64_t most, held_bytes = held_by(1);
+
+	user_id = 0;
+	kind = "system";
+	put_process_of(5000, 11, NOW_UNIX_NS, ROW_NULL);
+	put_run_row(11, NOW_UNIX_NS, ROW_NULL);
+	user_id = 2;
+	for (int64_t i = 0; i < 2000; i++)
+		put_process_of(6000 + i, 11, NOW_UNIX_NS, 2);
+	commit_now();
+	most = store_used_bytes(store) * 3 / 4;
+	expire_by_size(most);
+	ck_assert_int_le(store_used_bytes(store), most);
+	ck_assert_int_eq(held_by(1), held_bytes);
+	ck_assert_int_gt(held_by(2), 0);
+}
+
+/* However many users their processes became. */
+TEST(a_run_is_charged_to_the_user_who_began_it)
+{
+	put_runs_of(2, 100, 1);
+	for (user_id = 10; user_id < 20; user_id++)
+		put_process_of(6000 + user_id, 100, NOW_UNIX_NS, 2);
+	commit_now();
+	ck_assert_int_eq(held_by(10), 0);
+	ck_assert_int_gt(held_by(2), held_by(1) / 10);
+}
+
+TEST(samples_are_charged)
+{
+	put_runs_of(2, 100, 1);
+	for (int64_t i = 0; i < 5000; i++)
+		put_sample_of(100 * 100, i);
+	commit_now();
+	ck_assert_int_gt(held_by(2), 5000 * 100);
+}
+
+/* 30 above an equal share of 10, 25 and 5: to let 20 go, the first two come down to 17.5. */
+TEST(users_above_the_share_come_down_to_the_same_level)
+{
+	const struct store_holding holdings[] = {{1, 30, 7}, {2, 25, 8}, {3, 5, 9}};
+	struct retention_share shares[RETENTION_SHARES_MAX];
+
+	ck_assert_uint_eq(retention_divide(holdings, 3, 20, shares), 2);
+	ck_assert_int_eq(shares[0].user_id, 1);
+	ck_assert_int_eq(shares[0].excess_bytes, 13);
+	ck_assert_int_eq(shares[0].first_rev, 7);
+	ck_assert_int_eq(shares[1].user_id, 2);
+	ck_assert_int_eq(shares[1].excess_bytes, 8);
+	ck_assert_uint_eq(retention_divide(holdings, 3, 5, shares), 1);
+	ck_assert_int_eq(shares[0].excess_bytes, 5);
+	ck_assert_uint_eq(retention_divide(holdings, 3, 60, shares), 3);
+	ck_assert_int_eq(shares[2].excess_bytes, 5);
+	ck_assert_uint_eq(retention_divide(holdings, 0, 60, shares), 0);
+}
+
+/* The rows of the user who has most lie far behind those of others, who have little each. */
+TEST(steps_reach_a_flood_behind_many_rows)
+{
+	int64_t most;
+
+	for (int64_t user = 100; user < 150; user++)
+		put_runs_of(user, user * 100, 20);
+	put_runs_of(2, 100, 50);
+	most = store_used_bytes(store) - 200000;
+	ck_assert_int_lt(expire_by_size(most), 100);
+	ck_assert_int_le(store_used_bytes(store), most);
+	ck_assert_int_gt(count_of("runs"), 1010);
 }
 
 int main(void)

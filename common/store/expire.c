@@ -28,6 +28,7 @@ static int statement_bind(struct store *store, const char *name, const struct st
 					   STORE_INT("last_rev", expiry->last_rev),
 					   STORE_INT("shipped_rev", expiry->shipped_rev),
 					   STORE_INT("run_id", expiry->run_id),
+					   STORE_INT("user_id", expiry->of_user ? expiry->user_id : ROW_NULL),
 					   STORE_INT("process_limit", expiry->run_id ? INT64_MAX : PROCESSES_MAX),
 					   STORE_INT("sample_limit", expiry->run_id ? INT64_MAX : SAMPLES_MAX),
 					   {0}});
@@ -180,6 +181,37 @@ int store_find_young(struct store *store, int64_t before_unix_ns, int64_t future
 		STORE_INT("before_unix_ns", before_unix_ns), STORE_INT("future_unix_ns", future_unix_ns), {0}};
 
 	return number_find(store, "expire_find_young", parameters, INT64_MAX, ret_rev);
+}
+
+/* Blocks of so many revisions are read, and there is about one for each part of the store of that size. */
+#define HOLDINGS_BLOCK_REVS 32
+#define HOLDINGS_PART_BYTES (512 << 10)
+
+int store_find_holdings(struct store *store, struct store_holding *holdings, int holdings_max)
+{
+	int64_t distance = store_used_bytes(store) / HOLDINGS_PART_BYTES;
+	sqlite3_stmt *statement;
+	int error = store_find_statement(store, "expire_find_holdings", &statement), count = 0, rc;
+
+	if (error < 0)
+		return error;
+	if (distance < HOLDINGS_BLOCK_REVS)
+		distance = HOLDINGS_BLOCK_REVS;
+	store_bind(statement, (const struct store_parameter[]){STORE_INT("distance", distance),
+							       STORE_INT("width", HOLDINGS_BLOCK_REVS),
+							       STORE_INT("holdings_limit", holdings_max),
+							       {0}});
+	while ((rc = sqlite3_step(statement)) == SQLITE_ROW)
+		holdings[count++] = (struct store_holding){
+			.user_id = sqlite3_column_int64(statement, 0),
+			.bytes = sqlite3_column_int64(statement, 1),
+			.first_rev = sqlite3_column_int64(statement, 2),
+		};
+	if (rc != SQLITE_DONE)
+		error = store_fail(store, rc, "cannot find what users have in the store");
+	sqlite3_reset(statement);
+	sqlite3_clear_bindings(statement);
+	return error < 0 ? error : count;
 }
 
 int64_t store_used_bytes(struct store *store)

@@ -125,6 +125,8 @@ struct store_expiry {
 	int64_t first_rev, last_rev; /* range: first excluded, last included */
 	int64_t shipped_rev;         /* everything up to here was sent */
 	int64_t run_id;              /* a run to delete in one step, however large; 0: none */
+	bool of_user;                /* only what is charged to this user: see struct store_holding */
+	int64_t user_id;
 };
 
 struct store_expired {
@@ -143,6 +145,15 @@ int store_expire(struct store *store, const struct store_expiry *expiry, struct 
  * hardly more than `row_count` rows of any table. Returns 0 or -errno. */
 int store_find_window(struct store *store, int64_t first_rev, int64_t end_rev, int64_t row_count,
 		      int64_t *ret_last_rev);
+/* What a user has in the store. What belongs to a run is charged to the user of its root process, however many others
+ * that one became or used; in the system run, to the user of each process. */
+struct store_holding {
+	int64_t user_id;   /* -1: unknown */
+	int64_t bytes;     /* estimated from a part of the rows; of a small store, from all */
+	int64_t first_rev; /* hardly any of it is older */
+};
+/* Finds the users who have most, in descending order. Returns how many, or -errno. */
+int store_find_holdings(struct store *store, struct store_holding *holdings, int holdings_max);
 /* Finds the first revision written after `before_unix_ns`, INT64_MAX if none is known. Times after
  * `future_unix_ns` are attributed to a wrong clock and ignored. Returns 0 or -errno. */
 int store_find_young(struct store *store, int64_t before_unix_ns, int64_t future_unix_ns, int64_t *ret_rev);

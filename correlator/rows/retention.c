@@ -16,6 +16,7 @@
 #define SLACK_PART 16
 #define ROW_BYTES 2048 /* including indexes; few rows are larger */
 #define STEP_ROWS_MIN 10
+#define WINDOW_ROWS_MAX (8 * STORE_EXPIRY_ROWS_MAX) /* examined in a step that deletes hardly any */
 
 struct retention_host {
 	int64_t id, first_seen_unix_ns;
@@ -238,12 +239,72 @@ static int64_t excess_bytes(const struct retention *retention)
 	return store_used_bytes(retention->store) - most;
 }
 
-/* Steps get smaller near the end, so that little more is deleted than necessary. */
-static int64_t step_rows(int64_t bytes)
+/* Steps get smaller near the end, so that little more is deleted than necessary, and larger where there is nothing to
+ * delete: other users' rows may lie between those of one. */
+static int64_t step_rows(int64_t bytes, int64_t empty_steps)
 {
 	int64_t rows = bytes / ROW_BYTES;
 
-	return rows < STEP_ROWS_MIN ? STEP_ROWS_MIN : rows > STORE_EXPIRY_ROWS_MAX ? STORE_EXPIRY_ROWS_MAX : rows;
+	if (rows > STORE_EXPIRY_ROWS_MAX)
+		rows = STORE_EXPIRY_ROWS_MAX;
+	if (rows < STEP_ROWS_MIN)
+		rows = STEP_ROWS_MIN;
+	while (empty_steps-- > 0 && rows < WINDOW_ROWS_MAX)
+		rows *= 2;
+	return rows;
+}
+
+size_t retention_divide(const struct store_holding *holdings, size_t count, int64_t excess_bytes,
+			struct retention_share ret_shares[RETENTION_SHARES_MAX])
+{
+	int64_t above_bytes = 0, level_bytes = 0;
+	size_t above_count = 0, share_count = 0;
+
+	/* What the first users have above the level of the next one, until it is enough. */
+	while (above_count < count && above_count < RETENTION_SHARES_MAX) {
+		above_bytes += holdings[above_count++].bytes;
+		level_bytes = (above_bytes - excess_bytes) / (int64_t)above_count;
+		if (above_count == count || level_bytes >= holdings[above_count].bytes)
+			break;
+	}
+	if (level_bytes < 0)
+		level_bytes = 0;
+	for (size_t i = 0; i < above_count && holdings[i].bytes > level_bytes; i++)
+		ret_shares[share_count++] = (struct retention_share){
+			holdings[i].user_id, holdings[i].bytes - level_bytes, holdings[i].first_rev};
+	return share_count;
+}
+
+/* Goes on with the next user above the share, or after the last with all users. */
+static void share_begin(struct retention *retention)
+{
+	struct retention_round *round = &retention->by_size;
+	bool of_user = round->share_index < round->share_count;
+	const struct retention_share share = of_user ? round->shares[round->share_index] : (struct retention_share){0};
+
+	round->is_under_way = true;
+	round->expiry.of_user = of_user;
+	round->expiry.user_id = share.user_id;
+	round->expiry.first_rev = round->expiry.last_rev = share.first_rev;
+	round->share_end_bytes = store_used_bytes(retention->store) - share.excess_bytes;
+	round->empty_steps = 0;
+}
+
+/* What is held is estimated, so it is scaled to the store's size. */
+static int shares_find(struct retention *retention)
+{
+	struct retention_round *round = &retention->by_size;
+	struct store_holding holdings[RETENTION_SHARES_MAX + 1];
+	int64_t used_bytes = store_used_bytes(retention->store), excess = excess_bytes(retention), held_bytes = 0;
+	int count = store_find_holdings(retention->store, holdings, RETENTION_SHARES_MAX + 1);
+
+	for (int i = 0; i < count; i++)
+		held_bytes += holdings[i].bytes;
+	for (int i = 0; i < count; i++)
+		holdings[i].bytes = (int64_t)((double)holdings[i].bytes / (double)held_bytes * (double)used_bytes);
+	if (count > 0)
+		round->share_count = retention_divide(holdings, (size_t)count, excess, round->shares);
+	return count < 0 ? count : 0;
 }
 
 static int size_begin(struct retention *retention, const struct retention_now *now)
@@ -251,27 +312,51 @@ static int size_begin(struct retention *retention, const struct retention_now *n
 	struct shipped shipped;
 	int error = shipped_read(retention, now, &shipped);
 
-	if (error < 0)
-		return error;
-	return round_begin(retention, &retention->by_size, now, &shipped, INT64_MAX);
+	if (error == 0)
+		error = round_begin(retention, &retention->by_size, now, &shipped, INT64_MAX);
+	if (error == 0)
+		error = shares_find(retention);
+	if (error == 0)
+		share_begin(retention);
+	return error;
+}
+
+/* One step of the user whose turn it is, or of all. Returns false if it was their last. */
+static bool share_go_on(struct retention *retention, const struct retention_now *now)
+{
+	struct retention_round *round = &retention->by_size;
+	int64_t bytes = excess_bytes(retention), rows = round->row_count;
+	int64_t share_bytes = store_used_bytes(retention->store) - round->share_end_bytes;
+	bool more;
+
+	if (round->expiry.of_user && share_bytes < bytes)
+		bytes = share_bytes;
+	more = round_go_on(retention, round, step_rows(bytes, round->empty_steps), now);
+	round->empty_steps = round->row_count > rows ? 0 : round->empty_steps + 1;
+	return more && (!round->expiry.of_user || store_used_bytes(retention->store) > round->share_end_bytes);
 }
 
 bool retention_by_size(struct retention *retention, const struct retention_now *now)
 {
 	struct retention_round *round = &retention->by_size;
-	bool is_over, is_above;
+	bool more, is_above;
 
 	if (retention->options.bytes_max == 0)
 		return false;
 	if (!round->is_under_way && (excess_bytes(retention) <= 0 || size_begin(retention, now) < 0))
 		return round->is_under_way = false;
-	is_over = !round_go_on(retention, round, step_rows(excess_bytes(retention)), now);
+	more = share_go_on(retention, now);
 	is_above = excess_bytes(retention) > 0;
-	if (is_above && !is_over)
+	if (is_above && more)
 		return true;
+	if (is_above && round->share_index < round->share_count) {
+		round->share_index++;
+		share_begin(retention);
+		return true;
+	}
 	round->is_under_way = false;
-	log_warning("the store exceeded its limit of %lld MiB: deleted its %lld oldest rows, %lld "
-		    "of them unsent",
+	log_warning("the store exceeded its limit of %lld MiB: deleted %lld rows, the oldest of users above "
+		    "their share first, %lld of them unsent",
 		    (long long)retention->options.bytes_max >> 20, (long long)round->row_count,
 		    (long long)round->unsent_count);
 	if (is_above)

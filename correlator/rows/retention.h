@@ -7,6 +7,10 @@
  * must not fill the disk. Rows that the lake misses for this reason are counted in a row of losses of
  * kind "unsent", which readers and the lake see.
  *
+ * By size, users are charged for what they store, so that a flood of one user does not evict the history of others: first the oldest
+ * rows of the users above the level at which all, cut to it, fit (the max-min fair share; store_find_holdings() says
+ * what is charged to whom). Only if that is not enough, the oldest of all.
+ *
  * Both work in bounded steps, oldest revisions first, so that commits can proceed in between.
  */
 #pragma once
@@ -26,6 +30,18 @@ struct retention_now {
 	int64_t unix_ns, boot_ns;
 };
 
+/* A user above the equal share, and by how much. */
+struct retention_share {
+	int64_t user_id, excess_bytes, first_rev;
+};
+
+#define RETENTION_SHARES_MAX 64
+
+/* Finds those of `count` users, in descending order of what they have, who have more than their max-min fair share when
+ * `excess_bytes` must go. Returns how many. */
+size_t retention_divide(const struct store_holding *holdings, size_t count, int64_t excess_bytes,
+			struct retention_share ret_shares[RETENTION_SHARES_MAX]);
+
 /* One pass over the store, starting at its oldest revision. */
 struct retention_round {
 	bool is_under_way;
@@ -33,6 +49,11 @@ struct retention_round {
 	int64_t end_rev;
 	int64_t begun_unix_ns;
 	int64_t row_count, unsent_count; /* deleted so far */
+	/* By size: whose rows go, one user after the other, and then those of all. */
+	struct retention_share shares[RETENTION_SHARES_MAX];
+	size_t share_count, share_index;
+	int64_t share_end_bytes; /* size of the store at which this user is done */
+	int64_t empty_steps;     /* in a row: steps grow while they find nothing */
 };
 
 struct retention {

@@ -1,4 +1,5 @@
--- Old samples of the host.
+-- Old samples of the host. They belong to no user.
 DELETE FROM host_samples
  WHERE rev > :first_rev AND rev <= :last_rev AND unix_ns < :before_unix_ns
+   AND :user_id IS NULL
 RETURNING rev > :shipped_rev;
