@@ -12,6 +12,7 @@
 #include "common/wire/recording.h"
 #include "correlator/confine.h"
 #include "correlator/options.h"
+#include "correlator/stream/listen.h"
 #include "correlator/stream/replay.h"
 #include "correlator/stream/server.h"
 
@@ -115,7 +116,7 @@ static int listen_and_run(const struct options *options)
 	int listen_fd = -1;
 
 	if (!options->replay) {
-		listen_fd = server_listen(options->socket, options->socket_group);
+		listen_fd = listen_open(options->socket, options->socket_group, options->probe.uid);
 		if (listen_fd < 0) {
 			log_error(listen_fd == -EADDRINUSE ? "%s is in use by another correlator or is not a socket: %s"
 							   : "cannot listen on %s: %s",

@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "common/store/internal.h"
 #include "query/ask.h"
 
 static struct store_error error_text;
@@ -463,6 +466,59 @@ TEST(no_space_to_begin_with)
 		return;
 	fill(60 << 10);
 	expect_writer_refused(-ENOSPC, "no space");
+}
+
+/* Starts a process that reads the store, ends its read only with itself, and so protects a snapshot. */
+static pid_t snapshot_hold(void)
+{
+	int ready[2];
+	char byte;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		sqlite3 *db;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) ||
+		    sqlite3_exec(db, "BEGIN; SELECT count(*) FROM runs", NULL, NULL, NULL) ||
+		    write(ready[1], "1", 1) != 1)
+			_exit(1);
+		pause();
+	}
+	close(ready[1]);
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
+/* The frames of the WAL that a checkpoint, which the writer's connection makes, cannot move to the database. */
+static int frames_left(void)
+{
+	int frames = 0, moved = 0;
+
+	sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &frames, &moved);
+	return frames - moved;
+}
+
+/* A reader protects its snapshot, but not for ever: the WAL, which grows meanwhile, would fill the disk. */
+TEST(a_snapshot_is_protected_within_bounds)
+{
+	const int64_t too_large = (1LL << 30) + 1;
+	pid_t reader;
+
+	open_store();
+	ck_assert_int_eq(put_batch(1, 100), 0);
+	reader = snapshot_hold();
+	ck_assert_int_eq(put_batch(200, 100), 0);
+	ck_assert_int_gt(frames_left(), 0);
+	ck_assert_int_eq(truncate(beside("-wal"), too_large), 0);
+	ck_assert_int_eq(frames_left(), 0);
+	ck_assert_int_eq(put_batch(400, 1), 0);
+	ck_assert_int_eq(read_integer("SELECT count(*) FROM runs"), 201);
+	ck_assert_int_lt(wal_bytes(), too_large);
+	kill(reader, SIGKILL);
+	waitpid(reader, NULL, 0);
 }
 
 int main(void)

@@ -128,6 +128,7 @@ class Daemons:
         self.directory.chmod(0o755)
         self.socket = self.directory / "tracer.sock"
         self.store = self.directory / "tracer.db"
+        self.socket_group = "nogroup"
         self.pin_directory = None
         self.use(self.build)
         self.probe_options = []
@@ -152,7 +153,7 @@ class Daemons:
     def start_correlator(self, *options, wait=True):
         self.correlator = self._start("correlator", [
             self.correlator_program, "--socket", self.socket,
-            "--socket-group", "nogroup", "--store", self.store, "--retain", "0",
+            *(["--socket-group", self.socket_group] if self.socket_group else []), "--store", self.store, "--retain", "0",
             "--rules", self.directory, *self.correlator_options, *options], wait)
         return self.correlator
 

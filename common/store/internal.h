@@ -74,6 +74,12 @@ void store_destroy(struct store *store);
  * grow again otherwise. Returns 0 or -errno. */
 int store_watch_room(struct store *store);
 
+/* ---- locks.c ---- */
+
+/* Returns the name of the VFS through which the only writer of a store opens it. Read locks of other processes do not keep
+ * it from writing. */
+const char *store_locks_vfs(void);
+
 /* ---- copy.c ---- */
 
 /* For a store that only `tracer run` writes and no other has open: closes what earlier ones left running when they were

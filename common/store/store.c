@@ -334,12 +334,14 @@ void store_destroy(struct store *store)
 /* Opens a connection that trusts nothing in the file except its rows. */
 static int connection_open(struct store *store, const char *name, int flags)
 {
+	bool is_only_writer = store->lock_fd >= 0 && !store->is_shared;
+	const char *vfs = is_only_writer ? store_locks_vfs() : NULL;
 	int rc;
 
 	/* Memory statistics take a lock at each allocation, a tenth of the writer's time.
 	 * Once SQLite is in use the call fails, which does no harm. */
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-	rc = sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+	rc = sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_NOMUTEX, vfs);
 
 	if (rc != SQLITE_OK)
 		return store_fail(store, rc, "cannot open");
@@ -443,6 +445,7 @@ static int writer_open(const char *path, bool is_shared, struct store **ret_stor
 
 	if (!store)
 		return error_set(ret_error, -ENOMEM, "out of memory");
+	store->is_shared = is_shared;
 	error = is_joined = lock_take(path, is_shared, &store->lock_fd, ret_error);
 	if (error >= 0)
 		error = file_probe(path, O_RDWR | O_CREAT, ret_error);
@@ -452,7 +455,6 @@ static int writer_open(const char *path, bool is_shared, struct store **ret_stor
 		store_close(store);
 		return error;
 	}
-	store->is_shared = is_shared;
 	*ret_store = store;
 	return is_joined;
 }

@@ -2,7 +2,6 @@
 #include "correlator/stream/server.h"
 
 #include <poll.h>
-#include <sys/un.h>
 
 #include "common/clock.h"
 #include "common/log.h"
@@ -21,6 +20,9 @@
 #define READ_SIZE (256 * 1024)
 #define UNSENT_MAX (64 * 1024) /* limit for a peer that does not read its acknowledgements */
 #define HELLO_TIMEOUT_MS 5000  /* a silent peer keeps the probe out */
+/* Connections can be made thousands of times a second: of the messages about them, so many are logged each period. */
+#define CONNECTION_LINES_MAX 20
+#define CONNECTION_LINES_PERIOD_MS (60 * 1000)
 
 struct server {
 	struct server_options options;
@@ -32,6 +34,8 @@ struct server {
 	bool has_peer, peer_closing;
 	bool has_next;           /* a peer waits until the previous one is gone */
 	uint64_t heard_since_ms; /* when reading from the peer began, on the loop's clock */
+	uint64_t lines_until_ms; /* end of the period, on the loop's clock */
+	unsigned line_count;     /* messages about connections in this period */
 	bool paused;             /* the store cannot be written */
 	int failure;
 	struct wire_input input;
@@ -40,41 +44,24 @@ struct server {
 	uv_signal_t terminate, interrupt;
 };
 
-int server_listen(const char *path, gid_t group)
+/* ---- the connection */
+
+static void connection_lines_renew(struct server *server)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	struct stat status;
-	int r, fd;
-
-	if (strlen(path) >= sizeof(address.sun_path))
-		return -ENAMETOOLONG;
-	memcpy(address.sun_path, path, strlen(path) + 1);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return -errno;
-	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 || errno == EAGAIN) {
-		close(fd);
-		return -EADDRINUSE;
-	}
-	/* Left by a correlator that was killed. Any other file is kept, and bind() fails. */
-	if (errno == ECONNREFUSED && lstat(path, &status) == 0 && S_ISSOCK(status.st_mode))
-		unlink(path);
-	mode_t mask = umask(0117);
-
-	r = bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
-	umask(mask);
-	if (r == 0 && group != (gid_t)-1 && chown(path, (uid_t)-1, group) < 0)
-		r = -errno;
-	if (r == 0 && listen(fd, 4) < 0)
-		r = -errno;
-	if (r < 0) {
-		close(fd);
-		return r;
-	}
-	return fd;
+	if (uv_now(&server->loop) < server->lines_until_ms)
+		return;
+	if (server->line_count > CONNECTION_LINES_MAX)
+		log_warning("%u more messages about connections were left out",
+			    server->line_count - CONNECTION_LINES_MAX);
+	server->line_count = 0;
+	server->lines_until_ms = uv_now(&server->loop) + CONNECTION_LINES_PERIOD_MS;
 }
 
-/* ---- the connection */
+#define connection_log(server, level, ...) \
+	do { \
+		if (++(server)->line_count <= CONNECTION_LINES_MAX) \
+			log_line(level, __VA_ARGS__); \
+	} while (0)
 
 static void peer_accept(struct server *server);
 
@@ -212,7 +199,7 @@ static bool take_frames(struct server *server)
 	}
 	if (r == 0)
 		return true;
-	log_warning("connection closed: the peer sent %s", reason);
+	connection_log(server, LOG_LEVEL_WARNING, "connection closed: the peer sent %s", reason);
 	return false;
 }
 
@@ -242,10 +229,10 @@ static void read_ready(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer
 	if (size == 0)
 		return;
 	if (server->input.size > server->input.position)
-		log_warning("probe disconnected in the middle of a message");
+		connection_log(server, LOG_LEVEL_WARNING, "probe disconnected in the middle of a message");
 	else
-		log_info("probe disconnected%s%s", size == UV_EOF ? "" : ": ",
-			 size == UV_EOF ? "" : uv_strerror((int)size));
+		connection_log(server, LOG_LEVEL_INFO, "probe disconnected%s%s", size == UV_EOF ? "" : ": ",
+			       size == UV_EOF ? "" : uv_strerror((int)size));
 	commit(server);
 	peer_close(server);
 }
@@ -261,7 +248,8 @@ static bool peer_is_allowed(struct server *server)
 		return false;
 	if (credentials.uid == 0 || credentials.uid == geteuid() || credentials.uid == server->options.probe_uid)
 		return true;
-	log_warning("connection refused: user %u is not the probe's user (see --probe-user)", credentials.uid);
+	connection_log(server, LOG_LEVEL_WARNING,
+		       "connection refused: user %u is not the probe's user (see --probe-user)", credentials.uid);
 	return false;
 }
 
@@ -277,7 +265,7 @@ static void refuse(struct server *server)
 
 	if (!second)
 		return;
-	log_warning("connection refused: a probe is already connected");
+	connection_log(server, LOG_LEVEL_WARNING, "connection refused: a probe is already connected");
 	uv_pipe_init(&server->loop, second, 0);
 	uv_accept((uv_stream_t *)&server->listener, (uv_stream_t *)second);
 	uv_close((uv_handle_t *)second, close_only);
@@ -305,7 +293,7 @@ static void peer_accept(struct server *server)
 		peer_close(server);
 		return;
 	}
-	log_info("probe connected");
+	connection_log(server, LOG_LEVEL_INFO, "probe connected");
 	if (!server->paused)
 		peer_listen(server);
 }
@@ -339,9 +327,11 @@ static void commit_due(uv_timer_t *timer)
 
 	commit(server);
 	if (hello_is_overdue(server)) {
-		log_warning("connection closed: no hello within %d s", HELLO_TIMEOUT_MS / 1000);
+		connection_log(server, LOG_LEVEL_WARNING, "connection closed: no hello within %d s",
+			       HELLO_TIMEOUT_MS / 1000);
 		peer_close(server);
 	}
+	connection_lines_renew(server);
 	uv_timer_set_repeat(timer, server->paused ? RETRY_PERIOD_MS : COMMIT_PERIOD_MS);
 	ready_tell_alive(clock_boot_ns());
 }

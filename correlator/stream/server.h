@@ -20,9 +20,5 @@ struct server_options {
 	int ready_fd;           /* gets '1' once peers and signals are served, then is closed; or -1 */
 };
 
-/* Opens a listening socket at `path`, mode 0660; replaces a stale socket file. Returns the
- * descriptor or -errno, which is -EADDRINUSE if a server answers there. */
-int server_listen(const char *path, gid_t group);
-
 /* Runs until SIGTERM, SIGINT or, with `once`, the end of the connection. Returns 0 or -errno (logged). */
 int server_run(const struct server_options *options, struct session *session, struct store *store);
