@@ -27,6 +27,7 @@
 #define BATCH_BYTES (256 * 1024)           /* of events, collected before they are written */
 #define ANSWERS_MAX 1024                   /* taken at a time: a peer that keeps sending delays nothing */
 #define TEXT_SLICE_NS 500000000ULL         /* a pass sends text for that long: events wait meanwhile */
+#define LOSS_IDLE_NS 2000000000ULL         /* slots whose loss goes on are not released */
 #define LOSS_TEXT_PERIOD_NS 10000000000ULL /* losses do not request text again sooner */
 
 static volatile sig_atomic_t stopping;
@@ -132,7 +133,29 @@ static void losses_send(struct forward *forward)
 	struct wire_message message = {.type = WIRE_LOSSES};
 	message.losses.slots = (struct wire_bytes){(char *)forward->losses_sent, sizeof(forward->losses_sent)};
 	stream_send(&forward->stream, &message);
+	forward->losses_position = forward->source->ring.position;
 	forward->losses_want_text = true;
+}
+
+/* Releases slots when most are in use, so that what others lose later is attributed, too. What was last sent is stored
+ * once a later event is acknowledged. A loss counted just now in a slot that is released may count for the next one. */
+static void losses_release(struct forward *forward, uint64_t now_boot_ns)
+{
+	struct loss_slot *slots = forward->source->losses;
+	int used = 0;
+
+	for (int i = 0; i < LOSS_HASHED; i++)
+		used += slots[i].type != 0;
+	if (used <= LOSS_HASHED / 2 || *forward->source->ring.consumer <= forward->losses_position)
+		return;
+	for (int i = 0; i < LOSS_HASHED; i++) {
+		if (slots[i].type == 0 || slots[i].count != forward->losses_sent[i].count ||
+		    slots[i].last_boot_ns + LOSS_IDLE_NS > now_boot_ns)
+			continue;
+		slots[i].count = forward->losses_sent[i].count = 0;
+		slots[i].type = 0;
+		__atomic_store_n(&slots[i].first_boot_ns, 0, __ATOMIC_RELEASE);
+	}
 }
 
 /* Drivers may be loaded or unloaded at any time. Returns true if there are devices to look for. */
@@ -210,6 +233,7 @@ static void pass_end(struct forward *forward)
 	forward->is_passing = false;
 	pass_space_out(forward);
 	losses_send(forward);
+	losses_release(forward, forward->pass.pass.boot_ns);
 	stream_send(&forward->stream, &forward->pass);
 	stream_flush(&forward->stream);
 	ready_tell(&forward->ready_fd);

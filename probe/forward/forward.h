@@ -56,7 +56,8 @@ struct forward {
 	bool losses_want_text;
 	uint64_t next_loss_text_boot_ns;
 
-	struct loss_slot losses_sent[LOSS_SLOTS]; /* as last sent to the receiver */
+	struct loss_slot losses_sent[LOSS_SLOTS]; /* as last sent to the receiver, */
+	uint64_t losses_position;                 /* before the event at this position */
 
 	uint64_t drain_deadline_boot_ns; /* 0: not stopping; else stop then, unless more is freed before */
 	uint64_t drain_position;         /* or when the ring has been acknowledged up to there */
