@@ -16,7 +16,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from daemons import READY_TIMEOUT_S, Daemon  # noqa: E402,F401 (the line above comes first)
-from testing import ENVIRONMENT, EMULATED, Repeatable, wait_until  # noqa: E402
+from testing import ENVIRONMENT, EMULATED, Repeatable, same, wait_until  # noqa: E402
 from wire_client import MAGIC, VERSION, frame, message, split_frames, unpack_message  # noqa: E402
 
 SETTLE_TIMEOUT_S = 120 if EMULATED else 60
@@ -60,15 +60,15 @@ class Probe(Daemon):
             self.wait_ready()
 
 
-def read_messages(build, path):
-    result = subprocess.run([pathlib.Path(build) / "tests/wire_dump", path], capture_output=True,
-                            check=False, env=ENVIRONMENT)
+def read_messages(build, frames):
+    result = subprocess.run([pathlib.Path(build) / "tests/wire_dump", "/proc/self/fd/0"], input=MAGIC + frames,
+                            capture_output=True, check=False, env=ENVIRONMENT)
     assert result.returncode == 0, result.stderr.decode()
     return Messages(json.loads(line) for line in result.stdout.splitlines())
 
 
 class Recording:
-    """A probe that records during a `with` block; `messages` is set afterwards."""
+    """A probe that records during a `with` block; afterwards `messages` has all messages."""
 
     def __init__(self, build, *options, within=()):
         self.build = build
@@ -76,7 +76,8 @@ class Recording:
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-probe-"))
         self.path = self.directory / "recording"
         self.options = options
-        self.messages = None
+        self.messages = Messages()
+        self.read_bytes = len(MAGIC)
 
     def __enter__(self):
         self.probe = Probe(self.build, "--record", self.path, *self.options,
@@ -93,15 +94,19 @@ class Recording:
             self.probe.stop()
         finally:
             self.probe.kill()
-        self.messages = read_messages(self.build, self.path)
+        self.so_far()
+        same("size of what is recorded", self.path.stat().st_size, self.read_bytes)
 
     def so_far(self):
-        """The complete messages recorded so far."""
-        data = self.path.read_bytes()
-        _, rest = split_frames(data[len(MAGIC):])
-        path = self.path.with_suffix(".so-far")
-        path.write_bytes(data[:len(data) - len(rest)])
-        return read_messages(self.build, path)
+        """The complete messages recorded so far. Each is decoded once: tests ask many times."""
+        with open(self.path, "rb") as file:
+            file.seek(self.read_bytes)
+            data = file.read()
+        _, rest = split_frames(data)
+        if complete := data[:len(data) - len(rest)]:
+            self.messages += read_messages(self.build, complete)
+            self.read_bytes += len(complete)
+        return self.messages
 
     def wait_for_finals(self):
         """Until every process that has ended by now has its final record, or it will never come."""
@@ -135,6 +140,8 @@ class Correlator:
         self.reading = True
         self.delay_s = 0 # before each read
         self.frames = []
+        self.known = Messages() # those of the first `known_frames`
+        self.known_frames = 0
         self.hellos = []
         self.epoch = 0
         self.committed = 0 # next offset to request
@@ -213,9 +220,10 @@ class Correlator:
 
     def messages(self, build):
         """All messages so far."""
-        path = self.path.with_suffix(".recording")
-        path.write_bytes(MAGIC + b"".join(list(self.frames)))
-        return read_messages(build, path)
+        if more := self.frames[self.known_frames:]:
+            self.known += read_messages(build, b"".join(more))
+            self.known_frames += len(more)
+        return self.known
 
     def wait_for(self, build, condition):
         """Waits until `condition` is true of the messages so far, and returns them."""
