@@ -61,36 +61,49 @@ bool names_kept_find(int64_t run_id, char ret_path[PATH_MAX])
 	return path_of(run_id, ret_path) && access(ret_path, R_OK) == 0;
 }
 
-void names_kept_put(int64_t run_id, const char *path)
+/* With the user's rights throughout: under sudo, a copy has nothing that the user may not read. */
+static int copy_keep(const struct user *user, const char *kept, const char *path)
 {
-	int from = open(path, O_RDONLY | O_CLOEXEC), error;
+	int from = user_open(user, path, O_RDONLY, 0), error;
 	struct user_saved saved;
 	struct stat status;
-	char kept[PATH_MAX];
-	struct user user;
 
 	if (from < 0)
-		return;
-	if (fstat(from, &status) == 0 && S_ISREG(status.st_mode) && path_of(run_id, kept)) {
-		error = user_read_invoking(&user);
-		if (error == 0)
-			error = user_make_directories(&user, kept);
-		if (error == 0)
-			error = user_enter(&user, &saved);
-		if (error == 0) {
-			error = replace(kept, from, status.st_size);
-			user_leave(&user, &saved);
-		}
-		if (error < 0)
-			say("tracer: the names are not kept for this run: %s: %s", kept, strerror(-error));
+		return from;
+	error = fstat(from, &status) < 0 ? -errno : user_make_directories(user, kept);
+	if (error == 0)
+		error = user_enter(user, &saved);
+	if (error == 0) {
+		error = S_ISREG(status.st_mode) ? replace(kept, from, status.st_size) : 0;
+		user_leave(user, &saved);
 	}
 	close(from);
+	return error;
+}
+
+void names_kept_put(int64_t run_id, const char *path)
+{
+	char kept[PATH_MAX];
+	struct user user;
+	int error;
+
+	if (!path_of(run_id, kept))
+		return;
+	error = user_read_invoking(&user);
+	if (error == 0)
+		error = copy_keep(&user, kept, path);
+	if (error < 0)
+		say("tracer: the names are not kept for this run: %s: %s", kept, strerror(-error));
 }
 
 void names_kept_drop(int64_t run_id)
 {
+	struct user_saved saved;
 	char path[PATH_MAX];
+	struct user user;
 
-	if (path_of(run_id, path))
-		unlink(path);
+	if (!path_of(run_id, path) || user_read_invoking(&user) < 0 || user_enter(&user, &saved) < 0)
+		return;
+	unlink(path);
+	user_leave(&user, &saved);
 }
