@@ -49,9 +49,19 @@ static const char *on_cluster(const struct move *move)
 	return move->layout == LAKE_CLUSTER ? " ON CLUSTER '{cluster}'" : "";
 }
 
+/* Rows that are computed in the lake: every node has all of them. In a cluster, only this node copies them; the others
+ * compute them anew, as far back as there are samples. */
+#define ROLLUP "host_activity"
+
+static bool is_rollup(const char *entity)
+{
+	return strcmp(entity, ROLLUP) == 0;
+}
+
 static void choose(struct move *move, const char *entity)
 {
-	snprintf(move->table, sizeof(move->table), "%s_%s", entity, move->layout == LAKE_ONE_NODE ? "rows" : "local");
+	snprintf(move->table, sizeof(move->table), "%s_%s", entity,
+		 move->layout == LAKE_ONE_NODE || is_rollup(entity) ? "rows" : "local");
 }
 
 /* Rows of hosts have no time, so they are not partitioned by month. */
@@ -69,11 +79,14 @@ static int step_aside(struct move *move, const char *entity)
 	(void)ask(move, "ATTACH TABLE IF NOT EXISTS %s_before%s", move->table, on_cluster(move));
 	error = ask(move,
 		    "SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = '%s'"
-		    " AND partition_key = '' FORMAT TSV",
-		    move->table);
+		    " AND %s FORMAT TSV",
+		    move->table,
+		    is_rollup(entity) ? "position(sorting_key, '86400000000000') = 0" : "partition_key = ''");
 	if (error < 0 || strcmp(move->answer, "1") != 0)
 		return error;
 	error = ask(move, "DROP VIEW IF EXISTS %s%s", entity, on_cluster(move));
+	if (error == 0 && is_rollup(entity)) /* it inserts */
+		error = ask(move, "DROP VIEW IF EXISTS %s_refresh%s", entity, on_cluster(move));
 	if (error == 0)
 		error = ask(move, "RENAME TABLE %s TO %s_before%s", move->table, move->table, on_cluster(move));
 	if (error == 0)
@@ -84,17 +97,31 @@ static int step_aside(struct move *move, const char *entity)
 /* Copies the hosts after `last`, up to and including `next`. */
 static int copy_some(struct move *move, const char *entity, const char *columns, int64_t last, int64_t next)
 {
+	bool of_all_nodes = move->layout == LAKE_CLUSTER && !is_rollup(entity);
 	char source[160];
 
-	if (move->layout == LAKE_CLUSTER)
+	if (of_all_nodes)
 		snprintf(source, sizeof(source), "cluster('{cluster}', currentDatabase(), '%s_before')", move->table);
 	else
 		snprintf(source, sizeof(source), "%s_before", move->table);
 	return ask(move,
 		   "INSERT INTO %s%s (%s) SELECT %s FROM %s WHERE host_id > %" PRId64 " AND host_id <= %" PRId64
 		   " SETTINGS max_partitions_per_insert_block = 0",
-		   move->layout == LAKE_CLUSTER ? entity : move->table, move->layout == LAKE_CLUSTER ? "_rows" : "",
-		   columns, columns, source, last, next);
+		   of_all_nodes ? entity : move->table, of_all_nodes ? "_rows" : "", columns, columns, source, last,
+		   next);
+}
+
+/* A lake from before there were months kept everything; the rollup had a TTL. */
+static int keep_as_before(struct move *move)
+{
+	int error = ask(move,
+			"SELECT extract(create_table_query, ' TTL (.+?) SETTINGS ') FROM system.tables"
+			" WHERE database = currentDatabase() AND name = '%s_before' FORMAT TSVRaw",
+			move->table);
+
+	if (error < 0 || !move->answer[0] || strcmp(move->answer, "\\N") == 0)
+		return error;
+	return ask(move, "ALTER TABLE %s%s MODIFY TTL %s", move->table, on_cluster(move), move->answer);
 }
 
 static int follow(struct move *move, const char *entity)
@@ -108,6 +135,10 @@ static int follow(struct move *move, const char *entity)
 
 	strcpy(columns, move->answer);
 	if (error < 0 || !columns[0] || strcmp(columns, "\\N") == 0)
+		return error;
+	if (is_rollup(entity))
+		error = keep_as_before(move);
+	if (error < 0)
 		return error;
 	error = ask(move,
 		    "SELECT comment FROM system.tables WHERE database = currentDatabase()"
@@ -128,6 +159,8 @@ static int follow(struct move *move, const char *entity)
 			error = ask(move, "ALTER TABLE %s_before%s MODIFY COMMENT '%" PRId64 "'", move->table,
 				    on_cluster(move), next);
 	}
+	if (error == 0 && is_rollup(entity)) /* what was copied together is of some hosts, and should be of some days */
+		error = ask(move, "OPTIMIZE TABLE %s FINAL", move->table);
 	return error < 0 ? error : ask(move, "DROP TABLE %s_before%s SYNC", move->table, on_cluster(move));
 }
 
@@ -143,6 +176,10 @@ static int each_entity(struct lake_client *client, enum lake_layout layout,
 		choose(move, store_entity_name(i));
 		if (is_by_month(store_entity_name(i)))
 			error = step(move, store_entity_name(i));
+	}
+	if (error == 0) {
+		choose(move, ROLLUP);
+		error = step(move, ROLLUP);
 	}
 	free(move);
 	return error;

@@ -140,7 +140,9 @@ def lake_before(lake):
         if statement.startswith("ALTER"):
             continue
         if " host_activity_rows" in statement or " task_name_day_rows" in statement:
-            lake.query(re.sub(r"\n  (most_running_count|p95_cpu_ns) .*", "", statement), user="migrator", database="tracer")
+            for what, before in ((r"\n  (most_running_count|p95_cpu_ns) .*", ""), (r"intDiv\(begin_unix_ns, \d+\), host_id", "host_id")):
+                statement = re.sub(what, before, statement)
+            lake.query(statement, user="migrator", database="tracer")
             continue
         for what, before in ((r"\n  (arrived|INDEX) .*", ""), (r",(?=\n\))", ""), (r"PARTITION BY .*\n", ""), (r"ORDER BY .*\(host_id|ORDER BY .*host_id", "ORDER BY (host_id"), (r"(?<=host_id,) intDiv\(.*\),", ""),
                              (r", ttl_only_drop_parts.*", ""), (r"\n  (label|failed|cluster|is_open|command_key) .*", "")):
@@ -149,6 +151,8 @@ def lake_before(lake):
     for name in ("host_hour", "task_name_day"):  # host_hour has gone since
         lake.query(f"CREATE MATERIALIZED VIEW tracer.{name} REFRESH EVERY 1 HOUR ENGINE = MergeTree ORDER BY id"
                    " AS SELECT id FROM tracer.hosts_rows", user="migrator")
+    lake.query(f"INSERT INTO tracer.host_activity_rows (host_id, begin_unix_ns, covered_ns) SELECT 1 + number % 9, {time.time_ns() - 200 * DAY_NS}"
+               " + number * 1000000000, number FROM numbers(900)")  # whose samples have gone
     lake.query("INSERT INTO tracer.schema_versions VALUES (7, 'one-node', 'before', 0)", user="migrator")
 
 
@@ -225,6 +229,8 @@ def test_migrate_from_the_schema_before(lake):
         loader.load(lake, store, 3, change=on_another_host(2, 2 * 40 * DAY_NS))  # sent again: the same rows
         same("rows", sums_of(lake, names), sums)
     same("runs", len(json.loads(tracer(lake, "runs", "--json"))["runs"]), 3)
+    same("activity", lake.rows("SELECT count(), sum(covered_ns) FROM tracer.host_activity WHERE host_id < 10", user="analyst"),
+         [["900", "404550"]])
     says(tracer(lake, "lake", "check", code=1), "nothing is ever deleted", "tracer lake migrate --keep")
     terminal = OnTerminal([TRACER, "lake", "migrate", "--keep", "samples=90d,rest=30d", "--lake", lake.url], env={
         "HOME": "/nonexistent", "TRACER_LAKE_PASSWORD_FILE": str(lake.secret("migrator"))})
@@ -251,6 +257,22 @@ def test_migrate_a_lake_that_the_release_before_made(lake):
     refused = subprocess.run([program, "lake", "migrate", "--lake", lake.url], env=settings, check=False, capture_output=True, text=True)
     same("exit status", refused.returncode, 1)
     says(refused.stderr, "newer release")
+
+
+def test_migrate_activity_that_is_sorted_by_host(lake):
+    fresh(lake)
+    made = lake.value("SELECT create_table_query FROM system.tables WHERE database = 'tracer' AND name = 'host_activity_rows' FORMAT TSVRaw")
+    before = made.replace(f"intDiv(begin_unix_ns, {DAY_NS}), ", "")
+    assert before != made and "400 * 86400" in before, made
+    lake.query("DROP TABLE tracer.host_activity_rows SYNC", user="migrator")
+    lake.query(before, user="migrator")
+    rows = f"{time.time_ns() - 200 * DAY_NS} + number * 1000000000"  # whose samples have gone
+    lake.query(f"INSERT INTO tracer.host_activity_rows (host_id, begin_unix_ns, covered_ns) SELECT 1 + number % 9, {rows}, number"
+               " FROM numbers(900)")
+    tracer(lake, "lake", "migrate", user="migrator")
+    same("activity", lake.rows("SELECT count(), sum(covered_ns) FROM tracer.host_activity", user="analyst"), [["900", "404550"]])
+    same("table", lake.value("SELECT create_table_query FROM system.tables WHERE database = 'tracer' AND name = 'host_activity_rows'"
+                             " FORMAT TSVRaw"), made)
 
 
 def test_rows_of_a_key_are_in_one_month(lake):
