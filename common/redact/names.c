@@ -195,18 +195,21 @@ static size_t changes(struct span value)
 
 bool secret_looks_random(struct span value)
 {
-	size_t digits = 0;
+	size_t digits = 0, marks = 0;
 
 	for (size_t i = 0; i < value.size; i++) {
 		unsigned char c = (unsigned char)value.data[i];
 
-		if (!isalnum(c) && !strchr("+/=", c))
+		if (!isalnum(c) && !strchr("+/=-_", c))
 			return false;
 		digits += isdigit(c) != 0;
+		marks += c == '-' || c == '_';
 	}
 	if (value.size > 0 && digits == value.size)
 		return value.size >= 4 && value.size <= 8; /* a PIN */
-	return (value.size >= 20 && changes(value) >= 3) || (value.size >= 6 && changes(value) >= 4);
+	if (marks > 0)
+		return value.size >= 20 && changes(value) >= 8; /* a UUID, base64url; not sample_01_tumor */
+	return (value.size >= 20 && changes(value) >= 3) || (value.size >= 8 && changes(value) >= 2);
 }
 
 static bool is_path(struct span value)
@@ -238,7 +241,7 @@ static bool is_kept(const struct secrets *secrets, struct span value, bool ends)
 		size_t size = strlen(text);
 
 		if (text[0] == '*') {
-			if (ends && value.size > size - 1 &&
+			if (ends && value.size > size - 1 && !memchr(value.data, ' ', value.size) &&
 			    strncasecmp(value.data + value.size - (size - 1), text + 1, size - 1) == 0)
 				return true;
 		} else if (text[size - 1] == '*') {

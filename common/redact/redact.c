@@ -107,7 +107,7 @@ static bool is_option(struct span word)
 	}
 	if (name < word.size)
 		return word.data[name] == '=' || name <= 2;
-	return word.data[1] == '-' || !(letters >= 4 && digits > 0);
+	return word.data[1] == '-' || !(letters >= 3 && digits > 0);
 }
 
 /* ---- forms ---- */

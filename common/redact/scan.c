@@ -207,7 +207,7 @@ static struct span key_trim(struct span key)
 /* Reads what separates name and value. */
 static bool pair_separate(struct pair *pair)
 {
-	static const char *const separators[] = {"=>", "<-", ":=", "==", "=", ":", ","};
+	static const char *const separators[] = {"=>", "<-", ":=", "||=", "==", "=", ":", ","};
 	struct span text = pair->text;
 	size_t at = pair->key_end, blanks;
 
@@ -216,6 +216,10 @@ static bool pair_separate(struct pair *pair)
 		pair->closed = true;
 		if (at < text.size && text.data[at] == ']')
 			at++; /* os.environ['X'] = */
+	}
+	if (pair->key > 0 && text.data[pair->key - 1] == '{' && at < text.size && text.data[at] == '}') {
+		at++; /* Perl's $ENV{X} = */
+		pair->closed = true;
 	}
 	blanks = skip_blanks(text, at);
 	if (blanks > at && memchr(text.data + at, '\n', blanks - at))
@@ -322,7 +326,7 @@ static size_t pair_mark_bare(struct redaction *redaction, const struct pair *pai
 		if (is_prose(pair, value) && pair->spaced)
 			return 0;
 	}
-	if ((pair->spaced && is_expression(value)) || (value.size > 0 && value.data[0] == ')'))
+	if (((pair->spaced || pair->in_code) && is_expression(value)) || (value.size > 0 && value.data[0] == ')'))
 		return 0;
 	return pair_mark(redaction, pair, value, !pair->in_code);
 }
@@ -332,6 +336,27 @@ static bool is_of_file(struct span text, size_t at)
 {
 	return at > 5 && text.data[0] == '-' && key_size(text, 0) == at - 1 &&
 	       memcmp(text.data + at - 5, "file=", 5) == 0;
+}
+
+/* Python's token: str = "x" */
+static void pair_skip_type(struct pair *pair)
+{
+	size_t at = pair->value + key_size(pair->text, pair->value);
+
+	if (at == pair->value)
+		return;
+	at = skip_blanks(pair->text, at);
+	if (at >= pair->text.size || pair->text.data[at] != '=')
+		return;
+	at = skip_blanks(pair->text, at + 1);
+	if (quote_is_at(pair->text, at))
+		pair->value = at;
+}
+
+/* Whether a shell word goes on after a closing quote: 'a'b */
+static bool word_goes_on(struct span text, size_t at)
+{
+	return at < text.size && (isalnum((unsigned char)text.data[at]) || strchr("\"'\\$", text.data[at]));
 }
 
 /* Marks the secret that follows the name at `at`. Returns the offset to continue from, or 0 if there is none. */
@@ -352,6 +377,10 @@ static size_t pair_scan(struct redaction *redaction, struct span text, size_t at
 				: secret_name(redaction->secrets, key);
 	if (pair.strength == SECRET_NONE || pair.value >= text.size || is_of_file(text, at))
 		return 0;
+	if (pair.separator == ':' && pair.spaced)
+		pair_skip_type(&pair);
+	if (is_at(text, pair.value, "$'"))
+		pair.value++; /* the shell's $'...' */
 	if (quote_is_at(text, pair.value)) {
 		struct span value;
 		bool literal = !in_code || text.data[pair.value] == '\'';
@@ -360,9 +389,7 @@ static size_t pair_scan(struct redaction *redaction, struct span text, size_t at
 		if (pair.quote && !pair.closed && text.data[pair.value] == pair.quote)
 			return 0;
 		value = string_at(text, pair.value, &end);
-		/* In shell code, a word may go on after the quote. */
-		if (in_code && text.data[pair.value] != '\\' && pair.separator == '=' && !pair.spaced &&
-		    pair.value + code_word_size(span_from(text, pair.value)) > end)
+		if (in_code && text.data[pair.value] != '\\' && pair.separator == '=' && word_goes_on(text, end))
 			value = (struct span){text.data + pair.value, code_word_size(span_from(text, pair.value))};
 		pair_mark(redaction, &pair, value, literal);
 		return end;
@@ -421,6 +448,17 @@ static bool is_port(struct span text, size_t at)
 						     : digits > 0;
 }
 
+/* A token in place of user and password. */
+static bool is_token_user(struct span user)
+{
+	size_t digits = 0;
+
+	for (size_t i = 0; i < user.size; i++)
+		digits += isdigit((unsigned char)user.data[i]) != 0;
+	return user.size >= 16 && digits >= 3 && !memchr(user.data, '.', user.size) &&
+	       !memchr(user.data, '%', user.size);
+}
+
 /* Marks the password of ://user:password@host, or a token in place of the user; `begin` is after the slashes.
  * Returns the offset to continue from. */
 static size_t url_scan(struct redaction *redaction, struct span text, size_t begin, bool in_code)
@@ -440,7 +478,7 @@ static size_t url_scan(struct redaction *redaction, struct span text, size_t beg
 	if (!at)
 		return begin;
 	secret = (struct span){text.data + begin, user - begin};
-	if (secret_looks_random(secret))
+	if (secret_looks_random(secret) || (text.data[user] == '@' && is_token_user(secret)))
 		redaction_mark(redaction, secret);
 	if (text.data[user] == ':') {
 		secret = (struct span){text.data + user + 1, at - user - 1};
