@@ -181,165 +181,6 @@ int secret_expression_parse(const char *text, struct secret_expression *ret_expr
 	return -EINVAL;
 }
 
-/* ---- the fast test ----
- *
- * Every name, literal and program has a hint of three bytes, in five bits each. One bit for each possible hint says
- * whether it is among them, so most bytes of a command line cost one lookup.
- */
-
-#define HINT_BITS 15
-
-struct hint {
-	const char *text;
-	uint16_t key;
-	uint8_t size;
-	bool is_word; /* a program: must be a word of its own */
-};
-
-struct secret_hints {
-	uint32_t bits[(1 << HINT_BITS) / 32];
-	struct hint *items;
-	size_t count, capacity;
-};
-
-static unsigned hint_next(unsigned key, char c)
-{
-	return (key << 5 | ((unsigned char)c & 31)) & ((1 << HINT_BITS) - 1);
-}
-
-static int hint_put(struct secret_hints *hints, struct hint hint)
-{
-	if (hints->count == hints->capacity) {
-		size_t capacity = hints->capacity ? 2 * hints->capacity : 256;
-		struct hint *grown = reallocarray(hints->items, capacity, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		hints->items = grown;
-		hints->capacity = capacity;
-	}
-	hints->items[hints->count++] = hint;
-	hints->bits[hint.key / 32] |= UINT32_C(1) << hint.key % 32;
-	return 0;
-}
-
-static int hint_add(struct secret_hints *hints, const char *text, size_t size, bool is_word)
-{
-	struct hint hint = {.text = text, .size = (uint8_t)(size < 32 ? size : 32), .is_word = is_word};
-	unsigned key = 0;
-	int r = 0;
-
-	for (size_t i = 0; i < size && i < 3; i++)
-		key = hint_next(key, text[i]);
-	if (size >= 3) {
-		hint.key = (uint16_t)key;
-		return hint_put(hints, hint);
-	}
-	if (size < 2)
-		return 0;
-	for (int third = 0; third < 32 && r == 0; third++) {
-		hint.key = (uint16_t)hint_next(key, (char)third);
-		r = hint_put(hints, hint);
-	}
-	return r;
-}
-
-static int hint_compare(const void *a, const void *b)
-{
-	const struct hint *one = a, *other = b;
-
-	return (int)one->key - (int)other->key;
-}
-
-static bool is_word_char(char c)
-{
-	return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.';
-}
-
-/* Whether the hint is at `at`. */
-static bool hint_holds(const struct hint *hint, const char *data, size_t size, size_t at)
-{
-	size_t end = at + hint->size;
-
-	if (end > size || strncasecmp(data + at, hint->text, hint->size) != 0)
-		return false;
-	return !hint->is_word ||
-	       ((at == 0 || !is_word_char(data[at - 1])) && (end == size || !is_word_char(data[end])));
-}
-
-static bool hints_hold(const struct secret_hints *hints, unsigned key, const char *data, size_t size, size_t at)
-{
-	size_t low = 0, high = hints->count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (hints->items[middle].key < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < hints->count && hints->items[low].key == key; low++)
-		if (hint_holds(&hints->items[low], data, size, at))
-			return true;
-	return false;
-}
-
-bool secrets_suspected(const struct secrets *secrets, const char *data, size_t size)
-{
-	const struct secret_hints *hints = secrets->hints;
-	unsigned key = 0;
-
-	for (size_t i = 0; i <= size; i++) {
-		char c = i < size ? data[i] : '\0';
-
-		key = hint_next(key, c);
-		if (i >= 2 && hints->bits[key / 32] >> key % 32 & 1 && hints_hold(hints, key, data, size, i - 2))
-			return true;
-		if (c == '@' && memmem(data, i, "://", 3))
-			return true;
-	}
-	return false;
-}
-
-static int hints_add_names(struct secrets *secrets)
-{
-	static const enum secret_name_list lists[] = {SECRET_NAMES_parts,   SECRET_NAMES_words,  SECRET_NAMES_last,
-						      SECRET_NAMES_endings, SECRET_NAMES_random, SECRET_NAMES_query};
-	int r = 0;
-
-	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
-		const struct secret_texts *texts = &secrets->names[lists[i]];
-
-		for (size_t k = 0; k < texts->count && r == 0; k++) {
-			const char *blank = strrchr(texts->items[k], ' ');
-			const char *word = blank ? blank + 1 : texts->items[k];
-
-			r = hint_add(secrets->hints, word, strlen(word), false);
-		}
-	}
-	return r;
-}
-
-static int hints_build(struct secrets *secrets)
-{
-	int r;
-
-	secrets->hints = calloc(1, sizeof(*secrets->hints));
-	if (!secrets->hints)
-		return -ENOMEM;
-	r = hints_add_names(secrets);
-	for (size_t i = 0; i < secrets->program_count && r == 0; i++)
-		r = hint_add(secrets->hints, secrets->programs[i].name, strlen(secrets->programs[i].name), true);
-	for (size_t c = 0; c < 256; c++)
-		for (size_t i = 0; i < secrets->starts[c].count && r == 0; i++)
-			r = hint_add(secrets->hints, secrets->starts[c].items[i]->literal,
-				     secrets->starts[c].items[i]->literal_size, false);
-	if (secrets->hints->count)
-		qsort(secrets->hints->items, secrets->hints->count, sizeof(*secrets->hints->items), hint_compare);
-	return r;
-}
-
 /* ---- indexes ---- */
 
 static int name_compare(const void *a, const void *b)
@@ -435,7 +276,7 @@ int secrets_index(struct secrets *secrets)
 	if (r == 0)
 		r = starts_build(secrets);
 	if (r == 0)
-		r = hints_build(secrets);
+		r = secrets_hints_build(secrets);
 	secrets->match = pcre2_match_data_create(2, NULL);
 	secrets->context = pcre2_match_context_create(NULL);
 	if (r < 0 || !secrets->match || !secrets->context)
@@ -462,9 +303,7 @@ void secrets_deinit(struct secrets *secrets)
 		free(secrets->names[list].items);
 	for (size_t c = 0; c < 256; c++)
 		free(secrets->starts[c].items);
-	if (secrets->hints)
-		free(secrets->hints->items);
-	free(secrets->hints);
+	secrets_hints_free(secrets->hints);
 	pcre2_match_data_free(secrets->match);
 	pcre2_match_context_free(secrets->context);
 }

@@ -148,6 +148,9 @@ int secret_expression_parse(const char *text, struct secret_expression *ret_expr
 /* The entries for a program, NULL-terminated by count. */
 const struct secret_program *secrets_program(const struct secrets *secrets, struct span name, size_t *ret_count);
 
+int secrets_hints_build(struct secrets *secrets); /* after the other indexes; 0 or -ENOMEM */
+void secrets_hints_free(struct secret_hints *hints);
+
 /* A fast test: false means that nothing here can be a secret. */
 bool secrets_suspected(const struct secrets *secrets, const char *data, size_t size);
 

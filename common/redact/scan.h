@@ -1,4 +1,5 @@
-/* Finds secrets within a text, whatever program it belongs to: names with values, URLs, known forms of tokens. */
+/* Finds secrets: within a text, whatever program it belongs to (names with values, URLs, known forms of tokens), and
+ * among the words of commands. */
 #pragma once
 
 #include "common/redact/patterns.h"
@@ -17,6 +18,9 @@ void redaction_mark(struct redaction *redaction, struct span secret);
 
 /* Marks the secrets in one argument, or in a part of one. `in_code`: it is shell code, so $X is a variable. */
 void redaction_scan(struct redaction *redaction, struct span text, bool in_code);
+
+/* Scans all arguments, and marks the words of commands that are secrets (walk.c). */
+void redaction_walk(struct redaction *redaction);
 
 /* Size of the shell word at the beginning of `code`, with its quotes. */
 size_t code_word_size(struct span code);

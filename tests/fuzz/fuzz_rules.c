@@ -2,10 +2,11 @@
  *
  * Input: YAML up to the first NUL, then NUL-separated: program, #! script ("" for none),
  * working directory, cgroup, arguments. A refusal must say why; loaded rules must
- * classify any command line.
+ * classify any command line, and loaded secrets redact it.
  */
 #include <errno.h>
 
+#include "common/redact/redact.h"
 #include "common/rules/rules.h"
 #include "common/rules/shipped.h"
 #include "tests/fuzz/fuzz.h"
@@ -53,6 +54,16 @@ static void classify(const struct rules *rules, const char *const *words, size_t
 	check_text(verdict.engine);
 }
 
+static void redact(const struct secrets *secrets, const char *argv, size_t size)
+{
+	uint32_t count;
+	size_t out_size;
+	char *out;
+
+	require(redact_arguments(secrets, REDACT_SECRETS, argv, size, true, &out, &out_size, &count) == 0);
+	free(out);
+}
+
 static void check_descriptions(const struct rules *rules)
 {
 	struct rules_description description;
@@ -83,6 +94,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (rules_load_memory("fuzz.yaml", data, yaml_size, &rules, &error) == 0) {
 		check_descriptions(rules);
 		classify(rules, words, count < 4 ? 4 : count);
+		if (yaml_size < size)
+			redact(rules_secrets(rules), text + yaml_size + 1, size - yaml_size - 1);
 		rules_free(rules);
 	} else {
 		require(error.reason[0] != '\0' && !rules);
