@@ -466,7 +466,7 @@ static int run_watched(struct run *run)
 		run->keep.path = *user_store_path() ? user_store_path() : NULL;
 		run->keep.is_own = true;
 	}
-	if (watch_init(&run->watch, keep_abandon) == 0)
+	if (watch_init(&run->watch, run->user.uid, keep_abandon) == 0)
 		watched_command(run);
 	keep_end(&run->keep);
 	if (run->keep.rev) /* interrupted */

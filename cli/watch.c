@@ -127,21 +127,26 @@ static void guard_tell(const struct watch *watch, pid_t pid)
 
 /* Returns the first account that exists: the installed one (a person may have its name), or one that
  * every system has. */
-static const struct passwd *account_find(const char *installed, const char *common)
+static const struct passwd *account_find(const char *installed, const char *common, uid_t command_uid)
 {
 	const struct passwd *entry = getpwnam(installed);
 
 	if (!entry || entry->pw_uid > SYSTEM_UID_MAX)
 		entry = getpwnam(common);
-	if (!entry)
-		fprintf(stderr, "tracer run: neither user %s nor user %s exists to run as\n", installed, common);
+	if (entry && entry->pw_uid == command_uid)
+		entry = getpwnam("bin");
+	if (!entry || entry->pw_uid == command_uid) {
+		fprintf(stderr, "tracer run: neither user %s nor user %s exists to run as, beside the command's\n",
+			installed, common);
+		return NULL;
+	}
 	return entry;
 }
 
-static const struct passwd *account_of(enum watch_role role)
+static const struct passwd *account_of(const struct watch *watch, enum watch_role role)
 {
-	return role == WATCH_PROBE ? account_find(TRACER_PROBE_USER, "nobody")
-				   : account_find(TRACER_CORRELATOR_USER, "daemon");
+	return role == WATCH_PROBE ? account_find(TRACER_PROBE_USER, "nobody", watch->command_uid)
+				   : account_find(TRACER_CORRELATOR_USER, "daemon", watch->command_uid);
 }
 
 static int directory_make(struct watch *watch)
@@ -162,20 +167,20 @@ static int directory_make(struct watch *watch)
 /* Lets the correlator write, the probe's group reach the socket, and no other user in. */
 static int directory_open_up(const struct watch *watch)
 {
-	const struct passwd *entry = account_of(WATCH_CORRELATOR);
+	const struct passwd *entry = account_of(watch, WATCH_CORRELATOR);
 	uid_t owner = entry ? entry->pw_uid : 0;
 
-	entry = entry ? account_of(WATCH_PROBE) : NULL;
+	entry = entry ? account_of(watch, WATCH_PROBE) : NULL;
 	if (!entry)
 		return -ENOENT;
 	return chown(watch->directory, owner, entry->pw_gid) < 0 || chmod(watch->directory, 0710) < 0 ? -errno : 0;
 }
 
-int watch_init(struct watch *watch, void (*abandoned)(void))
+int watch_init(struct watch *watch, uid_t command_uid, void (*abandoned)(void))
 {
 	int error;
 
-	*watch = (struct watch){.guard_fd = -1, .guard_pid = 0};
+	*watch = (struct watch){.guard_fd = -1, .guard_pid = 0, .command_uid = command_uid};
 	for (int role = 0; role < WATCH_ROLE_COUNT; role++)
 		watch->daemons[role].pid_fd = watch->daemons[role].log_fd = -1;
 	error = directory_make(watch);
@@ -270,16 +275,16 @@ struct accounts {
 	char correlator[64], correlator_uid[16], probe[64], probe_group[64];
 };
 
-static int accounts_find(struct accounts *accounts)
+static int accounts_find(const struct watch *watch, struct accounts *accounts)
 {
-	const struct passwd *entry = account_of(WATCH_CORRELATOR);
+	const struct passwd *entry = account_of(watch, WATCH_CORRELATOR);
 	const struct group *group;
 
 	if (!entry)
 		return -ENOENT;
 	snprintf(accounts->correlator, sizeof(accounts->correlator), "%s", entry->pw_name);
 	snprintf(accounts->correlator_uid, sizeof(accounts->correlator_uid), "%u", entry->pw_uid);
-	entry = account_of(WATCH_PROBE);
+	entry = account_of(watch, WATCH_PROBE);
 	group = entry ? getgrgid(entry->pw_gid) : NULL;
 	if (!group)
 		return -ENOENT;
@@ -317,7 +322,7 @@ int watch_start(struct watch *watch, int wake_fd)
 {
 	int ready_fds[WATCH_ROLE_COUNT] = {-1, -1};
 	struct accounts accounts;
-	int error = accounts_find(&accounts);
+	int error = accounts_find(watch, &accounts);
 
 	if (error == 0)
 		error = correlator_launch(watch, &accounts, &ready_fds[WATCH_CORRELATOR]);

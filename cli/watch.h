@@ -1,8 +1,8 @@
 /* A probe and a correlator of our own, for `tracer run` if no daemons are running.
  *
  *     tracer run -+- CMD                          the invoking user
- *                 +- tracer-correlator --once     user `tracer`, else `daemon`
- *                 +- tracer-probe --no-pin        user `tracer-probe`, else `nobody`
+ *                 +- tracer-correlator --once     user `tracer`, else `daemon`; `bin` where that is the command's
+ *                 +- tracer-probe --no-pin        user `tracer-probe`, else `nobody`; the same
  *                 +- guard                        terminates them if we are killed
  *
  * They share a private directory that no other user may enter; it is removed when
@@ -29,14 +29,15 @@ struct watch {
 	char socket_path[96];
 	struct watch_daemon daemons[WATCH_ROLE_COUNT];
 	pid_t guard_pid;
-	int guard_fd; /* closed when we exit for any reason: then the guard acts */
+	int guard_fd;      /* closed when we exit for any reason: then the guard acts */
+	uid_t command_uid; /* who could send signals to daemons of the same user */
 };
 
 const char *watch_name(enum watch_role role);
 
 /* Creates the directory and the guard only; if we are killed, the guard calls `abandoned` last. Returns 0 or -errno
  * after printing the error. Call watch_remove() after a failure, too. */
-int watch_init(struct watch *watch, void (*abandoned)(void));
+int watch_init(struct watch *watch, uid_t command_uid, void (*abandoned)(void));
 
 /* Starts both daemons and waits until events are recorded; returns -EINTR once
  * `wake_fd` is readable. Returns 0 or -errno after printing the error. */

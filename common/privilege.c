@@ -75,7 +75,12 @@ int privilege_landlock_begin(int *ret_rules)
 	};
 
 	*ret_rules = (int)syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0);
-	return *ret_rules >= 0 || errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM ? 0 : failed("Landlock");
+	if (*ret_rules >= 0)
+		return 0;
+	if (errno != ENOSYS && errno != EOPNOTSUPP && errno != EPERM)
+		return failed("Landlock");
+	log_info("no Landlock here (%s): access to files is not restricted by it", strerror(errno));
+	return 0;
 }
 
 int privilege_landlock_allow(int rules, const char *path, uint64_t access)

@@ -11,10 +11,14 @@
 #include <sys/types.h>
 
 #include <linux/landlock.h>
+#include <linux/sched.h>
 #include <seccomp.h>
 
 #define PRIVILEGE_NO_GROUP ((gid_t)-1)
 #define PRIVILEGE_NO_CAPABILITY 0
+/* Flags of clone(2) that make namespaces: in a user namespace of its own, a process has all capabilities. */
+#define PRIVILEGE_NAMESPACES \
+	(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID | CLONE_NEWNET)
 
 /* Drops the bounding set, so that execve() cannot regain a capability. Call before privilege_become(). */
 int privilege_drop_bounds(void);

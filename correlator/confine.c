@@ -81,7 +81,10 @@ static int seccomp_enter(void)
 		{SCMP_SYS(kexec_load)}, {SCMP_SYS(kexec_file_load)}, {SCMP_SYS(reboot)},
 		{SCMP_SYS(clock_settime)}, {SCMP_SYS(settimeofday)}, {SCMP_SYS(personality)},
 		{SCMP_SYS(open_by_handle_at)}, {SCMP_SYS(mknod)}, {SCMP_SYS(mknodat)},
+		{SCMP_SYS(truncate)}, /* Landlock restricts it only from 6.2 on */
+		{SCMP_SYS(clone3)},   /* whose flags no filter can see */
 		/* clang-format on */
+		{SCMP_SYS(clone), true, {0, SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER}},
 		{SCMP_SYS(socket), true, {0, SCMP_CMP_NE, AF_UNIX, 0}},
 		/* abort(3) signals this process. */
 		{SCMP_SYS(tgkill), true, {0, SCMP_CMP_NE, (scmp_datum_t)getpid(), 0}},

@@ -82,6 +82,16 @@ static int pins_remove(const char *directory, const char *load)
 	return removed;
 }
 
+/* Whoever can write to a directory can replace what is in it. Its parent may be like /tmp, where nobody can replace
+ * what belongs to others. */
+static bool is_own(int fd)
+{
+	struct stat own, parent;
+
+	return fstat(fd, &own) == 0 && own.st_uid == geteuid() && !(own.st_mode & 022) &&
+	       fstatat(fd, "..", &parent, 0) == 0 && (!(parent.st_mode & 022) || parent.st_mode & S_ISVTX);
+}
+
 /* Only one probe may read a ring: it holds a lock on the directory. */
 static int pins_lock(const char *directory, int *ret_fd)
 {
@@ -96,7 +106,9 @@ static int pins_lock(const char *directory, int *ret_fd)
 			  directory, strerror(errno));
 		return denied ? -EPERM : -ENODEV;
 	}
-	if (statfs(directory, &filesystem) || filesystem.f_type != BPF_FS_MAGIC) {
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd >= 0 && (fstatfs(fd, &filesystem) || filesystem.f_type != BPF_FS_MAGIC)) {
+		close(fd);
 		if (made)
 			rmdir(directory);
 		log_error("%s is not on a BPF filesystem; mount one (mount -t bpf bpf "
@@ -104,9 +116,15 @@ static int pins_lock(const char *directory, int *ret_fd)
 			  directory);
 		return -ENODEV;
 	}
-	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
+	if (fd < 0 || !is_own(fd)) {
+		if (fd >= 0)
+			close(fd);
+		log_error(
+			"the pin directory %s is a link, or others own it or may write to it: remove it, or use another "
+			"--pin-dir",
+			directory);
+		return -EPERM;
+	}
 	if (flock(fd, LOCK_EX | LOCK_NB)) {
 		close(fd);
 		log_error("%s is in use by another tracer-probe; stop it first, or use another --pin-dir", directory);

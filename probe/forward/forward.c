@@ -25,7 +25,8 @@
 #define LEAVING_PERIOD_NS 2000000LL        /* READ_PERIOD_NS while draining */
 #define DRAIN_NS 5000000000ULL             /* limit without an acknowledgement that frees records */
 #define BATCH_BYTES (256 * 1024)           /* of events, collected before they are written */
-#define ANSWERS_MAX 1024                   /* taken at a time: a peer that keeps sending delays nothing */
+#define ANSWERS_MAX 1024                   /* taken at a time: a peer that keeps sending delays nothing, */
+#define ANSWERS_PERIOD_NS 20000000LL       /* nor does it wake the probe more often than that */
 #define TEXT_SLICE_NS 500000000ULL         /* a pass sends text for that long: events wait meanwhile */
 #define LOSS_IDLE_NS 2000000000ULL         /* slots whose loss goes on are not released */
 #define LOSS_TEXT_PERIOD_NS 10000000000ULL /* losses do not request text again sooner */
@@ -373,6 +374,7 @@ static void answers_take(struct forward *forward)
 	struct wire_message message;
 
 	for (int i = 0; i < ANSWERS_MAX && stream_receive(&forward->stream, &message); i++) {
+		forward->answered_boot_ns = clock_boot_ns();
 		if (message.type == WIRE_WELCOME) {
 			log_info("connected");
 			connection_begin(forward, message.welcome.ring_epoch, message.welcome.offset);
@@ -424,6 +426,11 @@ static void forward_wait(const struct forward *forward, bool more)
 
 	if (forward->all_sent && !stream->is_ready)
 		return;
+	if (!is_leaving && clock_boot_ns() < forward->answered_boot_ns + ANSWERS_PERIOD_NS) {
+		peer.events = 0;
+		if (timeout.tv_nsec > ANSWERS_PERIOD_NS)
+			timeout.tv_nsec = ANSWERS_PERIOD_NS;
+	}
 	if (blocked)
 		peer.events |= POLLOUT;
 	sigemptyset(&none);

@@ -59,6 +59,8 @@ struct forward {
 	struct loss_slot losses_sent[LOSS_SLOTS]; /* as last sent to the receiver, */
 	uint64_t losses_position;                 /* before the event at this position */
 
+	uint64_t answered_boot_ns; /* when the latest answer was taken */
+
 	uint64_t drain_deadline_boot_ns; /* 0: not stopping; else stop then, unless more is freed before */
 	uint64_t drain_position;         /* or when the ring has been acknowledged up to there */
 	bool all_sent; /* up to there, and the stream has ended: the receiver commits and acknowledges at once */

@@ -26,22 +26,26 @@ void stream_init_socket(struct stream *stream, const char *path, uid_t peer_uid)
 	};
 }
 
-/* The file holds unredacted command lines, and one that existed may be readable by others. */
-static int file_close_to_others(int fd)
+/* The file holds unredacted command lines: one that existed must not be another user's, nor readable by others. */
+static int file_take(int fd)
 {
 	struct stat status;
 
-	if (fstat(fd, &status) < 0 || (S_ISREG(status.st_mode) && fchmod(fd, 0600) < 0))
+	if (fstat(fd, &status) < 0)
 		return -errno;
-	return 0;
+	if (!S_ISREG(status.st_mode))
+		return 0;
+	if (status.st_uid != geteuid())
+		return -EACCES;
+	return fchmod(fd, 0600) < 0 || ftruncate(fd, 0) < 0 ? -errno : 0;
 }
 
 int stream_init_file(struct stream *stream, const char *path, const struct wire_message *hello)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	*stream = (struct stream){.fd = fd, .is_ready = true};
-	int result = fd < 0 ? -errno : file_close_to_others(fd);
+	int result = fd < 0 ? -errno : file_take(fd);
 	if (result)
 		return result;
 	ssize_t written = write(fd, WIRE_RECORDING_MAGIC, WIRE_RECORDING_MAGIC_SIZE);
