@@ -123,7 +123,7 @@ static int pins_lock(const char *directory, int *ret_fd)
 			"the pin directory %s is a link, or others own it or may write to it: remove it, or use another "
 			"--pin-dir",
 			directory);
-		return -EPERM;
+		return -EEXIST;
 	}
 	if (flock(fd, LOCK_EX | LOCK_NB)) {
 		close(fd);
