@@ -146,6 +146,7 @@ TEST(hostile_values_are_left_out_or_quoted)
 TEST(a_missing_file_is_an_error)
 {
 	ck_assert_int_eq(import(IMPORT_GCP, "/nonexistent"), -ENOENT);
+	free(text);
 	ck_assert_int_eq(import(IMPORT_AZURE, "/nonexistent"), -ENOENT);
 	ck_assert_str_eq(error.reason, "No such file or directory");
 }
