@@ -36,56 +36,63 @@ WITH left_run AS (
   SELECT s.host_id AS sample_host_id, s.process_id AS sample_id, s.boot_ns AS sample_boot_ns, s.cpu_ns AS sample_cpu_ns,
          coalesce(s.read_bytes, 0) + coalesce(s.write_bytes, 0) + coalesce(s.sent_bytes, 0)
            + coalesce(s.received_bytes, 0) AS moved_bytes,
-         coalesce(s.rss_anon_bytes, 0) + coalesce(s.rss_shmem_bytes, 0) AS sample_bytes,
-         row_number() OVER (PARTITION BY s.host_id, s.process_id ORDER BY s.boot_ns DESC) AS place
+         coalesce(s.rss_anon_bytes, 0) + coalesce(s.rss_shmem_bytes, 0) AS sample_bytes
     FROM placed_samples s
    WHERE (s.host_id, s.process_id) IN (SELECT member_host_id, member_id FROM member WHERE member_end_boot_ns IS NULL)
-), active AS (
-  SELECT left_host_id AS active_host_id, left_run_id AS active_run_id, left_boot_ns AS active_boot_ns FROM left_run
+), step AS (
+  SELECT sample_host_id, sample_id, sample_boot_ns, sample_cpu_ns, moved_bytes, sample_bytes,
+         row_number() OVER (PARTITION BY sample_host_id, sample_id ORDER BY sample_boot_ns DESC) AS place,
+         min(sample_boot_ns) OVER earlier AS earlier_boot_ns, min(sample_cpu_ns) OVER earlier AS earlier_cpu_ns,
+         min(moved_bytes) OVER earlier AS earlier_moved_bytes
+    FROM sample
+  WINDOW earlier AS (PARTITION BY sample_host_id, sample_id ORDER BY sample_boot_ns ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING)
+), moment AS ( -- the first process, and each other, began or ended; a sample of one that is left
+  SELECT left_host_id AS moment_host_id, left_run_id AS moment_run_id, 0 AS moment_id, NULL AS moment_program,
+         0 AS is_left, 1 AS is_active, left_boot_ns AS at_boot_ns, NULL AS at_cpu_ns, NULL AS at_bytes, NULL AS end_cpu_ns,
+         NULL AS peak_bytes
+    FROM left_run
    UNION ALL
-  SELECT member_host_id, member_run_id, coalesce(member_end_boot_ns, member_begin_boot_ns) FROM member
-   UNION ALL
-  SELECT member.member_host_id, member.member_run_id, later.sample_boot_ns
-    FROM sample later
-    JOIN sample earlier ON earlier.sample_host_id = later.sample_host_id AND earlier.sample_id = later.sample_id
-                       AND earlier.place = later.place + 1
-    JOIN member ON member.member_host_id = later.sample_host_id AND member.member_id = later.sample_id
-   WHERE later.moved_bytes > earlier.moved_bytes
-      OR later.sample_cpu_ns - earlier.sample_cpu_ns
-         > :least_core_share * (later.sample_boot_ns - earlier.sample_boot_ns)
-), quiet AS (
-  SELECT active_host_id AS quiet_host_id, active_run_id AS quiet_run_id, max(active_boot_ns) AS quiet_boot_ns
-    FROM active
-   GROUP BY active_host_id, active_run_id
-), before AS (
-  SELECT member.member_host_id AS before_host_id, member.member_id AS before_id,
-         max(sample.sample_cpu_ns) AS before_cpu_ns
+  SELECT member_host_id, member_run_id, member_id, member_program,
+         CASE WHEN member_end_boot_ns IS NULL THEN 1 ELSE 0 END, 1,
+         coalesce(member_end_boot_ns, member_begin_boot_ns), NULL, NULL, member_cpu_ns, member_peak_bytes
     FROM member
-    JOIN quiet ON quiet.quiet_host_id = member.member_host_id AND quiet.quiet_run_id = member.member_run_id
-    JOIN sample ON sample.sample_host_id = member.member_host_id AND sample.sample_id = member.member_id
-   WHERE sample.sample_boot_ns <= quiet.quiet_boot_ns
-   GROUP BY member.member_host_id, member.member_id
+   UNION ALL
+  SELECT member.member_host_id, member.member_run_id, member.member_id, member.member_program, 1,
+         CASE WHEN step.moved_bytes > step.earlier_moved_bytes
+                   OR step.sample_cpu_ns - step.earlier_cpu_ns
+                      > :least_core_share * (step.sample_boot_ns - step.earlier_boot_ns) THEN 1 ELSE 0 END,
+         step.sample_boot_ns, step.sample_cpu_ns, CASE WHEN step.place = 1 THEN step.sample_bytes END,
+         member.member_cpu_ns, member.member_peak_bytes
+    FROM step
+    JOIN member ON member.member_host_id = step.sample_host_id AND member.member_id = step.sample_id
+), placed AS (
+  SELECT moment_host_id, moment_run_id, moment_id, moment_program, is_left, at_boot_ns, at_cpu_ns, at_bytes, end_cpu_ns,
+         peak_bytes, max(CASE WHEN is_active = 1 THEN at_boot_ns END)
+                       OVER (PARTITION BY moment_host_id, moment_run_id) AS quiet_boot_ns
+    FROM moment
+), process AS (
+  SELECT moment_host_id AS process_host_id, moment_run_id AS process_run_id, min(moment_program) AS process_program,
+         min(quiet_boot_ns) AS process_quiet_boot_ns,
+         max(end_cpu_ns) - coalesce(max(CASE WHEN at_boot_ns <= quiet_boot_ns THEN at_cpu_ns END), 0) AS process_cpu_ns,
+         coalesce(max(at_bytes), max(peak_bytes)) AS process_bytes
+    FROM placed
+   WHERE is_left = 1
+   GROUP BY moment_host_id, moment_run_id, moment_id
 ), total AS (
-  SELECT member.member_host_id AS total_host_id, member.member_run_id AS total_run_id, count(*) AS total_count,
-         min(member.member_program) AS total_program,
-         sum(member.member_cpu_ns - coalesce(before.before_cpu_ns, 0)) AS total_cpu_ns,
-         sum(coalesce(sample.sample_bytes, member.member_peak_bytes)) AS total_bytes
-    FROM member
-    LEFT JOIN sample ON sample.sample_host_id = member.member_host_id AND sample.sample_id = member.member_id
-                    AND sample.place = 1
-    LEFT JOIN before ON before.before_host_id = member.member_host_id AND before.before_id = member.member_id
-   WHERE member.member_end_boot_ns IS NULL
-   GROUP BY member.member_host_id, member.member_run_id
+  SELECT process_host_id AS total_host_id, process_run_id AS total_run_id, count(*) AS total_count,
+         min(process_program) AS total_program, min(process_quiet_boot_ns) AS quiet_boot_ns,
+         sum(process_cpu_ns) AS total_cpu_ns, sum(process_bytes) AS total_bytes
+    FROM process
+   GROUP BY process_host_id, process_run_id
 ), found AS (
   SELECT h.id AS found_host_id, h.hostname AS found_hostname, h.last_seen_unix_ns AS found_until_unix_ns,
          left_run.left_run_id AS found_run_id, left_run.left_name AS found_run,
          left_run.left_begin_unix_ns + (left_run.left_boot_ns - left_run.left_begin_boot_ns) AS ended_unix_ns,
-         left_run.left_begin_unix_ns + (quiet.quiet_boot_ns - left_run.left_begin_boot_ns) AS found_unix_ns,
+         left_run.left_begin_unix_ns + (total.quiet_boot_ns - left_run.left_begin_boot_ns) AS found_unix_ns,
          total.total_count AS found_count, total.total_program AS found_program, total.total_cpu_ns AS found_cpu_ns,
          total.total_bytes AS found_bytes
     FROM left_run
     JOIN hosts h ON h.id = left_run.left_host_id
-    JOIN quiet ON quiet.quiet_host_id = left_run.left_host_id AND quiet.quiet_run_id = left_run.left_run_id
     JOIN total ON total.total_host_id = left_run.left_host_id AND total.total_run_id = left_run.left_run_id
 )
 SELECT found_host_id AS host_id, found_hostname AS hostname, found_unix_ns AS since_unix_ns,

@@ -24,9 +24,10 @@ WITH kernel AS (
   SELECT host_id AS kernel_host_id, id AS kernel_run_id, root_process_id AS kernel_process_id, name AS kernel_name,
          coalesce(concurrent_memory_bytes, peak_rss_bytes) AS kernel_bytes,
          CASE WHEN run_key IS NOT NULL THEN memory_limit_bytes END AS kernel_limit_bytes
-    FROM standing_runs
-   WHERE end_boot_ns IS NULL AND (name = 'rstudio session' OR substr(name, 1, 13) = 'python kernel'
-                                  OR substr(name, 1, 8) = 'R kernel' OR substr(name, 1, 12) = 'julia kernel')
+    FROM runs
+   WHERE process_count > 0 AND end_boot_ns IS NULL
+     AND (name = 'rstudio session' OR substr(name, 1, 13) = 'python kernel' OR substr(name, 1, 8) = 'R kernel'
+          OR substr(name, 1, 12) = 'julia kernel')
 ), opened AS (
   SELECT host_id AS opened_host_id, id AS opened_id, user_id AS opened_user_id, pid AS opened_pid,
          program AS opened_program, tool_id AS opened_tool_id,
@@ -65,7 +66,7 @@ WITH kernel AS (
          min(cpu_ns) OVER (PARTITION BY host_id, process_id ORDER BY boot_ns
                            ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS earlier_cpu_ns
     FROM placed_samples
-   WHERE (host_id, process_id) IN (SELECT session_host_id, session_id FROM session)
+   WHERE (host_id, process_id) IN (SELECT opened_host_id, opened_id FROM opened)
 ), used AS (
   SELECT session.session_host_id AS used_host_id, session.session_id AS used_id,
          CASE WHEN session.is_shell = 1 OR sample.sample_cpu_ns - sample.earlier_cpu_ns
