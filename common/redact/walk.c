@@ -239,6 +239,8 @@ static bool option_holds(const struct secret *secret, const struct secret_form *
 	*ret_value = (struct span){"", 0};
 	if (span_equals(word, option))
 		return !form->attached;
+	if (texts_have(&secret->options_with_value, word) || texts_have(&secret->options_without_value, word))
+		return false; /* -key of openssl is not -k */
 	if (!span_begins(word, option.data, option.size))
 		return secret->grouped && group_has(secret, option, word, ret_value);
 	*ret_value = span_from(word, option.size);
