@@ -1,4 +1,6 @@
 /* Containers, forks and kernel threads: to which run, task and tool they belong. */
+#include "correlator/model/container.h"
+#include "correlator/model/model.h"
 #include "tests/streams.h"
 
 TEST(a_container_belongs_to_the_client_that_waits_for_it)
@@ -131,6 +133,31 @@ TEST(a_namespace_of_the_same_number_and_name_is_another_container)
 		"SELECT c.cgroup_path, group_concat(p.pid || p.program, ' ') FROM containers c JOIN processes p ON "
 		"p.container_id = c.id GROUP BY c.id ORDER BY p.begin_boot_ns",
 		"/job_1/task_0 21bwa 21bwa 22bwa 23sort\n/job_1/task_0 31gzip\n/job_2/task_0 41gzip 42gzip\n");
+}
+
+/* Any user can make thousands of them, and none can come back. */
+TEST(ended_containers_are_not_kept_for_long)
+{
+	WITHOUT_RESTARTS();
+	for (unsigned pid = 1000; pid < 7000; pid++) {
+		tell("1>%u pidns=%u true; ends", pid, pid);
+		if (pid % 1000 == 999)
+			commit();
+	}
+	ck_assert_uint_le(HASH_COUNT(model->containers), 2 * 4096);
+	wait_ms(61000);
+	commit();
+	wait_ms(61000);
+	ck_assert_uint_lt(HASH_COUNT(model->containers), 10);
+	for (unsigned pid = 7000; pid < 13000; pid++) {
+		tell("cgroup %u /x/docker-%064u.scope; 1>%u cgroup=%u true; ends", pid, pid, pid, pid);
+		if (pid % 1000 == 999)
+			commit();
+	}
+	wait_ms(61000);
+	commit();
+	wait_ms(61000);
+	ck_assert_uint_eq(HASH_COUNT(model->containers), 4096);
 }
 
 /* The path of a container's cgroup distinguishes it from others with a name as their id. */

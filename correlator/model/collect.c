@@ -25,6 +25,12 @@
 #define RENEWAL_PERIOD_NS (3600 * 1000000000ULL)
 /* A container restarted within this time is the same one; later, its row starts over. */
 #define CONTAINER_GRACE_NS (3600 * 1000000000ULL)
+/* One that only its namespace shows, and which any user can make, cannot be restarted. */
+#define NAMESPACE_GRACE_NS (60 * 1000000000ULL)
+/* So many of each kind may wait for that: if there are more, the oldest no longer do. */
+#define CONTAINERS_WAITING_MAX 4096
+/* This many new ones are not swept for once a minute, but at once. */
+#define CONTAINERS_NEW_MAX 4096
 
 /* ---- processes and tasks */
 
@@ -188,12 +194,39 @@ static void mark_used(struct model *model)
 			mark_container(model, cgroup->container);
 }
 
-static bool container_is_over(const struct model *model, const struct container *container)
+static bool container_is_unused(const struct model *model, const struct container *container)
+{
+	return container->used_boot_ns != model->now_boot_ns;
+}
+
+static bool container_is_waiting(const struct model *model, const struct container *container)
 {
 	uint64_t last_boot_ns =
 		container->end_boot_ns > container->begin_boot_ns ? container->end_boot_ns : container->begin_boot_ns;
 
-	return container->used_boot_ns != model->now_boot_ns && model->now_boot_ns > last_boot_ns + CONTAINER_GRACE_NS;
+	return container_is_unused(model, container) &&
+	       model->now_boot_ns <=
+		       last_boot_ns + (container->is_of_namespace ? NAMESPACE_GRACE_NS : CONTAINER_GRACE_NS);
+}
+
+static void sweep_containers(struct model *model)
+{
+	struct container *container, *next;
+	size_t waiting[2] = {0}; /* of a path; of a namespace */
+
+	for (container = model->containers; container; container = container->hh.next)
+		waiting[container->is_of_namespace] += container_is_waiting(model, container);
+	HASH_ITER (hh, model->containers, container, next) { /* in the order of their beginning */
+		size_t *count = &waiting[container->is_of_namespace];
+		bool is_waiting = container_is_waiting(model, container);
+
+		if (!container_is_unused(model, container) || (is_waiting && *count <= CONTAINERS_WAITING_MAX))
+			continue;
+		*count -= is_waiting;
+		model_set_gone(model, container->id);
+		container_free(model, container);
+	}
+	model->containers_swept = HASH_COUNT(model->containers);
 }
 
 static void renew_cgroups(struct model *model)
@@ -205,13 +238,13 @@ static void renew_cgroups(struct model *model)
 		cgroup->dirty = true;
 }
 
-/* Frees unused cgroups and containers, once a minute. */
+/* Frees unused cgroups and containers, once a minute, and sooner if there are many new containers. */
 static void sweep_places(struct model *model)
 {
-	struct container *container, *next_container;
 	struct cgroup *cgroup, *next_cgroup;
 
-	if (model->now_boot_ns < model->next_sweep_boot_ns)
+	if (model->now_boot_ns < model->next_sweep_boot_ns &&
+	    HASH_COUNT(model->containers) < 2 * model->containers_swept + CONTAINERS_NEW_MAX)
 		return;
 	model->next_sweep_boot_ns = model->now_boot_ns + SWEEP_PERIOD_NS;
 	mark_used(model);
@@ -219,11 +252,7 @@ static void sweep_places(struct model *model)
 		if (cgroup->used_boot_ns != model->now_boot_ns)
 			cgroup_free(model, cgroup);
 	renew_cgroups(model);
-	HASH_ITER (hh, model->containers, container, next_container)
-		if (container_is_over(model, container)) {
-			model_set_gone(model, container->id);
-			container_free(model, container);
-		}
+	sweep_containers(model);
 }
 
 void collect(struct model *model)

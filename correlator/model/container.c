@@ -12,6 +12,7 @@
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 
+#define CONTAINER_OF_NAMESPACE "namespace" /* the runtime of those that only a namespace shows */
 /* inode of the initial pid namespace (include/linux/proc_ns.h, PROC_PID_INIT_INO) */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
 
@@ -30,6 +31,7 @@ static void link_namespace(struct model *model, struct container *container)
 
 void container_add(struct model *model, struct container *container)
 {
+	container->is_of_namespace = strcmp(container->runtime, CONTAINER_OF_NAMESPACE) == 0;
 	HASH_ADD(hh, model->containers, id, sizeof(container->id), container);
 	link_namespace(model, container);
 }
@@ -96,7 +98,7 @@ static struct container *container_of_namespace(struct model *model, const struc
 struct container *container_of_process(struct model *model, const struct process *process)
 {
 	struct cgroup *cgroup = cgroup_find(model, process->cgroup_id);
-	struct container_name name = {.runtime = "namespace"};
+	struct container_name name = {.runtime = CONTAINER_OF_NAMESPACE};
 	struct container *container;
 
 	if (cgroup && cgroup->container)

@@ -17,6 +17,7 @@ struct container {
 	char runtime[16];
 	char runtime_id[72];
 	char *cgroup_path;
+	bool is_of_namespace;                   /* its identity is that of its first process, not its path */
 	int64_t run_id, task_id;                /* ROW_NULL until known */
 	int64_t pid_namespace, mount_namespace; /* of the first process inside, ROW_NULL unknown */
 	char *image, *name;                     /* NULL unknown */

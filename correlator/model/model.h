@@ -58,6 +58,7 @@ struct model {
 	struct container *containers;
 	struct container *namespaces;  /* the same, by pid namespace */
 	uint64_t next_sweep_boot_ns;   /* of cgroups and containers */
+	unsigned containers_swept;     /* left by the last one */
 	uint64_t next_renewal_boot_ns; /* of cgroup rows */
 	struct run *runs;              /* list */
 	struct run *runs_by_boundary;  /* hash */
