@@ -870,15 +870,21 @@ def test_a_replay_shows_progress_on_a_terminal(directory):
 
 def test_recordings_that_cannot_be_replayed(directory):
     story = Story().commands(3)
-    stream = story.hello() + story.process_scan(0) + story.tell()
+    stream, last = story.hello() + story.process_scan(0) + story.tell(), story.events[-1][1]
     cases = {
         "of another version": (b"tracer-record-9\n" + stream, 1, "a different version"),
+        "of no version": (MAGIC[:-1] + b" " + stream, 1, "a different version"),
+        "cut in its first line": (MAGIC[:-1], 1, "truncated in its first line"),
         "no recording": (b"\x7fELF" + bytes(100), 1, "not a recording"),
         "empty": (b"", 1, "not a recording"),
-        "broken": (MAGIC + stream + bytes(4), 1, r"damaged at byte \d+"),
-        "cut": (MAGIC + stream[:-1], 0, r"truncated at byte \d+"),
+        "broken": (MAGIC + stream + bytes(4), 1, rf"damaged at byte {len(MAGIC + stream)}\b"),
+        "with text behind it": (MAGIC + stream + b"some text", 1, rf"damaged at byte {len(MAGIC + stream)}\b"),
+        "cut": (MAGIC + stream[:-1], 0, rf"truncated at byte {len(MAGIC + stream) - len(last)}\b"),
+        "cut in a size": (MAGIC + stream[:3 - len(last)], 0, rf"truncated at byte {len(MAGIC + stream) - len(last)}\b"),
         "not there": (None, 1, "cannot open"),
+        "a directory": (None, 1, "Is a directory"),
     }
+    (directory / "a directory").mkdir()
     for name, (content, status, complaint) in cases.items():
         path = directory / name
         if content is not None:
