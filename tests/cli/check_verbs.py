@@ -101,6 +101,9 @@ class Usage(Case):
 
     def test_wrong_values_and_operands(self):
         for arguments in (["runs", "--limit", "x"], ["runs", "--since", "3y"], ["runs", "x"],
+                          ["runs", "--limit", ""], ["runs", "--limit", "-1"], ["runs", "--limit", "1x"],
+                          ["runs", "--limit", "99999999999999999999"], ["runs", "--all=3"], ["runs", "--since", "h"],
+                          ["runs", "--since", "99999999999d"],
                           ["runs", "--user", "no-such-user"], ["runs", "--limit"],
                           ["show", "a", "b"], ["show", "--color", "red"],
                           ["show", "--table", "--processes"], ["show", "--by", "tool", "--processes"],
