@@ -35,7 +35,7 @@ class Storm:
     by itself. `fork_seconds`: instead of commands, forks at full speed for that long.
     """
 
-    def __init__(self, build, directory, rate=1300, first=0, count=10**9, cgroup=None,
+    def __init__(self, build, directory, rate=600, first=0, count=10**9, cgroup=None,
                  marked=False, padding_bytes=None, fork_seconds=None):
         enter = (lambda: (cgroup / "cgroup.procs").write_text(str(os.getpid()))) if cgroup else None
         mark = [mark_program(build, directory), "run", "--"] if marked else []
