@@ -13,6 +13,16 @@ void redaction_mark(struct redaction *redaction, struct span secret)
 	memset(redaction->mask + (secret.data - redaction->data), 1, secret.size);
 }
 
+bool redaction_mark_value(struct redaction *redaction, enum secret_strength strength, struct span value, bool literal)
+{
+	if (strength != SECRET_NONE && redaction_is_cut(redaction, value))
+		strength = SECRET_ALWAYS;
+	if (!secret_is_value(redaction->secrets, strength, value, literal))
+		return false;
+	redaction_mark(redaction, value);
+	return true;
+}
+
 static bool is_key_char(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.';
@@ -44,13 +54,6 @@ static size_t key_size(struct span text, size_t at)
 	while (end < text.size && is_key_char(text.data[end]))
 		end++;
 	return end - at;
-}
-
-/* Whether the text is at the end of the arguments, and these were cut there. */
-static bool is_cut(const struct redaction *redaction, struct span text)
-{
-	return redaction->cut &&
-	       text.data + text.size + 1 >= redaction->data + redaction->size; /* with or without NUL */
 }
 
 /* ---- values ---- */
@@ -259,9 +262,8 @@ static bool pair_is_other(const struct pair *pair)
 static size_t pair_mark(struct redaction *redaction, const struct pair *pair, struct span value, bool literal)
 {
 	value = scheme_skip(value);
-	if (!secret_is_value(redaction->secrets, pair->strength, value, literal))
+	if (!redaction_mark_value(redaction, pair->strength, value, literal))
 		return 0;
-	redaction_mark(redaction, value);
 	return (size_t)(value.data + value.size - pair->text.data);
 }
 
@@ -317,13 +319,13 @@ static size_t pair_mark_bare(struct redaction *redaction, const struct pair *pai
 		value = span_from(text, pair->value);
 		if (end)
 			value.size = (size_t)(end - value.data);
-		if (pair->key > 0 && pair->quote && is_prose(pair, value))
+		if (pair->key > 0 && pair->quote && !redaction_is_cut(redaction, value) && is_prose(pair, value))
 			return 0;
 	} else if (begins && pair->separator == '=' && !pair->in_code && !pair->spaced && !in_query && !delimiter) {
 		value = value_whole(text, pair->value, pair->key == 0 ? " ;&" : " ;,&");
 	} else {
 		value = value_bounded(text, pair->value, pair->in_code, in_query ? '#' : delimiter);
-		if (is_prose(pair, value) && pair->spaced)
+		if (pair->spaced && !redaction_is_cut(redaction, value) && is_prose(pair, value))
 			return 0;
 	}
 	if (((pair->spaced || pair->in_code) && is_expression(value)) || (value.size > 0 && value.data[0] == ')'))
@@ -470,10 +472,12 @@ static size_t url_scan(struct redaction *redaction, struct span text, size_t beg
 		user++;
 	while (end < text.size && !is_space(text.data[end]) && !strchr("\"'`<>", text.data[end]))
 		end++;
+	if (user == text.size && redaction_is_cut(redaction, text) && !memchr(text.data + begin, '.', user - begin))
+		redaction_mark(redaction, span_from(text, begin)); /* a token, or the beginning of a host */
 	if (user == text.size || !strchr(":@", text.data[user]) || (text.data[user] == ':' && is_port(text, user + 1)))
 		return begin;
 	at = userinfo_end(text, user, end);
-	if (!at && is_cut(redaction, text) && end == text.size)
+	if (!at && redaction_is_cut(redaction, text) && end == text.size)
 		at = end; /* the rest, with the host, was cut */
 	if (!at)
 		return begin;
@@ -505,7 +509,7 @@ static bool expression_scan(struct redaction *redaction, const struct secret_exp
 {
 	const struct secrets *secrets = redaction->secrets;
 	const PCRE2_SIZE *ends = pcre2_get_ovector_pointer(secrets->match);
-	uint32_t options = is_cut(redaction, text) ? PCRE2_PARTIAL_HARD : 0;
+	uint32_t options = redaction_is_cut(redaction, text) ? PCRE2_PARTIAL_HARD : 0;
 	int count;
 
 	if (!literal_is_at(expression, text, at))

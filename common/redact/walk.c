@@ -9,7 +9,8 @@
 #define CODE_DEPTH_MAX 3 /* quotes within quotes */
 #define OPERANDS_MAX 12  /* of a command; more are not compared with patterns */
 #define OPTIONS_MAX 16
-#define PENDING_MAX 4 /* patterns of the same option */
+#define PENDING_MAX 4  /* patterns of the same option */
+#define ECHOED_MAX 128 /* bytes of a secret that a pipe may pass on; more is data */
 
 /* State of the walk through the words of one command. */
 struct walk {
@@ -62,11 +63,14 @@ static bool span_has_space(struct span span)
 	return false;
 }
 
+/* Without the quotes around it, of which the last one may be missing. */
 static struct span span_unquote(struct span span)
 {
-	if (span.size >= 2 && strchr("\"'", span.data[0]) && span.data[span.size - 1] == span.data[0])
+	if (span.size == 0 || !strchr("\"'", span.data[0]))
+		return span;
+	if (span.size >= 2 && span.data[span.size - 1] == span.data[0])
 		return (struct span){span.data + 1, span.size - 2};
-	return span;
+	return memchr(span.data + 1, span.data[0], span.size - 1) ? span : span_from(span, 1);
 }
 
 static bool texts_have(const struct secret_texts *texts, struct span word)
@@ -110,8 +114,8 @@ static struct span literal_of(const struct secret_form *form)
 	return (struct span){form->text, form->size};
 }
 
-/* The part of a word that a VALUE form takes; empty if the word is not of this form. */
-static struct span value_part(const struct secret_form *form, struct span word)
+/* The part of a word that a VALUE form takes; empty if the word is not of this form. With `cut`, its end is missing. */
+static struct span value_part(const struct secret_form *form, struct span word, bool cut)
 {
 	static const struct span none = {"", 0};
 	const char *at;
@@ -129,9 +133,9 @@ static struct span value_part(const struct secret_form *form, struct span word)
 	}
 	if (form->after) {
 		at = word.size ? memrchr(word.data, form->after, word.size) : NULL;
-		if (!at)
+		if (!at && !cut)
 			return none;
-		word.size = (size_t)(at - word.data);
+		word.size = at ? (size_t)(at - word.data) : word.size;
 	}
 	return word;
 }
@@ -169,7 +173,7 @@ static bool form_take(const struct walk *walk, const struct secret_form *form, s
 	case SECRET_FORM_CODE: code_walk(walk->redaction, inner, walk->depth + 1); return true;
 	case SECRET_FORM_VALUE: break;
 	}
-	inner = value_part(form, inner);
+	inner = value_part(form, inner, redaction_is_cut(walk->redaction, word));
 	if (inner.size == 0)
 		return false;
 	if (walk->pending_count == 0 && !form->size && !form->before && is_pair(inner))
@@ -493,13 +497,9 @@ static bool walk_value(struct walk *walk, struct span word)
 		walk_text(walk, word);
 		return true;
 	}
-	if (strength == SECRET_NONE || is_option(word))
+	if (strength == SECRET_NONE || (is_option(word) && !redaction_is_cut(walk->redaction, word)))
 		return false;
-	word = span_unquote(word);
-	if (!secret_is_value(walk->redaction->secrets, strength, word, walk->depth == 0))
-		return false;
-	redaction_mark(walk->redaction, word);
-	return true;
+	return redaction_mark_value(walk->redaction, strength, span_unquote(word), walk->depth == 0);
 }
 
 static void walk_word(struct walk *walk, struct span word)
@@ -526,11 +526,14 @@ static void walk_separate(struct walk *walk, struct span code)
 		walk->echoed = echoed;
 }
 
-/* At the end of a command its options are known, and so is whether its input was a secret. */
-static void walk_end(const struct walk *walk)
+/* At the end of a command its options are known, and so is whether its input was a secret. If the command that was to
+ * read it was cut, it may be one. */
+static void walk_end(const struct walk *walk, struct span rest)
 {
 	if (!walk->echoes)
 		input_mark(walk, walk->echoed);
+	else if (rest.size == 0 && redaction_is_cut(walk->redaction, rest) && walk->echoed.size <= ECHOED_MAX)
+		redaction_mark(walk->redaction, span_unquote(walk->echoed));
 }
 
 static void code_walk(struct redaction *redaction, struct span code, unsigned depth)
@@ -549,14 +552,14 @@ static void code_walk(struct redaction *redaction, struct span code, unsigned de
 			size = 3;
 		} else {
 			if (strchr(";|()&`\n", code.data[0])) {
-				walk_end(&walk);
+				walk_end(&walk, code);
 				walk_separate(&walk, code);
 			}
 			size = 1;
 		}
 		code = span_from(code, size);
 	}
-	walk_end(&walk);
+	walk_end(&walk, code);
 }
 
 /* ---- arguments ---- */
