@@ -20,6 +20,8 @@
 #define READ_SIZE (256 * 1024)
 #define UNSENT_MAX (64 * 1024) /* limit for a peer that does not read its acknowledgements */
 #define HELLO_TIMEOUT_MS 5000  /* a silent peer keeps the probe out */
+/* A probe that works sends a scan every second, of 100,000 processes once in this time. */
+#define SILENT_MS (60 * 1000)
 /* Connections can be made thousands of times a second: of the messages about them, so many are logged each period. */
 #define CONNECTION_LINES_MAX 20
 #define CONNECTION_LINES_PERIOD_MS (60 * 1000)
@@ -34,6 +36,8 @@ struct server {
 	bool has_peer, peer_closing;
 	bool has_next;           /* a peer waits until the previous one is gone */
 	uint64_t heard_since_ms; /* when reading from the peer began, on the loop's clock */
+	uint64_t heard_ms;       /* latest bytes of the peer, or when reading began, on the same clock */
+	bool is_silent;          /* for SILENT_MS: this was logged */
 	uint64_t lines_until_ms; /* end of the period, on the loop's clock */
 	unsigned line_count;     /* messages about connections in this period */
 	bool paused;             /* the store cannot be written */
@@ -127,7 +131,8 @@ static void read_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer);
 
 static void peer_listen(struct server *server)
 {
-	server->heard_since_ms = uv_now(&server->loop);
+	server->heard_since_ms = server->heard_ms = uv_now(&server->loop);
+	server->is_silent = false;
 	uv_read_start((uv_stream_t *)&server->peer, read_room, read_ready);
 }
 
@@ -217,6 +222,10 @@ static void read_ready(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer
 	struct server *server = stream->data;
 
 	if (size > 0) {
+		if (server->is_silent)
+			log_info("the probe sends again");
+		server->heard_ms = uv_now(&server->loop);
+		server->is_silent = false;
 		wire_input_filled(&server->input, (size_t)size);
 		if (!take_frames(server)) {
 			peer_close(server);
@@ -321,11 +330,21 @@ static bool hello_is_overdue(const struct server *server)
 	       uv_now(&server->loop) - server->heard_since_ms > HELLO_TIMEOUT_MS;
 }
 
+static bool has_fallen_silent(const struct server *server)
+{
+	return server->has_peer && !server->peer_closing && !server->paused && !server->is_silent &&
+	       server->session->greeted && uv_now(&server->loop) - server->heard_ms > SILENT_MS;
+}
+
 static void commit_due(uv_timer_t *timer)
 {
 	struct server *server = timer->data;
 
 	commit(server);
+	if (has_fallen_silent(server)) {
+		server->is_silent = true;
+		log_warning("the probe has sent nothing for %d s: it is stopped, or hangs", SILENT_MS / 1000);
+	}
 	if (hello_is_overdue(server)) {
 		connection_log(server, LOG_LEVEL_WARNING, "connection closed: no hello within %d s",
 			       HELLO_TIMEOUT_MS / 1000);

@@ -585,6 +585,18 @@ def test_a_silent_peer_makes_room(directory):
         assert "no hello" in correlator.complaints()[0], correlator.complaints()
 
 
+def test_a_probe_that_falls_silent(directory):
+    story = Story().commands(2)
+    with Correlator(directory) as correlator:
+        peer = connect(correlator, story, acknowledged=True)
+        same("complaints", correlator.complaints(), [])
+        wait_until("the silence is reported", lambda: correlator.complaints() == [
+            "tracer-correlator: the probe has sent nothing for 60 s: it is stopped, or hangs"], 90)
+        peer.send(story.process_scan(0))
+        wait_until("its end is reported", lambda: correlator.complaints()[1:] == [
+            "tracer-correlator: the probe sends again"])
+
+
 def test_nothing_is_sent_before_the_hello(directory):
     """Although samples of the host are committed in the meantime."""
     story = Story().commands(2)
@@ -922,7 +934,8 @@ def run_in_directory(test):
 def main():
     if os.geteuid() == 0:
         enter_own_mounts()
-    return run_tests("correlator", find_tests(globals()), run_in_directory, sys.argv[2:])
+    return run_tests("correlator", find_tests(globals()), run_in_directory, sys.argv[2:],
+                     ("a probe that falls silent",))
 
 
 if __name__ == "__main__":
