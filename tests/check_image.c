@@ -105,9 +105,9 @@ TEST(limits_and_use_are_of_the_cgroup_that_used_most)
 	ck_assert_rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576, throttled_ns / "
 		       "1000000 FROM runs WHERE kind = 'command'",
 		       "512 400 20\n");
-	ck_assert_rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576 FROM tasks "
-		       "WHERE kind = 'generic' ORDER BY begin_boot_ns",
-		       "512 400\n64 60\n");
+	ck_assert_rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576, throttled_ns / 1000000 "
+		       "FROM tasks WHERE kind = 'generic' ORDER BY begin_boot_ns",
+		       "512 400 20\n64 60 0\n");
 	ck_assert_rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576, throttled_ns / 1000000 "
 		       "FROM containers",
 		       "512 400 20\n");
