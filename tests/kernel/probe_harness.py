@@ -3,6 +3,7 @@
 stop() ends it in any case; pins are in a directory of the test.
 """
 
+import atexit
 import contextlib
 import json
 import os
@@ -70,10 +71,10 @@ def read_messages(build, frames):
 class Recording:
     """A probe that records during a `with` block; afterwards `messages` has all messages."""
 
-    def __init__(self, build, *options, within=()):
+    def __init__(self, build, *options, within=(), directory=None):
         self.build = build
         self.within = within
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-probe-"))
+        self.directory = pathlib.Path(directory or tempfile.mkdtemp(prefix="tracer-probe-"))
         self.path = self.directory / "recording"
         self.options = options
         self.messages = Messages()
@@ -108,14 +109,16 @@ class Recording:
             self.read_bytes += len(complete)
         return self.messages
 
-    def wait_for_finals(self):
-        """Until every process that has ended by now has its final record, or it will never come."""
+    def wait_for_finals(self, begin=0):
+        """Until every process that has ended by now, after the first messages, has its final record, or it will
+        never come. Returns the messages after the first ones."""
         deadline = time.monotonic() + LATE_FINAL_RECORDS_S
-        found = self.so_far()
+        found = Messages(self.so_far()[begin:])
         ended = {tuple(m["image"]) for m in found.of("exit")}
         while ended - {tuple(m["image"]) for m in found.of("final")} and time.monotonic() < deadline:
             time.sleep(0.1)
-            found = self.so_far()
+            found = Messages(self.so_far()[begin:])
+        return found
 
     def wait_for(self, what, holds):
         """Waits until `holds` is true of the messages so far."""
@@ -126,6 +129,31 @@ class Recording:
         now = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
         self.wait_for(f"a look at process {pid}", lambda found: any(
             sample["boot_ns"] > now for sample in found.of("sample", pid)))
+
+
+class Window:
+    """A part of the recording of one probe, for tests that need none of their own: on emulated processors a start takes
+    seconds. `messages` is set afterwards."""
+
+    recording = None
+
+    def __init__(self, build):
+        self.build = build
+
+    def __enter__(self):
+        if not Window.recording:
+            directory = tempfile.TemporaryDirectory(prefix="tracer-probe-", dir=os.environ.get("TMPDIR", "/tmp"))
+            atexit.register(directory.cleanup)
+            Window.recording = Recording(self.build, directory=directory.name)
+            Window.recording.__enter__()
+            atexit.register(Window.recording.probe.stop)
+        self.begin = len(Window.recording.so_far())
+        return self
+
+    def __exit__(self, kind, value, traceback):
+        if not kind:
+            time.sleep(FINAL_RECORDS_S)
+            self.messages = Window.recording.wait_for_finals(self.begin)
 
 
 class Correlator:
