@@ -80,6 +80,15 @@ static const struct {
 	 "main: nginx [nginx] running\nmain: postgres [postgres] running\n"},
 	{"2>20 ctr run --rm --env A=b image " ID("a") " sort x; 10>30 cgroup=601 sort x; 10>31 cgroup=600 sort x; ends",
 	 "main: sort [ctr run, sort] running\nmain: sort [sort] running\n"},
+	/* clients of two users, of which one only waits for what the other asks for; none starts pods */
+	{"2>20 uid=7 docker run image sort x; 2>21 docker run image sort x; 10>30 cgroup=600 sort x",
+	 "main: docker run [docker run] running\nmain: docker run [docker run] running\nmain: sort [sort] running\n"},
+	{"2>20 uid=7 docker run image bwa mem x; 2>21 docker run image mem x; 10>30 cgroup=600 sh /enter bwa mem x",
+	 "main: docker run [docker run] running\nmain: docker run [docker run] running\nmain: enter [enter] running\n"},
+	{"2>20 uid=7 docker run image; 2>21 docker run image sort x; 10>30 cgroup=600 sort x",
+	 "main: docker run [docker run] running\nmain: sort [docker run, sort] running\n"},
+	{"cgroup 603 /kubepods/pod1/" ID("d") "; 2>20 uid=7 docker run image; 10>30 cgroup=603 sort x",
+	 "main: docker run [docker run] running\nmain: sort [sort] running\n"},
 	/* restarted by its policy, not by a client that runs the same command */
 	{"2>20 bash a.sh; 10>30 cgroup=600 sort x; ends; 20>21 docker run image sort x; 10>31 cgroup=600 sort x; "
 	 "10>32 cgroup=601 sort x; 32>33 gzip",

@@ -258,6 +258,12 @@ static const struct {
 	{"2>10 tty=5 -bash; 10>11 tty=5 pgid=11 cc1 x; 10>12 tty=5 pgid=12 uid=1500 conmon x", "session conmon 1500\n"},
 	{"2>10 uid=1500 sshd; 10>11 uid=1500 align x; 2>12 uid=1500 pause; 2>13 uid=1500 zabbix_agentd",
 	 "session sshd 1500\ncommand align 1500\nsession pause 1500\nsession zabbix_agentd 1500\n"},
+	/* its parent was lost */
+	{"90>10 uid=1500 tmux; 10 uid=1500 align x; 90>11 uid=1500 tty=5 bash -i; 11>12 tty=5 pgid=12 uid=1500 pack x; "
+	 "91>13 cron; 13>14 uid=1500 sort x",
+	 "session tmux | align 1500\nsession bash 1500\njob pack 1500\ncron sort 1500\n"},
+	{"cgroup 600 /docker/" HEX64 "; 90>10 cgroup=600 mntns=6 cron; 10>11 cgroup=600 align x",
+	 "service cron 0\ncron align 0\n"},
 	/* a user's service manager */
 	{"cgroup 600 /user.slice/user-1500.slice/user@1500.service/init.scope; "
 	 "cgroup 601 /user.slice/user-1500.slice/user@1500.service/app.slice/telegraf.service; "

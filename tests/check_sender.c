@@ -69,6 +69,15 @@ TEST(a_batch_daemon_is_distinguished_from_a_user)
 		       "signal " LIMIT_OR_CANCELLED " slurmstepd\n");
 }
 
+/* Anyone's program may be called slurmstepd and end the user's own job. */
+TEST(a_batch_daemon_is_roots)
+{
+	begin_job();
+	tell("20>22 cgroup=300 uid=1600 slurmstepd; 22>23 cgroup=300 uid=1600 align x; 23 gets 15 from 22; 23 dies 15; "
+	     "22 ends 1; 21 ends 143; wait 20000");
+	ck_assert_rows("SELECT count(*) FROM incidents WHERE cause LIKE '%batch system%'", "0\n");
+}
+
 #define CANCELLED JOB_ENDED "scancel (pid 30, user root) cancelled it"
 
 static const struct {
@@ -85,7 +94,8 @@ static const struct {
 	{"scancel -s USR1 7", LIMIT_OR_CANCELLED, 0},
 	{"qdel 7", LIMIT_OR_CANCELLED, 0}, /* of another batch system */
 	{"scancel 7", LIMIT_OR_CANCELLED, 61000},
-	{"uid=1000 scancel 7", LIMIT_OR_CANCELLED, 0}, /* not permitted: the job is root's */
+	{"uid=1000 scancel 7", LIMIT_OR_CANCELLED, 0},           /* not permitted: the job is root's */
+	{"cgroup=600 mntns=6 scancel 7", LIMIT_OR_CANCELLED, 0}, /* root of a container only */
 };
 
 /* A cancellation is a command that was observed, names the job, and ran shortly before. */
@@ -95,7 +105,7 @@ TEST_EACH(a_cancelled_job_is_distinguished_from_a_time_limit, cancels)
 	char expected[256];
 
 	begin_job();
-	tell("2>30 %s; ends; later %u", cancels[_i].command, cancels[_i].later_ms);
+	tell("cgroup 600 /docker/" HEX64 "; 2>30 %s; ends; later %u", cancels[_i].command, cancels[_i].later_ms);
 	end_job();
 	snprintf(expected, sizeof(expected), "%s\n", cancels[_i].cause);
 	ck_assert_rows("SELECT cause FROM incidents", expected);

@@ -9,6 +9,7 @@
 #include <utlist.h>
 
 #include "correlator/model/command.h"
+#include "correlator/model/container.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
 #include "correlator/model/run.h"
@@ -49,16 +50,17 @@ static bool command_cancels(const struct command *command, const char *number)
 	return names;
 }
 
-/* Only root and the job's user may cancel it. */
+/* Only root and the job's user may cancel it. Root in a container may be anyone. */
 static void note_jobs(struct model *model, const struct process *process, uint64_t boot_ns,
 		      const struct canceller *canceller)
 {
 	size_t size = strlen(canceller->jobs);
+	struct container *container = container_of_process(model, process);
 	struct run *run;
 
 	DL_FOREACH (model->runs, run) {
 		if (strncmp(run->run_key, canceller->jobs, size) != 0 ||
-		    (process->uid != 0 && process->uid != run->user_id) ||
+		    (process->uid != 0 && process->uid != run->user_id) || (container && container != run->container) ||
 		    !command_cancels(process->command, run->run_key + size))
 			continue;
 		run->cancel = (struct cancel){.boot_ns = boot_ns,

@@ -34,9 +34,10 @@ static bool is_above(const struct process *above, const struct process *process)
 	return false;
 }
 
-static bool is_batch_daemon(const struct image *image)
+/* A user's program of that name ends the user's own jobs for no reason of the batch system's. */
+static bool is_batch_daemon(const struct process *sender)
 {
-	return image->role == RULES_ROLE_ORIGIN && image->nested;
+	return sender->image->nested && sender->uid == 0;
 }
 
 static enum sender_kind kind_of(const struct process *sender, const struct process *target)
@@ -46,8 +47,8 @@ static enum sender_kind kind_of(const struct process *sender, const struct proce
 	if (sender == target)
 		return SENDER_SELF;
 	if (image && image->role == RULES_ROLE_ORIGIN)
-		return is_batch_daemon(image) && target->run && target->run->kind == RUN_BATCH ? SENDER_BATCH
-											       : SENDER_ORIGIN;
+		return is_batch_daemon(sender) && target->run && target->run->kind == RUN_BATCH ? SENDER_BATCH
+												: SENDER_ORIGIN;
 	if (sender == target->parent)
 		return SENDER_PARENT;
 	if (is_above(sender, target))

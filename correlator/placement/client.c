@@ -20,6 +20,12 @@
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
 
+/* What a word of the command adds to how well a client fits: more than all else together. */
+#define FIT_OF_WORD 4
+
+/* The kubelet starts and enters containers beneath this cgroup, for no client on this host. */
+#define KUBERNETES_CGROUP "kubepods"
+
 /* An engine starts a container of an image that it has in about a second. */
 #define START_SOON_NS (10 * UINT64_C(1000000000))
 
@@ -101,9 +107,33 @@ static size_t fit(const struct image *client, const struct process *process, con
 	} else if (!is_asked_command(command, label.command_index, process->command)) {
 		return 0;
 	}
-	return 1 + 4 * word_count +
+	return 1 + FIT_OF_WORD * word_count +
 	       2 * is_directory(process, label.directory ? label.directory : command->working_directory) +
 	       is_user(process, label.user);
+}
+
+static bool may_have_asked(const struct process *client, const struct process *process, const struct process *keeper)
+{
+	return client && !client->ended && !client->has_container && client->place == PLACE_FULL && process->command &&
+	       (keeper->uid == 0 || keeper->uid == client->uid);
+}
+
+/* Whether the client of another user also names the command, or neither does. Anyone can execute a client, whether
+ * or not the engine obeys, and read what others ask for: then it is not known who asked. */
+static bool is_contested(struct model *model, const struct process *process, const struct process *keeper,
+			 const struct container *container, bool is_entering, const struct process *best,
+			 size_t best_fit)
+{
+	const struct image *image;
+
+	DL_FOREACH2 (model->clients, image, client_next)
+		if (may_have_asked(image->process, process, keeper) && image->process->uid != best->uid) {
+			size_t this_fit = fit(image, process, container, is_entering);
+
+			if (this_fit >= FIT_OF_WORD || (this_fit > 0 && best_fit < FIT_OF_WORD))
+				return true;
+		}
+	return false;
 }
 
 struct process *client_take(struct model *model, const struct process *process, const struct process *keeper,
@@ -112,12 +142,11 @@ struct process *client_take(struct model *model, const struct process *process, 
 	const struct image *image, *best = NULL;
 	size_t best_fit = 0;
 
+	if (strstr(container->cgroup_path, KUBERNETES_CGROUP))
+		return NULL;
 	/* The oldest comes first. */
 	DL_FOREACH2 (model->clients, image, client_next) {
-		struct process *client = image->process;
-
-		if (!client || client->ended || client->has_container || client->place != PLACE_FULL ||
-		    !process->command || (keeper->uid != 0 && keeper->uid != client->uid))
+		if (!may_have_asked(image->process, process, keeper))
 			continue;
 		size_t this_fit = fit(image, process, container, is_entering);
 
@@ -126,7 +155,7 @@ struct process *client_take(struct model *model, const struct process *process, 
 			best_fit = this_fit;
 		}
 	}
-	if (!best)
+	if (!best || is_contested(model, process, keeper, container, is_entering, best->process, best_fit))
 		return NULL;
 	best->process->has_container = true;
 	process_set_changed(model, best->process);

@@ -59,20 +59,20 @@ struct run *origin_begin_session(struct model *model, struct process *process)
 	return run;
 }
 
-struct run *origin_begin_unlisted(struct model *model, struct process *process, const struct process *keeper,
+struct run *origin_begin_unlisted(struct model *model, struct process *process, bool is_container,
 				  const struct rules_verdict *verdict)
 {
 	bool starts_runs = verdict->role == RULES_ROLE_ORIGIN || verdict->interactive;
 	enum run_kind kind = RUN_SESSION;
 	struct run *run;
 
-	if (process->uid == 0 && !keeper)
+	if (process->uid == 0 && !is_container)
 		return NULL;
-	if (keeper && !verdict->interactive)
+	if (is_container && !verdict->interactive)
 		kind = starts_runs ? RUN_SERVICE : RUN_HOST_SERVICE;
 	run = run_new(model, process, kind, 0);
 	if (run) {
-		run->origin_process_id = process->parent->image->id;
+		run->origin_process_id = process->parent ? process->parent->image->id : ROW_NULL;
 		run->reason = REASON_OF_USER;
 	}
 	return run;

@@ -24,9 +24,9 @@ bool origin_leads_to(const struct run *run, const struct process *process);
 bool origin_allows_session(const struct process *process);
 struct run *origin_begin_session(struct model *model, struct process *process);
 /* What is executed beneath the host's own and begins no run is the host's own too, if root executes it outside a
- * container. Anything else begins an unlisted run: users choose the names of programs. `keeper` is the origin that
- * keeps its container, NULL: none. Returns NULL if it is the host's own. */
-struct run *origin_begin_unlisted(struct model *model, struct process *process, const struct process *keeper,
+ * container. Anything else begins an unlisted run: users choose the names of programs. `is_container` says that
+ * it is the first of a container. Returns NULL if it is the host's own. */
+struct run *origin_begin_unlisted(struct model *model, struct process *process, bool is_container,
 				  const struct rules_verdict *verdict);
 /* Sets the key by which the run's parts on this and other hosts find each other, unless it has one. What users can
  * write (a script's name, the path of a cgroup of theirs) joins only runs of the same user. */

@@ -167,8 +167,15 @@ static struct group *place_lost(struct model *model, struct process *process, co
 	bool origin =
 		placing->verdict && (placing->verdict->role == RULES_ROLE_ORIGIN || placing->verdict->interactive);
 	struct rules_verdict none = {.role = RULES_ROLE_TOOL};
-	struct run *run;
+	bool is_container = container_of_process(model, process) != NULL;
+	struct run *run = NULL;
 
+	if (origin && process->key.pid > 2)
+		run = origin_begin_unlisted(model, process, is_container, placing->verdict);
+	if (run) {
+		*ret_reason = run->reason;
+		return place_root(model, run, process, placing, &none);
+	}
 	if (kernel || origin || process->key.pid <= 2) {
 		*ret_reason = kernel ? REASON_KERNEL : REASON_ORIGIN;
 		run = run_of_system(model);
@@ -256,7 +263,7 @@ static struct group *find_or_open_group(struct model *model, struct process *pro
 		return run ? place_root(model, run, process, placing, &verdict) : NULL;
 	}
 	if (parent->run == model->system || (!placing->verdict && parent->image->role == RULES_ROLE_ORIGIN)) {
-		own = placing->verdict ? origin_begin_unlisted(model, process, keeper, placing->verdict) : NULL;
+		own = placing->verdict ? origin_begin_unlisted(model, process, keeper != NULL, placing->verdict) : NULL;
 		if (own)
 			return place_own(model, own, process, placing, ret_reason);
 		*ret_reason = REASON_HOST;
