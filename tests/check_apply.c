@@ -329,6 +329,30 @@ TEST(secrets_are_gone_before_anything_is_stored)
 		       "1 0\n");
 }
 
+/* One user's processes do not take the memory for what others run. */
+TEST(long_commands_of_one_user_are_shortened)
+{
+	char words[500];
+
+	WITHOUT_RESTARTS();
+	for (size_t i = 0; i < sizeof(words) - 1; i++)
+		words[i] = i % 2 ? 'a' : ' ';
+	words[sizeof(words) - 1] = '\0';
+	for (unsigned pid = 10; pid < 6510; pid++)
+		tell("2>%u uid=1500 flood%s", pid, words);
+	tell("2>7000 uid=1600 other%s", words);
+	tell("commit; restart; 2>7001 uid=1500 flood%s", words);
+	tell("2>7002 uid=1600 other%s", words);
+	ck_assert_rows(
+		"SELECT user_id, length(arguments) < 300, count(*) > 100 FROM processes WHERE pid >= 10 GROUP BY 1, 2",
+		"1500 0 1\n1500 1 1\n1600 0 0\n");
+	for (unsigned pid = 10; pid < 6510; pid++)
+		tell("%u ends", pid);
+	tell("wait 20000; commit; 2>7003 uid=1500 flood%s", words);
+	ck_assert_rows("SELECT pid, length(arguments) > 300 FROM processes WHERE pid IN (7001, 7003) ORDER BY pid",
+		       "7001 0\n7003 1\n");
+}
+
 int main(void)
 {
 	return streams_run("apply");

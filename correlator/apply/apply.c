@@ -94,7 +94,8 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 		return;
 	struct command *command = command_new(COMMAND_SOURCE(exec), rules_secrets(model->rules), model->arguments);
 
-	if (!command) {
+	if (!command || command_charge(command, (uint32_t)exec->uid, &model->command_accounts) < 0) {
+		command_unref(command);
 		model->out_of_memory = true;
 		return;
 	}

@@ -171,7 +171,8 @@ static void set_command(struct model *model, struct command **command, const str
 	struct command *command_now =
 		command_new(COMMAND_SOURCE(sample), rules_secrets(model->rules), model->arguments);
 
-	if (!command_now) {
+	if (!command_now || command_charge(command_now, (uint32_t)sample->uid, &model->command_accounts) < 0) {
+		command_unref(command_now);
 		model->out_of_memory = true;
 		return;
 	}

@@ -1,6 +1,7 @@
 /* The command of an exec image. See command.h. */
 #include "correlator/model/command.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,6 +216,70 @@ struct command *command_restore(const char *program, const char *path, const cha
 	return command;
 }
 
+/* Keeps whole arguments, or the beginning of the first. */
+static int arguments_shorten(struct command *command)
+{
+	size_t size = COMMAND_SHORT_BYTES;
+
+	while (size > 0 && command->arguments[size - 1] != '\0')
+		size--;
+	if (size == 0) {
+		size = COMMAND_SHORT_BYTES;
+		command->arguments[size - 1] = '\0';
+	}
+	char *arguments = realloc(command->arguments, size);
+
+	if (arguments)
+		command->arguments = arguments;
+	command->arguments_size = size;
+	command->flags |= RECORD_ARGV_TRUNCATED;
+	free((void *)command->subject.argv);
+	command->subject.argv = NULL;
+	return index_arguments(command);
+}
+
+static size_t command_bytes(const struct command *command)
+{
+	return sizeof(*command) + strlen(command->path) + strlen(command->working_directory) + command->arguments_size +
+	       (command->subject.argc + 1) * sizeof(*command->subject.argv);
+}
+
+int command_charge(struct command *command, uint32_t user_id, struct command_account **accounts)
+{
+	struct command_account *account;
+
+	HASH_FIND(hh, *accounts, &user_id, sizeof(user_id), account);
+	if (!account) {
+		account = calloc(1, sizeof(*account));
+		if (!account)
+			return -ENOMEM;
+		account->user_id = user_id;
+		account->accounts = accounts;
+		HASH_ADD(hh, *accounts, user_id, sizeof(user_id), account);
+	}
+	command->account = account;
+	account->command_count++;
+	if (account->bytes + command_bytes(command) > COMMANDS_OF_USER_MAX &&
+	    command->arguments_size > COMMAND_SHORT_BYTES && arguments_shorten(command) < 0)
+		return -ENOMEM;
+	command->charged_bytes = command_bytes(command);
+	account->bytes += command->charged_bytes;
+	return 0;
+}
+
+static void command_discharge(struct command *command)
+{
+	struct command_account *account = command->account;
+
+	if (!account)
+		return;
+	account->bytes -= command->charged_bytes;
+	if (--account->command_count > 0)
+		return;
+	HASH_DELETE(hh, *account->accounts, account);
+	free(account);
+}
+
 struct command *command_ref(struct command *command)
 {
 	command->references++;
@@ -225,6 +290,7 @@ void command_unref(struct command *command)
 {
 	if (!command || --command->references > 0)
 		return;
+	command_discharge(command);
 	free(command->arguments);
 	free((void *)command->subject.argv);
 	free(command);

@@ -5,9 +5,23 @@
  */
 #pragma once
 
+#include <uthash.h>
+
 #include "common/redact/redact.h"
 #include "common/rules/rules.h"
 #include "correlator/record/event.h"
+
+/* Memory that the commands of one user's processes take. Above the bound, a command keeps only the beginning of its
+ * arguments: one user's processes do not take the memory for those of others. */
+#define COMMANDS_OF_USER_MAX (16 << 20)
+#define COMMAND_SHORT_BYTES 256
+
+struct command_account {
+	uint32_t user_id;
+	size_t bytes, command_count; /* freed with the last command */
+	struct command_account **accounts;
+	UT_hash_handle hh;
+};
 
 struct command {
 	unsigned references;
@@ -19,8 +33,10 @@ struct command {
 	char *arguments;              /* NUL-separated, redacted */
 	size_t arguments_size;
 	uint32_t redacted_count;
-	uint32_t flags; /* RECORD_* of the record */
-	char texts[];   /* storage of the four names above */
+	uint32_t flags;                  /* RECORD_* of the record */
+	struct command_account *account; /* NULL: not charged */
+	size_t charged_bytes;
+	char texts[]; /* storage of the four names above */
 };
 
 /* The fields that exec and sample events have in common; `event` is either. */
@@ -35,6 +51,8 @@ struct command_source {
 
 /* Returns a command with one reference, or NULL if out of memory. */
 struct command *command_new(const struct command_source *source, const struct secrets *secrets, enum redact_mode mode);
+/* Charges a command to the user of its process. Returns 0 or -ENOMEM. */
+int command_charge(struct command *command, uint32_t user_id, struct command_account **accounts);
 struct command *command_ref(struct command *command);
 void command_unref(struct command *command);
 

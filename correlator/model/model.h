@@ -65,6 +65,8 @@ struct model {
 	struct pipe_end *pipe_ends;    /* hash */
 	struct run *system;
 
+	struct command_account *command_accounts; /* hash */
+
 	struct image *clients;      /* that may be waiting for a container */
 	struct task *opened_tasks;  /* not yet judged */
 	struct image *ended_images; /* list: not freed yet */

@@ -234,6 +234,8 @@ static void load_process(struct loader *loader, struct store_result *result)
 	if (image)
 		image->process = process;
 	process_state(&loader->archive, model, process);
+	if (process->command && command_charge(process->command, process->uid, &model->command_accounts) < 0)
+		model->out_of_memory = true;
 	if (image && process->command)
 		image->command = command_ref(process->command);
 	if (group && process->spine_index >= 0 && process->spine_index < process->run->spine_length)
