@@ -82,8 +82,8 @@ static int pins_remove(const char *directory, const char *load)
 	return removed;
 }
 
-/* Whoever can write to a directory can replace what is in it. Its parent may be like /tmp, where nobody can replace
- * what belongs to others. */
+/* Users who can write to a directory can replace what is in it, except in one like /tmp, where they cannot replace what
+ * belongs to others: its parent may be such a one. */
 static bool is_own(int fd)
 {
 	struct stat own, parent;

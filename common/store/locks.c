@@ -1,6 +1,6 @@
 /* Keeps the locks of readers from stopping a store's writer. See internal.h.
  *
- * SQLite coordinates by POSIX locks on bytes of PATH-shm, and whoever may read a file may lock it for reading: a reader
+ * SQLite coordinates by POSIX locks on bytes of PATH-shm, and every reader of a file may lock it for reading: one
  * could keep out the writer for ever. So the writer asks what is in its way. Only writers take the locks for writing, for
  * checkpoints and for recovery, and they take them exclusively, which needs write access: a read lock there is ignored.
  * Read locks on read marks are what readers protect their snapshot with. They are respected until the
