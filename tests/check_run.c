@@ -341,6 +341,14 @@ static const struct {
 	{"cgroup 500 /user.slice/user-1500.slice/user@1500.service/slurm/job_9; "
 	 "2>10 cgroup=500 uid=1500 bash x.sh; 10>11 cgroup=500 uid=1500 align x",
 	 "command slurm:9@1500 1500\n"},
+	/* what root of a container names */
+	{"cgroup 500 /lxc.payload.web/slurm/uid_0/job_9; 2>10 cgroup=500 uid=100000 bash x.sh",
+	 "container slurm:9@100000 100000\n"},
+	{"cgroup 500 /slurm/uid_1600/job_9/step_0/docker-" HEX64 ".scope; 2>10 cgroup=500 uid=1600 bash x.sh",
+	 "container slurm:9 1600\n"},
+	{"cgroup 500 /docker/" HEX64 "; 1>9 mntns=5 containerd-shim-runc-v2; 9>10 cgroup=500 mntns=6 pbs_mom; "
+	 "10>11 cgroup=500 uid=1500 bash x/mom_priv/jobs/123.SC; 11>12 cgroup=500 uid=1500 align x",
+	 "service - 0\nbatch pbs:123@1500 1500\n"},
 	{"cgroup 500 /kubepods/burstable/pod01234567-89ab-cdef-0123-456789abcdef/" HEX64 "; "
 	 "1>10 mntns=5 containerd-shim-runc-v2; 10>11 cgroup=500 mntns=6 uid=33 nginx",
 	 "container pod:01234567-89ab-cdef-0123-456789abcdef 33\n"},

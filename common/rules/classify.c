@@ -46,7 +46,7 @@ static void verdict_init(struct rules_verdict *verdict)
 	verdict->fails_with_commands = false;
 	verdict->requested_thread_count = 0;
 	verdict->engine[0] = '\0';
-	verdict->run_key_is_cgroups = false;
+	verdict->run_key_cgroup_size = 0;
 	for (int text = 0; text < TEMPLATE_TEXT_COUNT; text++)
 		verdict_text(verdict, (enum template_text)text)[0] = '\0';
 }
@@ -68,8 +68,8 @@ static void verdict_add_texts(struct rules_verdict *verdict, const struct rules 
 		if (!rule->texts[text] || field[0] != '\0')
 			continue;
 		template_expand(rule->texts[text], rule, view, &rules->scratch->captures, field);
-		if (text == TEMPLATE_TEXT_RUN_KEY)
-			verdict->run_key_is_cgroups = rule->match.regexes[TEMPLATE_SOURCE_CGROUP].count > 0;
+		if (text == TEMPLATE_TEXT_RUN_KEY && rule->match.regexes[TEMPLATE_SOURCE_CGROUP].count > 0)
+			verdict->run_key_cgroup_size = captures_end(&rules->scratch->captures, TEMPLATE_SOURCE_CGROUP);
 	}
 }
 

@@ -54,6 +54,13 @@ static struct slice captures_get(const struct captures *captures, enum template_
 	return (struct slice){capture->text + offsets[0], offsets[1] - offsets[0]};
 }
 
+size_t captures_end(const struct captures *captures, enum template_source source)
+{
+	struct slice whole = captures_get(captures, source, 0);
+
+	return whole.size > 0 ? (size_t)(whole.text - captures->sources[source].text) + whole.size : 0;
+}
+
 static struct slice part_get(const struct template_part *part, const struct rule *rule, const struct view *view,
 			     const struct captures *captures)
 {

@@ -96,7 +96,7 @@ struct rules_verdict {
 	char name[RULES_NAME_MAX];       /* tool name: never empty */
 	char run_name[RULES_NAME_MAX];   /* "" unless a rule names the run it drives */
 	char run_key[RULES_NAME_MAX];    /* "" unless a rule derives one (job id); for any role */
-	bool run_key_is_cgroups;         /* a rule for cgroups derived it, which users cannot name at will */
+	size_t run_key_cgroup_size;      /* of the cgroup's path up to what the key is from; 0: not from a cgroup */
 	char task_name[RULES_NAME_MAX];  /* "" unless a rule names the task that the process is in */
 	char task_label[RULES_NAME_MAX]; /* "" unless a rule labels that task */
 	char sample[RULES_NAME_MAX];     /* "" unless a rule names the sample that it works on; never stored */

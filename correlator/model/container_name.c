@@ -87,7 +87,7 @@ static bool parse_component(const char *component, size_t size, const char *befo
 	return false;
 }
 
-bool container_parse(const char *path, struct container_name *ret_name)
+static bool parse(const char *path, bool is_outermost, struct container_name *ret_name)
 {
 	char before[256] = "";
 	bool found = false;
@@ -104,14 +104,21 @@ bool container_parse(const char *path, struct container_name *ret_name)
 			memcpy(before, path, before_size);
 			before[before_size] = '\0';
 		}
-		/* The innermost wins: a container engine may itself run in a container. */
 		if (parse_component(component, size, before, ret_name)) {
 			ret_name->path_size = (size_t)(component + size - path);
 			found = true;
+			if (is_outermost)
+				break;
 		}
 		component += size;
 	}
 	return found;
+}
+
+/* The innermost wins: a container engine may itself run in a container. */
+bool container_parse(const char *path, struct container_name *ret_name)
+{
+	return parse(path, false, ret_name);
 }
 
 const char *cgroup_unit(const char *path, char *buffer, size_t size)
@@ -140,9 +147,15 @@ const char *cgroup_unit(const char *path, char *buffer, size_t size)
 	return buffer;
 }
 
-bool cgroup_is_delegated(const char *path)
+size_t cgroup_roots_size(const char *path)
 {
-	return strstr(path, "/user@") != NULL;
+	const char *manager = strstr(path, "/user@");
+	size_t size = manager ? (size_t)(manager - path) : strlen(path);
+	struct container_name outermost;
+
+	if (parse(path, true, &outermost) && outermost.path_size < size)
+		size = outermost.path_size;
+	return size;
 }
 
 /* ---- what command lines say ---- */

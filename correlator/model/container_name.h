@@ -36,5 +36,6 @@ void container_label_parse(const char *program, const char *const argv[], size_t
  * or NULL if there is none. */
 const char *cgroup_unit(const char *path, char *buffer, size_t size);
 
-/* Whether the cgroup is beneath a user's service manager: that user creates cgroups there, with any names. */
-bool cgroup_is_delegated(const char *path);
+/* Returns the size of the part of `path` that root named: beneath a user's service manager, that user creates
+ * cgroups with any names; beneath a container, what runs in it may. */
+size_t cgroup_roots_size(const char *path);

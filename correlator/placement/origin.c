@@ -213,7 +213,7 @@ static void origin_verdict(struct model *model, struct process *origin, const st
 	origin->cgroup_id = own;
 }
 
-/* Whether the run is beneath a batch daemon of root's that gives such keys: "pbs:7" below the engine pbs. */
+/* Whether the run is beneath a batch daemon of the host's that gives such keys: "pbs:7" below the engine pbs. */
 static bool is_batch_daemons(struct model *model, const struct run *run, const struct process *process, const char *key)
 {
 	struct rules_verdict verdict;
@@ -221,7 +221,7 @@ static bool is_batch_daemons(struct model *model, const struct run *run, const s
 
 	while (above && above->run == run)
 		above = above->parent;
-	if (!above || above->uid != 0 || !above->command)
+	if (!above || above->uid != 0 || !above->command || container_of_process(model, above))
 		return false;
 	classify(model, above, &verdict);
 	size_t size = strlen(verdict.engine);
@@ -235,7 +235,8 @@ static const char *earned_key(struct model *model, const struct run *run, const 
 			      uint64_t cgroup_id, const struct rules_verdict *verdict, char buffer[RULES_NAME_MAX])
 {
 	struct cgroup *cgroup = cgroup_find(model, cgroup_id);
-	bool is_cgroups = verdict->run_key_is_cgroups && cgroup && !cgroup_is_delegated(cgroup->path);
+	size_t size = verdict->run_key_cgroup_size;
+	bool is_cgroups = size > 0 && cgroup && size <= cgroup_roots_size(cgroup->path);
 
 	if (!verdict->run_key[0] || is_cgroups || is_batch_daemons(model, run, process, verdict->run_key))
 		snprintf(buffer, RULES_NAME_MAX, "%s", verdict->run_key);
