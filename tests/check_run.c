@@ -269,6 +269,10 @@ static const struct {
 	 "cgroup 601 /user.slice/user-1500.slice/user@1500.service/app.slice/telegraf.service; "
 	 "1 systemd; 1>10 cgroup=600 uid=1500 systemd --user; 10>11 cgroup=601 uid=1500 telegraf",
 	 "session systemd 1500\nsession telegraf.service 1500\n"},
+	/* what is left of a login session, and of what it started as another user */
+	{"cgroup 600 /user.slice/user-1600.slice/session-5.scope; 1 systemd; pass; 1>10 cgroup=600 uid=1600 bash v.sh; "
+	 "1>11 cgroup=600 uid=1500 snakemake x; ends 1; 1>12 cgroup=600 uid=1600 align x",
+	 "session session-5.scope 1600\nsession session-5.scope 1500\n"},
 	/* in a container, also as root */
 	{"cgroup 600 /docker/" HEX64 "; 1>10 mntns=5 containerd-shim-runc-v2; 10>30 cgroup=600 mntns=6 cron; "
 	 "30>31 cgroup=600 align x",
@@ -315,6 +319,13 @@ static const struct {
 	{"cgroup 600 /docker/" HEX64 "; 1>10 mntns=5 containerd-shim-runc-v2; 10>30 cgroup=600 mntns=6 telegraf; "
 	 "later 90000; 30<10 seen 61000",
 	 "service telegraf 0\n"},
+	/* a child of init by clone(CLONE_PARENT), or found, in the cgroup that it was started in */
+	{"cgroup 600 /user.slice/user-1500.slice/session-5.scope; 1 systemd; pass; 1>10 cgroup=600 uid=1500 align x; "
+	 "later 90000; 10<1 seen 61000",
+	 "service session-5.scope 1500\n"},
+	{"cgroup 600 /system.slice/cron.service; 1 systemd; pass; 1>10 cgroup=600 clean x; 1>11 cgroup=600 uid=1500 align x; "
+	 "later 90000; 11<1 seen 61000",
+	 "host-service cron.service 0\nservice cron.service 1500\n"},
 	{"cgroup 600 /system.slice/munge.service; 1 systemd; 1>10 cgroup=600 uid=108 munged; later 90000; 10<1 seen 61000",
 	 "host-service munge.service 108\n"},
 };

@@ -13,6 +13,9 @@
 #include "correlator/placement/classify.h"
 #include "correlator/placement/placing.h"
 
+/* People have numbers from here (UID_MIN of login.defs(5)), daemons those below. */
+#define USER_ID_MIN 1000
+
 /* Whether everything from the root of the run down to `process` (may be NULL) only starts what comes
  * next, like a wrapper or the monitor of a container: the next process is what the run is for. */
 static bool only_wrappers(const struct process *process, const struct run *run)
@@ -157,7 +160,8 @@ bool origin_begins_run(struct model *model, const struct process *process, const
 
 /* Returns the key under which further processes find the run; 0 if none can join it. */
 static uint64_t boundary_key(struct model *model, const struct process *process, const struct process *origin,
-			     const struct placing *placing, enum rules_boundary boundary, const char *run_key)
+			     const struct placing *placing, enum rules_boundary boundary, const char *run_key,
+			     bool is_housekeeping)
 {
 	struct identity identity;
 
@@ -176,6 +180,9 @@ static uint64_t boundary_key(struct model *model, const struct process *process,
 		identity_add_bytes(&identity, run_key, strlen(run_key));
 	} else {
 		identity_add_u64(&identity, placing->cgroup_id);
+		/* A login session, cron and the like leave processes of several users there. */
+		if (is_housekeeping)
+			identity_add_u64(&identity, process->uid);
 	}
 	return (uint64_t)identity_end(&identity);
 }
@@ -192,7 +199,7 @@ static enum run_kind run_kind_of(struct model *model, const struct process *proc
 	if (container && container != origin->image->container)
 		return RUN_CONTAINER;
 	if (boundary == RULES_BOUNDARY_CGROUP && verdict->housekeeping)
-		return origin->uid == 0 ? RUN_HOST_SERVICE : RUN_SESSION;
+		return origin->uid == 0 && process->uid < USER_ID_MIN ? RUN_HOST_SERVICE : RUN_SESSION;
 	if (boundary == RULES_BOUNDARY_CGROUP)
 		return RUN_SERVICE;
 	return strcmp(verdict->engine, "cron") == 0 ? RUN_CRON : RUN_COMMAND;
@@ -265,7 +272,7 @@ struct run *origin_begin_run(struct model *model, struct process *process, struc
 
 	origin_verdict(model, origin, placing, verdict);
 	earned_key(model, NULL, process, placing->cgroup_id, verdict, run_key);
-	uint64_t key = boundary_key(model, process, origin, placing, boundary, run_key);
+	uint64_t key = boundary_key(model, process, origin, placing, boundary, run_key, verdict->housekeeping);
 	struct run *run = NULL;
 
 	if (key)
