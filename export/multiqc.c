@@ -1,4 +1,8 @@
 /* Tasks grouped by name, as MultiQC's custom content: a table. See https://docs.seqera.io/multiqc/custom_content */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "export/formats.h"
 #include "query/figures.h"
 
@@ -39,23 +43,52 @@ static void group_write(struct json_writer *json, const struct report_group *gro
 	json_write_text(json, "}");
 }
 
+/* MultiQC shows texts as HTML. Returns NULL, and sets the writer's error, if out of memory. */
+static char *html_escape(struct json_writer *json, const char *text)
+{
+	size_t size = text ? strlen(text) : 0;
+	char *html = malloc(size * strlen("&quot;") + 1), *end = html;
+
+	if (!html && json->error == 0)
+		json->error = -ENOMEM;
+	for (size_t i = 0; html && i < size; i++) {
+		const char *entity = text[i] == '&'   ? "&amp;"
+				     : text[i] == '<' ? "&lt;"
+				     : text[i] == '>' ? "&gt;"
+				     : text[i] == '"' ? "&quot;"
+						      : NULL;
+
+		if (entity)
+			end = stpcpy(end, entity);
+		else
+			*end++ = text[i];
+	}
+	if (html)
+		*end = '\0';
+	return html;
+}
+
 int export_multiqc(const struct report *report, FILE *file)
 {
 	struct json_writer json = {.file = file};
 	struct report_group *groups;
 	int error = report_group_tasks(report, &groups);
+	char *html = html_escape(&json, report_run(report)->name);
 
 	json_write_object(&json);
 	json_write_string(&json, "id", "tracer_tasks");
 	json_write_string(&json, "section_name", "Tracer: what ran");
-	export_json_text(&json, "description", report_run(report)->name);
+	export_json_text(&json, "description", html);
+	free(html);
 	json_write_string(&json, "plot_type", "table");
 	json_write_text(&json, ",\"pconfig\":{\"id\":\"tracer_tasks_table\",\"title\":\"Tracer: tasks by name\","
 			       "\"col1_header\":\"Task\"},\"headers\":");
 	json_write_text(&json, headers);
 	json_write_text(&json, ",\"data\":{");
 	for (const struct report_group *group = groups; group && error == 0; group = group->hh.next) {
-		export_json_key(&json, group->name);
+		html = html_escape(&json, group->name);
+		export_json_key(&json, html);
+		free(html);
 		group_write(&json, group);
 		json_write_text(&json, group->hh.next ? "," : "");
 	}

@@ -214,6 +214,9 @@ class Export(unittest.TestCase):
                     self.assertEqual([json.loads(line)["type"] for line in text.splitlines()][:2], ["host", "run"])
                 else:
                     json.loads(text)
+                if name == "multiqc": # which shows HTML
+                    self.assertNotIn("<", text)
+                    self.assertIn("&lt;script&gt;", text)
 
     def test_errors(self):
         self.assertIn("--format is missing", self.tracer("snakemake", "export", status=2))
