@@ -155,7 +155,8 @@ class Samples(unittest.TestCase):
                 rb"brain|heart|liver", lambda name: patient.encode() + b"_" + name.group(), line))
             for table in ["runs", "tasks", "tools", "process_rows"]:
                 store.execute(f"CREATE TEMP TABLE original_{table} AS SELECT id FROM {table}")
-            store.execute("DELETE FROM original_runs WHERE id IN (SELECT id FROM runs WHERE kind = 'system')")
+            store.execute("DELETE FROM original_runs WHERE id IN "
+                          "(SELECT id FROM runs WHERE kind IN ('system', 'session'))")
             for number in range(16):
                 patient = number % 8
                 self.copy_run(store, number + 1, "old" if number < 8 else "new", f"P{patient}",
