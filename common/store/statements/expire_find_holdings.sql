@@ -22,7 +22,7 @@ WITH RECURSIVE blocks (rev) AS (
 )
 SELECT ifnull(CASE WHEN r.kind = 'system' THEN h.user_id ELSE r.user_id END, -1) AS user_id,
        sum(h.bytes + h.shared_bytes / max(1, t.process_count)) AS bytes,
-       min(h.rev) AS first_rev
+       min(min(h.rev, r.rev - 1)) AS first_rev -- a commit writes runs before their processes
   FROM held h
   JOIN tools t ON t.id = h.tool_id
   JOIN runs r ON r.id = t.run_id
