@@ -79,7 +79,6 @@ int privilege_landlock_begin(int *ret_rules)
 		return 0;
 	if (errno != ENOSYS && errno != EOPNOTSUPP && errno != EPERM)
 		return failed("Landlock");
-	log_info("no Landlock here (%s): access to files is not restricted by it", strerror(errno));
 	return 0;
 }
 
@@ -99,8 +98,10 @@ int privilege_landlock_allow(int rules, const char *path, uint64_t access)
 
 int privilege_landlock_enter(int rules)
 {
-	if (rules < 0)
+	if (rules < 0) {
+		log_info("no Landlock here: access to files is not restricted by it");
 		return 0;
+	}
 	int result = syscall(SYS_landlock_restrict_self, rules, 0) ? failed("Landlock") : 0;
 	close(rules);
 	return result;

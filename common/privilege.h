@@ -34,7 +34,7 @@ int privilege_forbid_new(void);
 
 /* Landlock: forbids all file access except what is allowed beneath a path, given as bits of
  * LANDLOCK_ACCESS_FS_*. If the kernel lacks Landlock, or the system call filter of a service manager
- * blocks it, `*ret_rules` is -1 and the other two do nothing. */
+ * blocks it, `*ret_rules` is -1, and the other two do nothing but report it. */
 int privilege_landlock_begin(int *ret_rules);
 int privilege_landlock_allow(int rules, const char *path, uint64_t access);
 int privilege_landlock_enter(int rules); /* closes `rules` */
