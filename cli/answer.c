@@ -6,6 +6,7 @@
 
 #include "cli/table.h"
 #include "cli/units.h"
+#include "query/command.h"
 #include "common/text.h"
 #include "query/rows.h"
 

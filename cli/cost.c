@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cost_focus.h"
+#include "cli/cost_json.h"
 #include "cli/price_list.h"
 #include "cli/sample_options.h"
 #include "cli/samples.h"
@@ -13,10 +14,8 @@
 #include "cost/bill.h"
 
 #define NANOS INT64_C(1000000000)
-#define MICRO_NANOS 1000
 #define MS 1000000
 #define CENTRES_DEFAULT TRACER_CONFIG_DIR "/centres.csv"
-#define CARBON_INTENSITY_WORLD 475 /* g/kWh, 2018: IEA, Global Energy & CO2 Status Report 2019 */
 #define CARBON_INTENSITY_MOST 10000
 
 static int by = -1; /* enum bill_key; -1: by task for one run, else by run */
@@ -83,11 +82,6 @@ static void line_add(const struct cost *cost, struct table *table, enum style st
 	decimal_add(table, style, co2_units, cost->co2_decimals);
 }
 
-static int64_t row_total(const struct bill_row *row)
-{
-	return row->used_nanos + row->unused_nanos + row->system_nanos + row->idle_nanos;
-}
-
 static void rows_fill(const struct cost *cost, struct table *table)
 {
 	struct bill_row others = {0};
@@ -96,7 +90,7 @@ static void rows_fill(const struct cost *cost, struct table *table)
 
 	for (const struct bill_row *row = cost->bill.rows; row; row = row->hh.next) {
 		if (limit == 0 || count++ < limit) {
-			line_add(cost, table, STYLE_TITLE, row_name(cost, row), row, row_total(row), row->co2);
+			line_add(cost, table, STYLE_TITLE, row_name(cost, row), row, bill_row_total(row), row->co2);
 			continue;
 		}
 		others.item_count += row->item_count;
@@ -110,13 +104,8 @@ static void rows_fill(const struct cost *cost, struct table *table)
 	}
 	if (limit > 0 && count > limit) {
 		snprintf(name, sizeof(name), "%s more", units_count(count - limit, false));
-		line_add(cost, table, STYLE_DIM, name, &others, row_total(&others), others.co2);
+		line_add(cost, table, STYLE_DIM, name, &others, bill_row_total(&others), others.co2);
 	}
-}
-
-static bool rows_are_whole(const struct cost *cost)
-{
-	return cost->request.by == BILL_BY_HOST || cost->request.by == BILL_BY_DAY;
 }
 
 /* What is in no row, and the sum. */
@@ -126,9 +115,9 @@ static void sums_fill(const struct cost *cost, struct table *table)
 
 	if (bill->others_nanos)
 		line_add(cost, table, STYLE_DIM, "(other runs)", NULL, bill->others_nanos, bill->others_co2);
-	if (bill->system_nanos && !rows_are_whole(cost))
+	if (bill->system_nanos && !bill_rows_are_whole(cost->request.by))
 		line_add(cost, table, STYLE_DIM, "(the system's own)", NULL, bill->system_nanos, bill->system_co2);
-	if (bill->idle_nanos && !rows_are_whole(cost))
+	if (bill->idle_nanos && !bill_rows_are_whole(cost->request.by))
 		line_add(cost, table, STYLE_DIM, "(idle)", NULL, bill->idle_nanos, bill->idle_co2);
 	line_add(cost, table, STYLE_TITLE, co2 ? "total" : "bill", NULL, bill->bill_nanos, bill->co2);
 }
@@ -193,17 +182,6 @@ static void print_notes(const struct cost *cost, const struct output *output)
 			     co2 ? "total" : "bill", duration_text(bill->unobserved_ms));
 }
 
-/* Returns nanos of a kg for nanos of a kWh; nothing if they are money. */
-static int64_t co2_of(int64_t nanos)
-{
-	double grams = (double)(carbon_intensity >= 0 ? carbon_intensity : CARBON_INTENSITY_WORLD);
-	double exact = (double)nanos * grams / 1000;
-
-	if (!co2)
-		return 0;
-	return exact < (double)INT64_MAX / 2 ? (int64_t)exact : INT64_MAX / 2;
-}
-
 static int print_text(struct cost *cost, const struct output *output)
 {
 	const struct table_column columns[] = {
@@ -218,7 +196,7 @@ static int print_text(struct cost *cost, const struct output *output)
 		{"kg CO2", TABLE_RIGHT, 0, 0, true},
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
-	int64_t unit_nanos, co2_nanos = co2_of(cost->bill.bill_nanos), co2_unit_nanos;
+	int64_t unit_nanos, co2_nanos = co2 ? cost_co2(cost->bill.bill_nanos, carbon_intensity) : 0, co2_unit_nanos;
 	int error;
 
 	if (!table)
@@ -239,107 +217,13 @@ static int print_text(struct cost *cost, const struct output *output)
 	return error;
 }
 
-/* ---- JSON -------------------------------------------------------------------------- */
-
-/* Millionths of the currency or of a kWh. */
-static void amount_set(json_t *object, const char *what, int64_t micros)
-{
-	char name[64];
-
-	snprintf(name, sizeof(name), "%s_%s", what, co2 ? "milliwatt_hours" : "micros");
-	json_set_integer(object, name, micros);
-}
-
-static json_t *row_to_object(const struct cost *cost, const struct bill_row *row)
-{
-	json_t *object = json_object();
-	enum bill_key key = cost->request.by;
-
-	if (key == BILL_BY_USER)
-		json_object_set_new(object, "user_id", json_integer(row->id));
-	else
-		json_set_string(object, bill_key_name(key), row->name);
-	if (key == BILL_BY_RUN)
-		json_set_integer(object, "run_id", row->id);
-	if (key == BILL_BY_HOST)
-		json_set_integer(object, "host_id", row->id);
-	json_set_integer(object, "task_count", (int64_t)row->item_count);
-	amount_set(object, co2 ? "total" : "cost", row_total(row));
-	amount_set(object, "cpu", row->cpu_nanos);
-	amount_set(object, "memory", row->memory_nanos);
-	if (co2) {
-		json_set_integer(object, "co2_milligrams", row->co2);
-	} else {
-		amount_set(object, "used", row->used_nanos);
-		amount_set(object, "unused", row->unused_nanos);
-	}
-	if (rows_are_whole(cost)) {
-		amount_set(object, "system", row->system_nanos);
-		amount_set(object, "idle", row->idle_nanos);
-	}
-	return object;
-}
-
-static void money_to_json(const struct cost *cost, json_t *root)
-{
-	json_set_string(root, "currency", prices_currency(cost->prices));
-	price_doubts_to_json(&cost->bill.doubts, root);
-}
-
-static void energy_to_json(const struct cost *cost, json_t *root)
-{
-	const struct bill *bill = &cost->bill;
-
-	json_set_string(root, "basis", "modelled");
-	json_set_integer(root, "average_power_count", (int64_t)bill->average_count);
-	json_set_integer(root, "carbon_intensity_grams",
-			 carbon_intensity >= 0 ? carbon_intensity : CARBON_INTENSITY_WORLD);
-	json_set_integer(root, "carbon_intensity_is_default", carbon_intensity < 0);
-	json_set_integer(root, "other_runs_co2_milligrams", bill->others_co2);
-	json_set_integer(root, "system_co2_milligrams", bill->system_co2);
-	json_set_integer(root, "idle_co2_milligrams", bill->idle_co2);
-	json_set_integer(root, "co2_milligrams", bill->co2);
-}
-
 static int print_json(struct cost *cost)
 {
-	json_t *root = json_object(), *rows = json_array();
-	struct bill *bill = &cost->bill;
-	int64_t milligrams = (co2_of(bill->bill_nanos) + MICRO_NANOS / 2) / MICRO_NANOS;
-	int error = bill_round(bill, MICRO_NANOS);
+	json_t *root;
+	int error = cost_to_json(&cost->bill, &cost->request, carbon_intensity, &root);
 
 	if (error == 0)
-		error = bill_add_co2(bill, milligrams);
-	if (error == 0) {
-		json_set_string(root, "by", bill_key_name(cost->request.by));
-		if (co2)
-			energy_to_json(cost, root);
-		else
-			money_to_json(cost, root);
-		if (cost->request.run) {
-			json_set_integer(root, "run_id", cost->request.run->id);
-		} else {
-			json_set_integer(root, "since_unix_ns", cost->request.since_unix_ns);
-			json_set_integer(root, "until_unix_ns", cost->request.until_unix_ns);
-		}
-		json_set_integer(root, "host_count", (int64_t)bill->host_count);
-		json_set_integer(root, "observed_ms", bill->observed_ms);
-		json_set_integer(root, "unobserved_ms", bill->unobserved_ms);
-		if (cost->request.by == BILL_BY_SAMPLE) {
-			json_set_integer(root, "sampled_run_count", (int64_t)bill->sampled_count);
-			json_set_integer(root, "unsampled_run_count", (int64_t)bill->unsampled_count);
-		}
-		amount_set(root, "work", bill->total_nanos);
-		amount_set(root, "other_runs", bill->others_nanos);
-		amount_set(root, "system", bill->system_nanos);
-		amount_set(root, "idle", bill->idle_nanos);
-		amount_set(root, co2 ? "total" : "bill", bill->bill_nanos);
-		for (const struct bill_row *row = bill->rows; row; row = row->hh.next)
-			json_array_append_new(rows, row_to_object(cost, row));
-		json_object_set(root, "rows", rows);
 		error = json_print(root);
-	}
-	json_decref(rows);
 	json_decref(root);
 	return error;
 }

@@ -4,6 +4,7 @@
 #include "cli/site_rules.h"
 #include "cli/source.h"
 #include "cli/units.h"
+#include "query/command.h"
 #include "common/identity.h"
 #include "common/text.h"
 #include "query/ask.h"

@@ -1,11 +1,10 @@
 /* tracer export [RUN]: a run in the format of another program. */
 #include "export/export.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/names.h"
+#include "cli/output_file.h"
 #include "cli/source.h"
 
 #define FORMATS "perfetto otlp trace benchmark csv ndjson multiqc"
@@ -29,51 +28,14 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPECS_LAST,
 };
 
-/* A file that takes the place of --output only when it is complete. */
-struct target {
-	FILE *file;
-	char *temporary; /* NULL: standard output */
-};
-
-static int target_open(struct target *target)
-{
-	int fd;
-
-	*target = (struct target){.file = stdout};
-	if (!output_path)
-		return 0;
-	if (asprintf(&target->temporary, "%s.XXXXXX", output_path) < 0)
-		return -ENOMEM;
-	fd = mkstemp(target->temporary);
-	target->file = fd < 0 ? NULL : fdopen(fd, "w");
-	if (target->file)
-		return 0;
-	say("tracer export: cannot write to %s: %s", output_path, strerror(errno));
-	free(target->temporary);
-	return VERB_FAILED;
-}
-
-/* Returns `error`, or VERB_FAILED after printing why the file could not be written. */
-static int target_close(struct target *target, int error)
-{
-	if (!target->temporary)
-		return error; /* main() checks standard output */
-	if (ferror(target->file) | fclose(target->file) || (error == 0 && rename(target->temporary, output_path) < 0))
-		error = error ? error : say("tracer export: cannot write %s: %s", output_path, strerror(errno));
-	if (error)
-		unlink(target->temporary);
-	free(target->temporary);
-	return error;
-}
-
 static int run_write(struct report *report)
 {
-	struct target target;
+	struct output_file target;
 	int error = names_join_run(&names, report);
 
 	if (error == 0)
-		error = target_open(&target);
-	return error ? error : target_close(&target, format->write(report, target.file));
+		error = output_file_open(&target, "export", output_path);
+	return error ? error : output_file_close(&target, "export", format->write(report, target.file));
 }
 
 static int export_show(struct view *view)

@@ -8,8 +8,8 @@
 #include "cli/names.h"
 #include "cli/source.h"
 #include "cli/units.h"
-#include "query/ask.h"
-#include "query/report.h"
+#include "query/command.h"
+#include "query/failure.h"
 
 #define COMMAND_SIZE 400 /* bytes of a command line on a terminal */
 
@@ -23,53 +23,13 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPECS_OF_VIEW,
 };
 
-static const char *const verdict_names[] = {"fatal", "retried", "harmless"};
-
 struct failures {
 	struct report report;
 	struct output output;
 	bool raw;
 	enum report_verdict verdict; /* of the incidents that are being printed */
-	json_t *failures;
-
-	/* The incident's task. */
-	size_t index; /* REPORT_NO_TASK if it has none */
-	struct rows tasks;
-	const struct row_task *task; /* NULL if it has none */
+	struct failure failure;      /* the one that is being printed */
 };
-
-/* ---- loading ----------------------------------------------------------------- */
-
-static int load_task(struct failures *failures, const struct row_incident *incident)
-{
-	int error = 0;
-
-	rows_free(&failures->tasks);
-	failures->index = report_find_task(&failures->report, incident->task_id);
-	if (failures->index != REPORT_NO_TASK)
-		error = report_load_task(&failures->report, failures->index, &failures->tasks);
-	failures->task = failures->tasks.count > 0 ? failures->tasks.items : NULL;
-	return error;
-}
-
-/* Loads the command line of the process or of its nearest ancestor that has one: a fork shares it.
- * Empty if none is known. Returns 0 or -errno. */
-static int load_command(const struct failures *failures, const struct row_incident *incident, struct rows *ret_line,
-			const struct row_process **ret_process)
-{
-	struct store_parameter parameters[] =
-		QUERY_PARAMETERS_OF("process_id", incident->process_id, incident->host_id);
-	int error;
-
-	*ret_process = NULL;
-	if (incident->process_id == ROW_NULL)
-		return 0;
-	error = rows_load(ret_line, &row_type_process, failures->report.store, "ancestors", parameters);
-	for (size_t i = 0; error == 0 && i < ret_line->count && !*ret_process; i++)
-		if (ROWS_ITEM(ret_line, process, i)->arguments.data)
-			*ret_process = ROWS_ITEM(ret_line, process, i);
-	return error;
-}
 
 /* ---- text -------------------------------------------------------------------- */
 
@@ -81,12 +41,12 @@ static void print_field(const struct failures *failures, const char *label, cons
 
 static void print_task(const struct failures *failures, const struct row_incident *incident)
 {
-	const struct row_task *task = failures->task;
+	const struct row_task *task = failures->failure.task;
 	const struct output *output = &failures->output;
-	const char *label = task ? report_task_label(&failures->report, failures->index, task) : NULL;
+	const char *label = task ? report_task_label(&failures->report, failures->failure.index, task) : NULL;
 
 	output_print(output, STYLE_TITLE, "%s",
-		     task ? report_task_name(&failures->report, failures->index, task) : "a process");
+		     task ? report_task_name(&failures->report, failures->failure.index, task) : "a process");
 	if (label && *label)
 		output_print(output, STYLE_PLAIN, " %s", label);
 	output_print(output, STYLE_DIM, "  %s", units_time_of_day(incident->unix_ns));
@@ -123,21 +83,15 @@ static void print_cause(const struct failures *failures, const struct row_incide
 		print_field(failures, "", incident->cause);
 }
 
-static int print_command(const struct failures *failures, const struct row_incident *incident)
+static void print_command(const struct failures *failures)
 {
-	const struct row_process *process;
-	struct rows line = {0};
+	const struct row_process *process = failures->failure.process;
 	char text[4096];
-	int error = load_command(failures, incident, &line, &process);
+	size_t capacity = failures->output.width ? COMMAND_SIZE : sizeof(text);
 
-	if (error == 0 && process) {
-		size_t capacity = failures->output.width ? COMMAND_SIZE : sizeof(text);
-
+	if (process)
 		print_field(failures, "command",
 			    command_text(&process->arguments, process->program, true, text, capacity));
-	}
-	rows_free(&line);
-	return error;
 }
 
 /* How a run failed; "" if that is unknown or it did not fail. */
@@ -178,57 +132,52 @@ static void print_attempts(const struct failures *failures)
 	size_t before = 0;
 	char text[64];
 
-	for (size_t i = 0; failures->task && i < report->task_count; i++)
-		before += i != failures->index && report->tasks[i].retried_by_id != ROW_NULL &&
-			  report_last_attempt(report, i) == failures->index;
+	for (size_t i = 0; failures->failure.task && i < report->task_count; i++)
+		before += i != failures->failure.index && report->tasks[i].retried_by_id != ROW_NULL &&
+			  report_last_attempt(report, i) == failures->failure.index;
 	if (before == 0)
 		return;
 	snprintf(text, sizeof(text), "%zu, all failed", before + 1);
 	print_field(failures, "attempts", text);
 }
 
-static int print_fatal(const struct failures *failures, const struct row_incident *incident)
+static void print_fatal(const struct failures *failures, const struct row_incident *incident)
 {
-	int error;
-
 	fputc('\n', failures->output.file);
 	output_print(&failures->output, STYLE_BAD, "%s  ",
 		     strcmp(incident->kind, "interrupted") == 0 ? "INTERRUPTED" : "FATAL");
 	print_task(failures, incident);
 	fputc('\n', failures->output.file);
-	error = print_command(failures, incident);
+	print_command(failures);
 	print_cause(failures, incident);
 	print_attempts(failures);
 	print_effect(failures);
-	return error;
 }
 
-static int print_retried(const struct failures *failures, const struct row_incident *incident)
+static void print_retried(const struct failures *failures, const struct row_incident *incident)
 {
 	const struct report *report = &failures->report;
-	const struct report_task *last = &report->tasks[report_last_attempt(report, failures->index)];
+	const struct report_task *last = &report->tasks[report_last_attempt(report, failures->failure.index)];
 
 	fputc('\n', failures->output.file);
 	output_print(&failures->output, STYLE_WARNING, "retried  ");
 	print_task(failures, incident);
 	output_print(&failures->output, STYLE_GOOD, ", then ok");
 	fprintf(failures->output.file, " (+%s)\n",
-		units_duration(row_subtract(last->end_boot_ns, report->tasks[failures->index].end_boot_ns),
+		units_duration(row_subtract(last->end_boot_ns, report->tasks[failures->failure.index].end_boot_ns),
 			       failures->raw));
 	print_cause(failures, incident);
-	return 0;
 }
 
-static int print_harmless(const struct failures *failures, const struct row_incident *incident)
+static void print_harmless(const struct failures *failures, const struct row_incident *incident)
 {
 	if (!all)
-		return 0;
+		return;
 	fputc('\n', failures->output.file);
 	output_print(&failures->output, STYLE_DIM, "harmless  ");
 	print_task(failures, incident);
 	fputc('\n', failures->output.file);
 	print_cause(failures, incident);
-	return 0;
 }
 
 static void print_head(const struct failures *failures)
@@ -251,7 +200,7 @@ static void print_head(const struct failures *failures)
 
 static int print_incident(void *context, const void *row)
 {
-	static int (*const print[])(const struct failures *, const struct row_incident *) = {
+	static void (*const print[])(const struct failures *, const struct row_incident *) = {
 		print_fatal,
 		print_retried,
 		print_harmless,
@@ -261,8 +210,11 @@ static int print_incident(void *context, const void *row)
 
 	if (report_judge(&failures->report, row) != failures->verdict)
 		return 0;
-	error = load_task(failures, row);
-	return error < 0 ? error : print[failures->verdict](failures, row);
+	error = failure_load(&failures->report, row, &failures->failure);
+	if (error == 0)
+		print[failures->verdict](failures, row);
+	failure_free(&failures->failure);
+	return error;
 }
 
 static int print_all(struct failures *failures)
@@ -280,79 +232,22 @@ static int print_all(struct failures *failures)
 
 /* ---- JSON -------------------------------------------------------------------- */
 
-static json_t *task_to_json(const struct failures *failures)
-{
-	static const char *const members[] = {"id", "name", "label", "status", "exit_code", "signal"};
-	const struct report *report = &failures->report;
-	json_t *task = json_object(), *row;
-
-	if (!failures->task)
-		return json_null();
-	row = row_to_json(&row_type_task, failures->task);
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-		char escaped[32];
-
-		snprintf(escaped, sizeof(escaped), "%s_escaped", members[i]);
-		json_object_set(task, members[i], json_object_get(row, members[i]));
-		json_object_set(task, escaped, json_object_get(row, escaped)); /* does nothing if it is missing */
-	}
-	json_decref(row);
-	if (report->engine_names) {
-		json_set_string(task, "engine_name", report->engine_names[failures->index].name);
-		json_set_string(task, "engine_label", report->engine_names[failures->index].label);
-	}
-	json_set_integer(task, "wall_ns", row_subtract(failures->task->end_boot_ns, failures->task->begin_boot_ns));
-	json_set_integer(task, "last_attempt_id", report->tasks[report_last_attempt(report, failures->index)].id);
-	return task;
-}
-
-static int incident_to_json(void *context, const void *row)
-{
-	struct failures *failures = context;
-	enum report_verdict verdict = report_judge(&failures->report, row);
-	const struct row_process *process = NULL;
-	struct store_value command = {.type = STORE_VALUE_NULL};
-	struct rows line = {0};
-	json_t *incident;
-	int error;
-
-	if (verdict == REPORT_VERDICT_COUNT)
-		return 0;
-	error = load_task(failures, row);
-	if (error == 0)
-		error = load_command(failures, row, &line, &process);
-	if (error < 0)
-		return error;
-	if (process)
-		command = (struct store_value){
-			.type = STORE_VALUE_BLOB, .data = process->arguments.data, .size = process->arguments.size};
-	incident = row_to_json(&row_type_incident, row);
-	json_object_set_new(incident, "task", task_to_json(failures));
-	json_set_value(incident, "command", &command);
-	json_set_string(incident, "verdict", verdict_names[verdict]);
-	json_array_append_new(failures->failures, incident);
-	rows_free(&line);
-	return 0;
-}
-
 static int print_json(struct failures *failures)
 {
 	const struct row_run *row = report_run(&failures->report);
-	json_t *whole = json_object(), *run = row_to_json(&row_type_run, row);
-	int error;
+	json_t *whole = json_object(), *run = row_to_json(&row_type_run, row), *list = NULL;
+	int error = failures_to_json(&failures->report, &list);
 
 	json_set_integer(run, "wall_ns", row_subtract(row->end_boot_ns, row->begin_boot_ns));
 	json_object_set_new(whole, "run", run);
-	failures->failures = json_array();
-	json_object_set_new(whole, "failures", failures->failures);
-	error = report_each(&failures->report, REPORT_INCIDENTS, incident_to_json, failures);
+	json_object_set_new(whole, "failures", list);
 	if (error == 0)
 		error = json_print(whole);
 	json_decref(whole);
 	return error;
 }
 
-/* ---- failure the run --------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------- */
 
 static int find_run(struct store *store, const char *name, struct rows *ret_runs)
 {
@@ -377,7 +272,6 @@ static int failed_show(struct view *view)
 		error = names_join_run(&names, &failures.report);
 	if (error == 0)
 		error = options->json ? print_json(&failures) : print_all(&failures);
-	rows_free(&failures.tasks);
 	report_free(&failures.report);
 	rows_free(&runs);
 	return error;

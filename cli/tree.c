@@ -8,6 +8,7 @@
 
 #include "cli/units.h"
 #include "cli/views.h"
+#include "query/command.h"
 
 #define TASKS_MAX 40 /* on a terminal, without --all */
 #define DEPTH_MAX 16 /* of nested tasks; deeper ones are shown beside their parent */

@@ -13,18 +13,13 @@
 #include "cli/samples.h"
 #include "cli/source.h"
 #include "cli/table.h"
-#include "cli/thresholds.h"
+#include "cli/tuning.h"
 #include "cli/trend.h"
 #include "cli/units.h"
-#include "cost/bill.h"
-#include "tune/findings.h"
 
-#define KIND "tune"
-#define HOUR_NS INT64_C(3600000000000)
-#define GIB 1073741824.0
 #define NAMES_MAX 12 /* rows of the critical path on a terminal */
 
-static bool list, right_size;
+static bool list, right_size, raw;
 static int by = -1; /* 1: by sample, else by task */
 static const char *trend;
 static int format_choice = -1; /* index in RIGHT_SIZE_FORMATS */
@@ -56,93 +51,6 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPECS_OF_VIEW,
 };
 
-struct tune {
-	struct report report;
-	struct account account;
-	struct catalogue *catalogue;
-	struct findings_of_run findings;
-	struct prices *prices;
-	struct price_doubts doubts;
-	double hosts_nanos, core_nanos, gib_nanos; /* an hour: of all its hosts, of a core and a GiB of them */
-	bool raw;
-};
-
-/* ---- money ------------------------------------------------------------------------- */
-
-static bool ran_on(const struct tune *tune, int64_t host_id)
-{
-	const struct rows *parts = &tune->report.parts;
-
-	for (size_t i = 0; i < parts->count; i++)
-		if (ROWS_ITEM(parts, part, i)->run.host_id == host_id)
-			return true;
-	return false;
-}
-
-/* What the host cost an hour when the run began. */
-static int host_price(struct tune *tune, const struct row_cloud_host *host, int64_t *ret_cpu_nanos,
-		      int64_t *ret_memory_nanos)
-{
-	struct prices_host priced = bill_priced_host(host);
-	struct price_times times;
-	int error = price_times_make(tune->prices, &priced, &times);
-
-	if (error < 0)
-		return error;
-	price_doubts_add(&tune->doubts, price_at(&times, report_run(&tune->report)->started_unix_ns));
-	price_bill(price_at(&times, report_run(&tune->report)->started_unix_ns), host->host.cpu_count,
-		   host->host.memory_bytes, HOUR_NS, ret_cpu_nanos, ret_memory_nanos);
-	price_times_free(&times);
-	return 0;
-}
-
-/* Each host has its price; a core and a GiB cost what they do on average on all of them. */
-static int prices_find(struct tune *tune)
-{
-	struct rows hosts = {0};
-	double cpu_nanos = 0, memory_nanos = 0, core_count = 0, gib = 0;
-	int error = rows_load(&hosts, &row_type_cloud_host, tune->report.store, "hosts", NULL);
-
-	for (size_t i = 0; error == 0 && i < hosts.count; i++) {
-		const struct row_cloud_host *host = ROWS_ITEM(&hosts, cloud_host, i);
-		int64_t cpu = 0, memory = 0;
-
-		if (!ran_on(tune, host->host.id))
-			continue;
-		error = host_price(tune, host, &cpu, &memory);
-		cpu_nanos += (double)cpu;
-		memory_nanos += (double)memory;
-		core_count += (double)price_limit(host->host.cpu_count, PRICE_CPUS_MAX);
-		gib += (double)price_limit(host->host.memory_bytes, PRICE_MEMORY_BYTES_MAX) / GIB;
-	}
-	tune->hosts_nanos = cpu_nanos + memory_nanos;
-	tune->core_nanos = core_count > 0 ? cpu_nanos / core_count : 0;
-	tune->gib_nanos = gib > 0 ? memory_nanos / gib : 0;
-	rows_free(&hosts);
-	return error;
-}
-
-/* What it is worth that the hosts are free so much earlier, or that others can use processors and memory.
- * ROW_NULL: no price is known, at least of one host. */
-static int64_t saved_micros(const struct tune *tune, const struct finding_of_run *finding, int64_t wall_ns)
-{
-	double hosts = tune->hosts_nanos * (double)wall_ns;
-	double parts = tune->core_nanos * (double)finding->cpu_ns +
-		       tune->gib_nanos * (double)finding->memory_byte_seconds * 1e9 / GIB;
-
-	if (tune->doubts.none_count > 0)
-		return ROW_NULL;
-	return (int64_t)((hosts > parts ? hosts : parts) / (double)HOUR_NS / 1000);
-}
-
-/* The same for what is certain. */
-static int64_t least_micros(const struct tune *tune, const struct finding_of_run *finding)
-{
-	return finding->question->finding.saving == QUESTION_SAVING_LEAST
-		       ? saved_micros(tune, finding, finding->wall.low_ns)
-		       : 0;
-}
-
 /* ---- text -------------------------------------------------------------------------- */
 
 static const char *share_text(int64_t part, int64_t whole)
@@ -153,13 +61,13 @@ static const char *share_text(int64_t part, int64_t whole)
 	return units_value(QUESTION_SHARE, &share, false);
 }
 
-static void time_add(struct table *table, const struct tune *tune, const char *title, int64_t ns, int64_t whole,
+static void time_add(struct table *table, const struct tuning *tune, const char *title, int64_t ns, int64_t whole,
 		     const char *note)
 {
 	if (ns <= 0)
 		return;
 	table_add(table, STYLE_PLAIN, title);
-	table_add(table, STYLE_PLAIN, units_duration(ns, tune->raw));
+	table_add(table, STYLE_PLAIN, units_duration(ns, raw));
 	table_add(table, STYLE_DIM, share_text(ns, whole));
 	table_add(table, STYLE_DIM, note);
 }
@@ -172,16 +80,16 @@ static const struct table_column time_columns[] = {
 };
 
 /* A notebook's kernel, or a script that computes by itself, is no engine. */
-static bool driver_computes(const struct tune *tune)
+static bool driver_computes(const struct tuning *tune)
 {
 	const int64_t *owned_ns = tune->account.schedule.owned_ns;
 
-	return !report_run(&tune->report)->engine &&
+	return !report_run(tune->report)->engine &&
 	       tune->account.driver_cpu_ns > (owned_ns[SCHEDULE_DRIVER] + owned_ns[SCHEDULE_GAP]) / 2;
 }
 
 /* Of tasks that ended together, the last one need not be the one that was waited for. */
-static void print_unsure(const struct tune *tune, const struct output *output)
+static void print_unsure(const struct tuning *tune, const struct output *output)
 {
 	size_t count = tune->account.path_count, unsure_count = tune->account.unsure_count;
 
@@ -191,7 +99,7 @@ static void print_unsure(const struct tune *tune, const struct output *output)
 			     units_count((int64_t)unsure_count, false), units_count((int64_t)count, false));
 }
 
-static int print_wall(const struct tune *tune, const struct output *output)
+static int print_wall(const struct tuning *tune, const struct output *output)
 {
 	const struct schedule *schedule = &tune->account.schedule;
 	bool computes = driver_computes(tune);
@@ -222,7 +130,7 @@ static int print_wall(const struct tune *tune, const struct output *output)
 	return error;
 }
 
-static int print_processors(const struct tune *tune, const struct output *output)
+static int print_processors(const struct tuning *tune, const struct output *output)
 {
 	const struct account *account = &tune->account;
 	struct table *table;
@@ -236,7 +144,7 @@ static int print_processors(const struct tune *tune, const struct output *output
 	fputc('\n', output->file);
 	output_print(output, STYLE_TITLE, "Where the processors went");
 	output_print(output, STYLE_DIM, "  (%s allowed × the wall time)\n",
-		     units_core_limit(report_cores_milli(&tune->report)));
+		     units_core_limit(report_cores_milli(tune->report)));
 	time_add(table, tune, "  used", account->used_ns, account->held_ns, "");
 	time_add(table, tune, "  idle: storage", account->waiting_storage_ns, account->held_ns,
 		 "threads waited for storage");
@@ -249,16 +157,10 @@ static int print_processors(const struct tune *tune, const struct output *output
 	return error;
 }
 
-static const char *const bound_names[] = {
-#define B(NAME, name) name,
-	ACCOUNT_BOUNDS(B)
-#undef B
-};
-
 /* By sample, those that are not on the path are shown, too: samples do not wait for each other. */
-static int print_path(const struct tune *tune, const struct output *output)
+static int print_path(const struct tuning *tune, const struct output *output)
 {
-	const bool by_sample = tune->report.samples;
+	const bool by_sample = tune->report->samples;
 	const struct table_column columns[] = {
 		{by_sample ? "samples on the critical path" : "tasks on the critical path", TABLE_LEFT, 40, 0},
 		{"tasks", TABLE_RIGHT, 0, 3},
@@ -283,18 +185,18 @@ static int print_path(const struct tune *tune, const struct output *output)
 		if (name->path_ns == 0 && !by_sample)
 			break;
 		table_add_name(table, STYLE_PLAIN, "  ", name->name);
-		table_add_all(
-			table, units_count((int64_t)name->task_count, false), units_duration(name->path_ns, tune->raw),
-			share_text(name->path_ns, schedule->end_ns - schedule->begin_ns),
-			units_duration(name->times.wall_ns, tune->raw), units_duration(name->times.cpu_ns, tune->raw),
-			units_cores(name->times.cpu_ns, name->times.wall_ns), bound_names[name->bound], NULL);
+		table_add_all(table, units_count((int64_t)name->task_count, false), units_duration(name->path_ns, raw),
+			      share_text(name->path_ns, schedule->end_ns - schedule->begin_ns),
+			      units_duration(name->times.wall_ns, raw), units_duration(name->times.cpu_ns, raw),
+			      units_cores(name->times.cpu_ns, name->times.wall_ns), account_bound_name(name->bound),
+			      NULL);
 	}
 	error = table_print(table, output, true, NULL);
 	table_free(table);
 	return error;
 }
 
-static void print_imbalance(const struct tune *tune, const struct output *output)
+static void print_imbalance(const struct tuning *tune, const struct output *output)
 {
 	const struct account *account = &tune->account;
 	const struct account_name *longest;
@@ -306,16 +208,16 @@ static void print_imbalance(const struct tune *tune, const struct output *output
 	longest = account_longest(account, &median_ns);
 	if (longest && median_ns > 0)
 		output_print(output, STYLE_PLAIN, "  Imbalance: tasks on %s ran for %s, %.2f times the median (%s)\n",
-			     longest->name, units_duration(longest->times.wall_ns, tune->raw),
-			     (double)longest->times.wall_ns / (double)median_ns, units_duration(median_ns, tune->raw));
-	samples_print_misfit(tune->report.samples->samples.misfit, output);
+			     longest->name, units_duration(longest->times.wall_ns, raw),
+			     (double)longest->times.wall_ns / (double)median_ns, units_duration(median_ns, raw));
+	samples_print_misfit(tune->report->samples->samples.misfit, output);
 }
 
 /* Ends that read the same are one figure; nothing for sure is "up to". */
-static void print_interval(const struct tune *tune, const struct output *output, const struct schedule_saving *wall,
+static void print_interval(const struct tuning *tune, const struct output *output, const struct schedule_saving *wall,
 			   const char *title)
 {
-	const char *low = units_duration(wall->low_ns, tune->raw), *high = units_duration(wall->high_ns, tune->raw);
+	const char *low = units_duration(wall->low_ns, raw), *high = units_duration(wall->high_ns, raw);
 
 	if (wall->low_ns > 0 && strcmp(low, high) != 0)
 		output_print(output, STYLE_GOOD, "%s%s to %s", title, low, high);
@@ -323,11 +225,12 @@ static void print_interval(const struct tune *tune, const struct output *output,
 		output_print(output, STYLE_GOOD, "%s%s", wall->low_ns > 0 ? title : "saves up to ", high);
 }
 
-static void print_savings(const struct tune *tune, const struct output *output, const struct finding_of_run *finding)
+static void print_savings(const struct tuning *tune, const struct output *output, const struct finding_of_run *finding)
 {
 	const struct schedule_saving *wall = &finding->wall;
 	bool at_least = finding->question->finding.saving == QUESTION_SAVING_LEAST;
-	int64_t micros = at_least ? least_micros(tune, finding) : saved_micros(tune, finding, wall->high_ns);
+	int64_t micros =
+		at_least ? tuning_least_micros(tune, finding) : tuning_saved_micros(tune, finding, wall->high_ns);
 	const char *separator = at_least ? "saves " : "saves up to ";
 
 	if (wall->high_ns > 0) {
@@ -335,8 +238,7 @@ static void print_savings(const struct tune *tune, const struct output *output, 
 		separator = ", ";
 	}
 	if (finding->cpu_ns > 0) {
-		output_print(output, STYLE_GOOD, "%s%s of processors", separator,
-			     units_duration(finding->cpu_ns, tune->raw));
+		output_print(output, STYLE_GOOD, "%s%s of processors", separator, units_duration(finding->cpu_ns, raw));
 		separator = ", ";
 	}
 	if (finding->memory_byte_seconds > 0) {
@@ -351,7 +253,7 @@ static void print_savings(const struct tune *tune, const struct output *output, 
 	fputc('\n', output->file);
 }
 
-static void print_finding(const struct tune *tune, const struct output *whole, size_t index)
+static void print_finding(const struct tuning *tune, const struct output *whole, size_t index)
 {
 	const struct finding_of_run *finding = &tune->findings.items[index];
 	struct output_flow flow;
@@ -366,7 +268,7 @@ static void print_finding(const struct tune *tune, const struct output *whole, s
 	output_flow_end(&flow, 7);
 }
 
-static void print_findings(const struct tune *tune, const struct output *output)
+static void print_findings(const struct tuning *tune, const struct output *output)
 {
 	const struct findings_of_run *findings = &tune->findings;
 	size_t shown = limit > 0 && (size_t)limit < findings->count ? (size_t)limit : findings->count;
@@ -386,20 +288,12 @@ static void print_findings(const struct tune *tune, const struct output *output)
 	price_doubts_print(&tune->doubts, tune->prices, output);
 }
 
-/* Processes whose figures are lower bounds. */
-static int64_t lower_bound_count(const struct tune *tune)
-{
-	const struct report_doubts *doubts = &tune->report.doubts;
-
-	return doubts->unfinished_count + doubts->found_count + doubts->partial_count;
-}
-
 /* What makes the conclusions less sure. */
-static void print_doubts(const struct tune *tune, const struct output *whole)
+static void print_doubts(const struct tuning *tune, const struct output *whole)
 {
-	const struct row_run *run = report_run(&tune->report);
-	const struct row_host *host = report_host(&tune->report);
-	int64_t partial_count = lower_bound_count(tune);
+	const struct row_run *run = report_run(tune->report);
+	const struct row_host *host = report_host(tune->report);
+	int64_t partial_count = tuning_lower_bound_count(tune);
 	struct output_flow flow;
 	const struct output *output = &flow.inner;
 
@@ -410,12 +304,10 @@ static void print_doubts(const struct tune *tune, const struct output *whole)
 		output_print(output, STYLE_BAD,
 			     "INCOMPLETE: %s %s of this host were lost while it ran. Where nothing seems to have run, "
 			     "something may have.\n",
-			     units_count(run->lost_count, tune->raw),
-			     units_plural(run->lost_count, "record", "records"));
+			     units_count(run->lost_count, raw), units_plural(run->lost_count, "record", "records"));
 	if (partial_count > 0)
 		output_print(output, STYLE_WARNING, "The figures of %s %s are lower bounds: see tracer show.\n",
-			     units_count(partial_count, tune->raw),
-			     units_plural(partial_count, "process", "processes"));
+			     units_count(partial_count, raw), units_plural(partial_count, "process", "processes"));
 	if (host && host->delay_accounting == 0)
 		output_print(output, STYLE_WARNING,
 			     "Delay accounting is off: waits for memory are unknown, those for storage estimated. To "
@@ -423,22 +315,21 @@ static void print_doubts(const struct tune *tune, const struct output *whole)
 	output_flow_end(&flow, 0);
 }
 
-static int print_text(const struct tune *tune, const struct output *output)
+static int print_text(const struct tuning *tune, const struct output *output)
 {
-	const struct row_run *run = report_run(&tune->report);
+	const struct row_run *run = report_run(tune->report);
 	const struct schedule *schedule = &tune->account.schedule;
 	int error;
 
 	output_print(output, STYLE_TITLE, "run %s", run->name);
 	output_print(output, STYLE_PLAIN, "  %s, %s %s, %s of CPU time\n",
-		     units_duration(schedule->end_ns - schedule->begin_ns, tune->raw),
-		     units_count(run->task_count, false), units_plural(run->task_count, "task", "tasks"),
-		     units_duration(run->cpu_ns, tune->raw));
+		     units_duration(schedule->end_ns - schedule->begin_ns, raw), units_count(run->task_count, false),
+		     units_plural(run->task_count, "task", "tasks"), units_duration(run->cpu_ns, raw));
 	print_doubts(tune, output);
 	error = print_wall(tune, output);
 	if (error == 0)
 		error = print_path(tune, output);
-	if (error == 0 && tune->report.samples)
+	if (error == 0 && tune->report->samples)
 		print_imbalance(tune, output);
 	if (error == 0)
 		error = print_processors(tune, output);
@@ -447,209 +338,52 @@ static int print_text(const struct tune *tune, const struct output *output)
 	return error;
 }
 
-/* ---- JSON -------------------------------------------------------------------------- */
+/* ---- the verb ---------------------------------------------------------------------- */
 
-static json_t *names_to_json(const struct account *account)
+static int print_json(const struct tuning *tune)
 {
-	json_t *array = json_array();
+	json_t *root = tuning_to_json(tune);
+	int error = json_print(root);
 
-	for (size_t i = 0; i < account->name_count; i++) {
-		const struct account_name *name = &account->names[i];
-		json_t *object = json_object();
-
-		json_set_string(object, "name", name->name);
-		json_set_integer(object, "task_count", (int64_t)name->task_count);
-		json_set_integer(object, "path_ns", name->path_ns);
-		json_set_integer(object, "wall_ns", name->times.wall_ns);
-		json_set_integer(object, "cpu_ns", name->times.cpu_ns);
-		json_set_integer(object, "run_delay_ns", name->times.run_delay_ns);
-		json_set_integer(object, "block_io_delay_ns", name->times.block_io_ns);
-		json_set_integer(object, "memory_delay_ns", name->times.memory_ns);
-		json_set_integer(object, "uninterruptible_ns", name->times.uninterruptible_ns);
-		json_set_string(object, "bound_by", bound_names[name->bound]);
-		json_array_append_new(array, object);
-	}
-	return array;
-}
-
-static json_t *imbalance_to_json(const struct account *account)
-{
-	int64_t median_ns;
-	const struct account_name *longest = account_longest(account, &median_ns);
-	json_t *object = json_object();
-
-	if (longest) {
-		json_set_string(object, "sample", longest->name);
-		json_set_integer(object, "wall_ns", longest->times.wall_ns);
-		json_set_integer(object, "median_wall_ns", median_ns);
-	}
-	return object;
-}
-
-static json_t *path_to_json(const struct tune *tune)
-{
-	static const char *const owners[] = {
-#define S(NAME, name) name,
-		SCHEDULE_OWNERS(S)
-#undef S
-	};
-	const struct schedule *schedule = &tune->account.schedule;
-	json_t *array = json_array();
-
-	for (size_t i = 0; i < schedule->span_count; i++) {
-		const struct schedule_span *span = &schedule->spans[i];
-		json_t *object = json_object();
-
-		json_set_string(object, "owner", owners[span->owner]);
-		json_set_integer(object, "task_id",
-				 span->task == SCHEDULE_NO_TASK
-					 ? ROW_NULL
-					 : tune->report.tasks[tune->account.tasks[span->task].index].id);
-		json_set_integer(object, "begin_boot_ns", span->begin_ns);
-		json_set_integer(object, "end_boot_ns", span->end_ns);
-		json_array_append_new(array, object);
-	}
-	return array;
-}
-
-static json_t *findings_to_json(const struct tune *tune)
-{
-	json_t *array = json_array();
-
-	for (size_t i = 0; i < tune->findings.count; i++) {
-		const struct finding_of_run *finding = &tune->findings.items[i];
-		json_t *object = json_object();
-
-		json_set_string(object, "finding", finding->question->name);
-		json_set_string(object, "subject", finding->subject);
-		json_set_string(object, "sentence", finding->sentence);
-		json_set_string(object, "advice", finding->advice);
-		json_set_integer(object, "row_count", (int64_t)finding->task_count);
-		json_set_integer(object, "saved_wall_low_ns", finding->wall.low_ns);
-		json_set_integer(object, "saved_wall_high_ns", finding->wall.high_ns);
-		json_set_integer(object, "saved_cpu_ns", finding->cpu_ns);
-		json_set_integer(object, "saved_byte_seconds", finding->memory_byte_seconds);
-		json_set_integer(object, "saved_micros", least_micros(tune, finding));
-		json_set_integer(object, "saved_micros_high", saved_micros(tune, finding, finding->wall.high_ns));
-		json_array_append_new(array, object);
-	}
-	return array;
-}
-
-static int print_json(const struct tune *tune)
-{
-	const struct account *account = &tune->account;
-	const struct schedule *schedule = &account->schedule;
-	const struct row_run *run = report_run(&tune->report);
-	json_t *root = json_object(), *wall = json_object(), *processors = json_object();
-	int error;
-
-	json_set_integer(root, "run_id", run->id);
-	json_set_string(root, "name", run->name);
-	json_set_string(root, "status", run->status);
-	json_set_integer(root, "lost_count", run->lost_count);
-	json_set_integer(root, "lower_bound_count", lower_bound_count(tune));
-	json_set_string(root, "currency", prices_currency(tune->prices));
-	price_doubts_to_json(&tune->doubts, root);
-	json_set_integer(wall, "wall_ns", schedule->end_ns - schedule->begin_ns);
-	json_set_integer(wall, "task_ns", schedule->owned_ns[SCHEDULE_TASK]);
-	json_set_integer(wall, "gap_ns", schedule->owned_ns[SCHEDULE_GAP]);
-	json_set_integer(wall, "queue_ns", schedule->owned_ns[SCHEDULE_QUEUE]);
-	json_set_integer(wall, "driver_ns", schedule->owned_ns[SCHEDULE_DRIVER]);
-	json_set_integer(wall, "driver_cpu_ns", account->driver_cpu_ns);
-	json_object_set_new(root, "wall", wall);
-	json_set_integer(processors, "held_ns", account->held_ns);
-	json_set_integer(processors, "used_ns", account->used_ns);
-	json_set_integer(processors, "storage_ns", account->waiting_storage_ns);
-	json_set_integer(processors, "memory_ns", account->waiting_memory_ns);
-	json_set_integer(processors, "processor_ns", account->waiting_processor_ns);
-	json_set_integer(processors, "idle_ns", account->idle_ns);
-	json_object_set_new(root, "processors", processors);
-	json_set_string(root, "by", tune->report.samples ? "sample" : "task");
-	json_object_set_new(root, "names", names_to_json(account));
-	if (tune->report.samples) {
-		const char *misfit = tune->report.samples->samples.misfit;
-
-		json_set_string(root, "sample_misfit", *misfit ? misfit : NULL);
-		json_object_set_new(root, "imbalance", imbalance_to_json(account));
-	}
-	json_set_integer(root, "path_task_count", (int64_t)account->path_count);
-	json_set_integer(root, "path_unsure_count", (int64_t)account->unsure_count);
-	json_object_set_new(root, "critical_path", path_to_json(tune));
-	json_object_set_new(root, "findings", findings_to_json(tune));
-	error = json_print(root);
 	json_decref(root);
 	return error;
 }
 
-/* ---- the verb ---------------------------------------------------------------------- */
-
-static const struct store_parameter *bind(const struct question *question, void *data)
-{
-	return thresholds_bind(&thresholds, question, NULL);
-}
-
-static int64_t worth(const struct finding_of_run *finding, void *data)
-{
-	return saved_micros(data, finding, finding->wall.high_ns);
-}
-
-static int run_tune(struct view *view, struct tune *tune)
-{
-	struct findings_request request = {
-		.report = &tune->report,
-		.account = &tune->account,
-		.catalogue = tune->catalogue,
-		.kind = KIND,
-		.bind = bind,
-		.format = answer_format,
-		.worth = worth,
-		.data = tune,
-	};
-	int error = account_make(&tune->report, tune->report.samples ? report_task_sample : report_task_name,
-				 &tune->account);
-
-	if (error == 0)
-		error = prices_find(tune);
-	if (error == 0)
-		error = findings_find(&request, &tune->findings);
-	if (error == 0)
-		error = view->options->json ? print_json(tune) : print_text(tune, &view->output);
-	findings_free(&tune->findings);
-	account_free(&tune->account);
-	return error;
-}
-
-static int run_show(struct view *view, struct tune *tune)
+static int run_show(struct view *view, struct tuning *tune)
 {
 	const struct options *options = view->options;
+	struct report report = {0};
 	struct rows run = {0};
 	struct sample_names *sample_names = NULL;
 	int error = source_find_run(view->store, options->operand_count ? options->operands[0] : NULL, &run);
 
 	if (error == 0)
-		error = report_load(&tune->report, view->store, ROWS_ITEM(&run, run, 0), false);
+		error = report_load(&report, view->store, ROWS_ITEM(&run, run, 0), false);
 	if (error == 0)
-		error = names_join_run(&names, &tune->report);
+		error = names_join_run(&names, &report);
 	if (error == 0)
 		error = sample_options_read(options, by == 1, &sample_names);
 	if (error == 0 && by == 1)
-		error = report_load_samples(&tune->report, sample_names);
+		error = report_load_samples(&report, sample_names);
+	tune->report = &report;
 	if (error == 0)
-		error = run_tune(view, tune);
+		error = tuning_make(tune, answer_format);
+	if (error == 0)
+		error = options->json ? print_json(tune) : print_text(tune, &view->output);
+	tuning_free(tune);
 	sample_names_free(sample_names);
-	report_free(&tune->report);
+	report_free(&report);
 	rows_free(&run);
 	return error;
 }
 
 static int tune_show(struct view *view)
 {
-	struct tune tune = {.raw = view->options->raw};
+	struct tuning tune = {.thresholds = &thresholds};
 	int error = thresholds_catalogue(&tune.catalogue);
 
 	if (error == 0)
-		error = thresholds_check(&thresholds, view->options, tune.catalogue, KIND);
+		error = thresholds_check(&thresholds, view->options, tune.catalogue, TUNING_KIND);
 	if (error == 0) {
 		tune.prices = price_list_load(prices_path);
 		error = tune.prices ? run_show(view, &tune) : VERB_FAILED;
@@ -679,6 +413,7 @@ static int trend_tune(struct view *view)
 
 static int tune_main(const struct options *options)
 {
+	raw = options->raw;
 	if (list + right_size + (trend != NULL) > 1)
 		return options_misuse(options, "--list, --right-size and --trend exclude each other");
 	if (!right_size && (format_choice >= 0 || input_bytes != ROW_NULL))
@@ -693,7 +428,8 @@ static int tune_main(const struct options *options)
 		return VERB_USAGE;
 	if (trend)
 		return source_show(options, trend_tune);
-	return list ? thresholds_list(&thresholds, options, KIND) : names_show(names_path, &names, options, tune_show);
+	return list ? thresholds_list(&thresholds, options, TUNING_KIND)
+		    : names_show(names_path, &names, options, tune_show);
 }
 
 const struct verb verb_tune = {

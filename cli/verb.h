@@ -64,6 +64,7 @@ struct verb {
 	V(run) \
 	V(runs) \
 	V(show) \
+	V(report) \
 	V(failed) \
 	V(top) \
 	V(explain) \

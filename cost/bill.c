@@ -891,3 +891,13 @@ void bill_free(struct bill *bill)
 	rows_free(&bill->hosts);
 	*bill = (struct bill){0};
 }
+
+int64_t bill_row_total(const struct bill_row *row)
+{
+	return row->used_nanos + row->unused_nanos + row->system_nanos + row->idle_nanos;
+}
+
+bool bill_rows_are_whole(enum bill_key by)
+{
+	return by == BILL_BY_HOST || by == BILL_BY_DAY;
+}

@@ -102,3 +102,8 @@ bool bill_is_system(const char *run_kind);
 /* The host as a list of prices knows it. An instance of EC2 says in its DMI fields what it is; for other clouds only
  * the lake knows. */
 struct prices_host bill_priced_host(const struct row_cloud_host *host);
+
+/* All of a row's amounts together. */
+int64_t bill_row_total(const struct bill_row *row);
+/* Whether rows of that kind have the host's own and idle time, too. */
+bool bill_rows_are_whole(enum bill_key by);

@@ -25,7 +25,7 @@ TEST(queries_run_on_empty_and_filled)
 	struct row_process process = fill_process(2, "text");
 	struct row_task task = fill_task(1, "text");
 	struct row_task engine = fill_task(3, "text");
-	struct row_run part = fill_run(1, "text");
+	struct row_run part = fill_run(1, "text"), earlier = part;
 	struct row_host other_host = fill_host(77, "text");
 	const char *name;
 
@@ -52,6 +52,10 @@ TEST(queries_run_on_empty_and_filled)
 	part.id = part.host_id = 77;
 	part.status = "failed";
 	put_run(&part);
+	/* The same work, earlier. */
+	earlier.id = 78;
+	earlier.started_unix_ns = 0;
+	put_run(&earlier);
 	commit(1);
 	for (size_t i = 0; (name = query_name(i)); i++) /* findings have tests of their own */
 		ck_assert_msg(run_query(reader, name) > 0 || strstr(query_text(name), "\n-- finding: "),

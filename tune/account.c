@@ -49,6 +49,17 @@ struct account_states account_states_of(const struct account_times *times)
 	return states;
 }
 
+const char *account_bound_name(enum account_bound bound)
+{
+	static const char *const names[] = {
+#define B(NAME, name) name,
+		ACCOUNT_BOUNDS(B)
+#undef B
+	};
+
+	return names[bound];
+}
+
 enum account_bound account_bound_of(const struct account_times *times)
 {
 	struct account_states states = account_states_of(times);

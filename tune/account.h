@@ -98,5 +98,6 @@ bool account_is_prompt(const struct row_run *run);
  * have a known time. Of an even number of samples, the median is the lower of the middle ones. */
 const struct account_name *account_longest(const struct account *account, int64_t *ret_median_ns);
 
+const char *account_bound_name(enum account_bound bound);
 /* What bounds tasks that did this; thresholds and sources are in docs/tune.md. */
 enum account_bound account_bound_of(const struct account_times *times);

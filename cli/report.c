@@ -1,0 +1,86 @@
+/* tracer report [RUN]: a run as a page for a browser: one file to look at, send and keep. */
+#include <unistd.h>
+
+#include "cli/price_list.h"
+#include "cli/report_page.h"
+#include "cli/sample_options.h"
+#include "cli/source.h"
+#include "web/page.h"
+
+static const char *output_path, *prices_path, *names_path;
+static int64_t command_bytes_max = REPORT_COMMAND_BYTES_MAX;
+static struct names *names;
+
+static const struct option_spec option_specs[] = {
+	{"output", 'o', "FILE", "file", "write to FILE instead of standard output", .text = &output_path},
+	{"commands-size", 0, "BYTES", NULL, "command lines of processes up to this size together (16M)",
+	 .bytes = &command_bytes_max},
+	OPTION_SPEC_NAMES(&names_path),
+	OPTION_SPECS_OF_SAMPLES,
+	OPTION_SPEC_PRICES(&prices_path),
+	OPTION_SPEC_SOURCE,
+	OPTION_SPECS_LAST,
+};
+
+static int run_report(struct view *view, const struct row_run *run)
+{
+	const struct report_page_request request = {.verb = "report",
+						    .output_path = output_path,
+						    .prices_path = prices_path,
+						    .command_bytes_max = command_bytes_max};
+	struct sample_names *sample_names = NULL;
+	struct report report = {0};
+	int error = report_load(&report, view->store, run, true);
+
+	if (error == 0 && report_run(&report)->process_count > REPORT_PROCESSES_MAX)
+		error = say("tracer report: the run has %lld processes; a page of more than %lld would not open in a "
+			    "browser: see tracer show --table, or tracer export --format csv",
+			    (long long)report_run(&report)->process_count, (long long)REPORT_PROCESSES_MAX);
+	if (error == 0)
+		error = names_join_run(&names, &report);
+	if (error == 0)
+		error = sample_options_read(view->options, true, &sample_names);
+	if (error == 0)
+		error = report_load_samples(&report, sample_names);
+	if (error == 0)
+		error = report_page_write(&report, &request);
+	sample_names_free(sample_names);
+	report_free(&report);
+	return error;
+}
+
+static int report_show(struct view *view)
+{
+	const struct options *options = view->options;
+	struct rows runs = {0};
+	int error = source_find_run(view->store, options->operand_count ? options->operands[0] : NULL, &runs);
+
+	if (error == 0)
+		error = run_report(view, ROWS_ITEM(&runs, run, 0));
+	rows_free(&runs);
+	return error;
+}
+
+static int report_main(const struct options *options)
+{
+	if (!web_page_is_available())
+		return say("tracer report: this build has no page: build with -Dweb=enabled");
+	if (!output_path && isatty(STDOUT_FILENO))
+		return options_misuse(options, "a page is not for a terminal: -o FILE");
+	return names_show(names_path, &names, options, report_show);
+}
+
+const struct verb verb_report = {
+	.name = "report",
+	.operands = "[RUN]",
+	.operands_most = 1,
+	.summary = "write a run as a page for a browser",
+	.description = "Writes the latest run, or RUN, as one file of HTML: why it failed, what would\n"
+		       "make it faster, a timeline of its tasks, tools and processes, and all figures\n"
+		       "as tables. It opens without a network, and makes no request.",
+	.options = option_specs,
+	.examples = "  tracer report -o run.html\n"
+		    "  tracer report 3f2a -o run.html --names trace.txt",
+	.completion = "run",
+	.main = report_main,
+};

@@ -1,0 +1,275 @@
+/* Columns of numbers, compressed. See columns.h. */
+#include "web/columns.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+#include <zlib.h>
+
+#include "common/grow.h"
+#include "common/store/rows.h"
+#include "common/text.h"
+
+/* ---- tables ---------------------------------------------------------------------- */
+
+void *web_table_add(struct web_table *table)
+{
+	void *rows = grow(table->rows, &table->capacity, table->count + 1, table->row_size);
+	char *row;
+
+	if (!rows)
+		return NULL;
+	table->rows = rows;
+	row = (char *)rows + table->count++ * table->row_size;
+	for (size_t i = 0; i < table->column_count; i++)
+		*(int64_t *)(void *)(row + table->columns[i].offset) = ROW_NULL;
+	return row;
+}
+
+void web_table_free(struct web_table *table)
+{
+	free(table->rows);
+	table->rows = NULL;
+	table->count = table->capacity = 0;
+}
+
+/* ---- texts ----------------------------------------------------------------------- */
+
+struct web_text {
+	UT_hash_handle hh;
+	int64_t index;
+	char text[];
+};
+
+struct length_row {
+	int64_t length;
+};
+
+static const struct web_column length_columns[] = {{"length", offsetof(struct length_row, length), false}};
+
+void web_texts_init(struct web_texts *texts)
+{
+	*texts = (struct web_texts){.lengths = {"texts", length_columns, 1, sizeof(struct length_row)}};
+}
+
+static int text_add(struct web_texts *texts, const char *escaped, size_t size, struct web_text **ret_text)
+{
+	struct web_text *text = malloc(sizeof(*text) + size + 1);
+	struct length_row *row;
+
+	if (!text)
+		return -ENOMEM;
+	row = web_table_add(&texts->lengths);
+	if (!row) {
+		free(text);
+		return -ENOMEM;
+	}
+	row->length = (int64_t)size;
+	text->index = (int64_t)texts->lengths.count - 1;
+	memcpy(text->text, escaped, size + 1);
+	HASH_ADD(hh, texts->texts, text, size, text);
+	*ret_text = text;
+	return 0;
+}
+
+int64_t web_texts_add(struct web_texts *texts, const char *text)
+{
+	size_t length = text ? strlen(text) : 0, capacity = 4 * length + 1, size;
+	struct web_text *found;
+	char *escaped;
+	int error = 0;
+
+	if (!text)
+		return ROW_NULL;
+	escaped = malloc(capacity);
+	if (!escaped)
+		return -ENOMEM;
+	size = text_escape(text, length, escaped, capacity);
+	HASH_FIND(hh, texts->texts, escaped, size, found);
+	if (!found)
+		error = text_add(texts, escaped, size, &found);
+	free(escaped);
+	return error < 0 ? error : found->index;
+}
+
+void web_texts_free(struct web_texts *texts)
+{
+	struct web_text *text, *next;
+
+	HASH_ITER (hh, texts->texts, text, next) {
+		HASH_DEL(texts->texts, text);
+		free(text);
+	}
+	web_table_free(&texts->lengths);
+}
+
+/* ---- compression, base64 --------------------------------------------------------- */
+
+struct packer {
+	FILE *file;
+	z_stream stream;
+	unsigned char rest[3]; /* bytes that do not make four characters yet */
+	size_t rest_count;
+};
+
+static const char base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+static void base64_write(struct packer *packer, const unsigned char *data, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		packer->rest[packer->rest_count++] = data[i];
+		if (packer->rest_count < sizeof(packer->rest))
+			continue;
+		fputc(base64_digits[packer->rest[0] >> 2], packer->file);
+		fputc(base64_digits[(packer->rest[0] & 3) << 4 | packer->rest[1] >> 4], packer->file);
+		fputc(base64_digits[(packer->rest[1] & 15) << 2 | packer->rest[2] >> 6], packer->file);
+		fputc(base64_digits[packer->rest[2] & 63], packer->file);
+		packer->rest_count = 0;
+	}
+}
+
+static void base64_end(struct packer *packer)
+{
+	const unsigned char zeros[2] = {0};
+	size_t count = packer->rest_count;
+
+	if (count == 0)
+		return;
+	memcpy(packer->rest + count, zeros, sizeof(packer->rest) - count);
+	fputc(base64_digits[packer->rest[0] >> 2], packer->file);
+	fputc(base64_digits[(packer->rest[0] & 3) << 4 | packer->rest[1] >> 4], packer->file);
+	fputc(count == 2 ? base64_digits[(packer->rest[1] & 15) << 2] : '=', packer->file);
+	fputc('=', packer->file);
+}
+
+/* Compresses and writes; `flush` is Z_FINISH for the end. */
+static void pack(struct packer *packer, const void *data, size_t size, int flush)
+{
+	unsigned char out[16384];
+
+	packer->stream.next_in = (unsigned char *)data;
+	packer->stream.avail_in = (unsigned)size;
+	do {
+		packer->stream.next_out = out;
+		packer->stream.avail_out = sizeof(out);
+		deflate(&packer->stream, flush);
+		base64_write(packer, out, sizeof(out) - packer->stream.avail_out);
+	} while (packer->stream.avail_out == 0);
+}
+
+/* ---- columns --------------------------------------------------------------------- */
+
+/* The number that is stored for each row, in the order of the rows. */
+struct reader {
+	const char *row;
+	size_t row_size;
+	bool is_delta;
+	int64_t last;
+};
+
+static struct reader reader_of(const struct web_table *table, const struct web_column *column)
+{
+	return (struct reader){(const char *)table->rows + column->offset, table->row_size, column->is_delta, 0};
+}
+
+static uint64_t reader_next(struct reader *reader)
+{
+	int64_t value = *(const int64_t *)(const void *)reader->row, delta;
+
+	reader->row += reader->row_size;
+	if (!reader->is_delta)
+		return value < 0 ? 0 : (uint64_t)value + 1;
+	if (value == ROW_NULL)
+		value = reader->last;
+	delta = (int64_t)((uint64_t)value - (uint64_t)reader->last);
+	reader->last = value;
+	return (uint64_t)delta << 1 ^ (uint64_t)(delta >> 63);
+}
+
+static unsigned column_bytes(const struct web_table *table, const struct web_column *column)
+{
+	struct reader reader = reader_of(table, column);
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < table->count; i++)
+		all |= reader_next(&reader);
+	return all ? (unsigned)(71 - __builtin_clzll(all)) / 8 : 0;
+}
+
+static void column_pack(struct packer *packer, const struct web_table *table, const struct web_column *column)
+{
+	unsigned bytes = column_bytes(table, column);
+	unsigned char buffer[16384];
+
+	for (unsigned plane = 0; plane < bytes; plane++) {
+		struct reader reader = reader_of(table, column);
+		size_t used = 0;
+
+		for (size_t i = 0; i < table->count; i++) {
+			buffer[used++] = (unsigned char)(reader_next(&reader) >> 8 * plane);
+			if (used < sizeof(buffer) && i + 1 < table->count)
+				continue;
+			pack(packer, buffer, used, Z_NO_FLUSH);
+			used = 0;
+		}
+	}
+}
+
+static json_t *table_to_json(const struct web_table *table)
+{
+	json_t *columns = json_object();
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct web_column *column = &table->columns[i];
+		json_t *object = json_pack("{s:i}", "bytes", (int)column_bytes(table, column));
+
+		if (column->is_delta)
+			json_object_set_new(object, "delta", json_true());
+		json_object_set_new(columns, column->name, object);
+	}
+	return json_pack("{s:I, s:o}", "count", (json_int_t)table->count, "columns", columns);
+}
+
+static int head_pack(struct packer *packer, const json_t *facts, const struct web_table *const *tables,
+		     size_t table_count)
+{
+	json_t *described = json_object(), *head = json_pack("{s:O, s:o}", "facts", facts, "tables", described);
+	unsigned char length[4];
+	char *text;
+	size_t size;
+
+	for (size_t i = 0; i < table_count; i++)
+		json_object_set_new(described, tables[i]->name, table_to_json(tables[i]));
+	text = json_dumps(head, JSON_COMPACT);
+	json_decref(head);
+	if (!text)
+		return -ENOMEM;
+	size = strlen(text);
+	for (size_t i = 0; i < sizeof(length); i++)
+		length[i] = (unsigned char)(size >> 8 * i);
+	pack(packer, length, sizeof(length), Z_NO_FLUSH);
+	pack(packer, text, size, Z_NO_FLUSH);
+	free(text);
+	return 0;
+}
+
+int web_columns_write(FILE *file, const json_t *facts, const struct web_table *const *tables, size_t table_count,
+		      const struct web_texts *texts)
+{
+	struct packer packer = {.file = file};
+	int error;
+
+	if (deflateInit(&packer.stream, Z_DEFAULT_COMPRESSION) != Z_OK)
+		return -ENOMEM;
+	error = head_pack(&packer, facts, tables, table_count);
+	for (size_t i = 0; i < table_count && error == 0; i++)
+		for (size_t j = 0; j < tables[i]->column_count; j++)
+			column_pack(&packer, tables[i], &tables[i]->columns[j]);
+	for (const struct web_text *text = texts->texts; text && error == 0; text = text->hh.next)
+		pack(&packer, text->text, strlen(text->text), Z_NO_FLUSH);
+	pack(&packer, NULL, 0, Z_FINISH);
+	deflateEnd(&packer.stream);
+	base64_end(&packer);
+	return error;
+}

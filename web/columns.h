@@ -1,0 +1,44 @@
+/* Rows of numbers stored by column, and the texts that they refer to: the data of the page (docs/page.md). */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A whole number of a row, ROW_NULL (unknown), or the index of a text. */
+struct web_column {
+	const char *name;
+	size_t offset; /* of an int64_t in the row */
+	bool is_delta; /* stored as differences; unknown is then that of the row before */
+};
+
+struct web_table {
+	const char *name;
+	const struct web_column *columns;
+	size_t column_count;
+	size_t row_size;
+	void *rows;
+	size_t count, capacity;
+};
+
+/* Returns a new row, all of it unknown, or NULL if out of memory. Valid until the next call. */
+void *web_table_add(struct web_table *table);
+void web_table_free(struct web_table *table);
+
+struct web_text;
+struct web_texts {
+	struct web_text *texts;   /* in the order in which they were added */
+	struct web_table lengths; /* one of the tables of the page */
+};
+
+void web_texts_init(struct web_texts *texts);
+/* Returns the index of that text, adding it if it is new; ROW_NULL for NULL. Control, bidirectional and invalid
+ * characters are escaped (common/text.h). Returns -ENOMEM if out of memory. */
+int64_t web_texts_add(struct web_texts *texts, const char *text);
+void web_texts_free(struct web_texts *texts);
+
+/* Writes `facts`, the tables and the texts, compressed and in base64. Returns 0 or -ENOMEM; check ferror(). */
+int web_columns_write(FILE *file, const json_t *facts, const struct web_table *const *tables, size_t table_count,
+		      const struct web_texts *texts);

@@ -1,0 +1,200 @@
+/* What a run used over time. See series.h. */
+#include "web/series.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/grow.h"
+#include "common/store/rows.h"
+
+/* A(name): amounts that are spread evenly over the time in which they were used. */
+#define AMOUNTS(A) A(cpu_us) A(wait_us) A(read_bytes) A(write_bytes) A(sent_bytes) A(received_bytes)
+
+struct series_row {
+#define A(name) int64_t name;
+	AMOUNTS(A)
+	A(blocked_us)
+	A(memory_bytes)
+#undef A
+};
+
+static const struct web_column series_columns[] = {
+#define A(name) {#name, offsetof(struct series_row, name), false},
+	AMOUNTS(A) A(blocked_us) A(memory_bytes)
+#undef A
+};
+
+enum {
+#define A(name) AT_##name,
+	AMOUNTS(A)
+#undef A
+		AT_blocked_us,
+	AMOUNT_COUNT,
+};
+
+/* Memory that is held from then on, or no longer if it is negative. */
+struct change {
+	int64_t us, bytes;
+};
+
+struct web_series {
+	int64_t step_us;
+	size_t count;
+	double (*amounts)[AMOUNT_COUNT]; /* in a step */
+	double (*rises)[AMOUNT_COUNT];   /* difference of the amount of whole steps to that of the step before */
+	struct change *changes;
+	size_t change_count, change_capacity;
+};
+
+struct web_series *web_series_new(int64_t wall_us)
+{
+	struct web_series *series = calloc(1, sizeof(*series));
+
+	if (!series)
+		return NULL;
+	wall_us = wall_us < 1 ? 1 : wall_us;
+	series->step_us = wall_us / WEB_STEPS_MAX + 1;
+	if (series->step_us < 1000)
+		series->step_us = 1000;
+	series->count = (size_t)((wall_us + series->step_us - 1) / series->step_us);
+	series->amounts = calloc(series->count, sizeof(*series->amounts));
+	series->rises = calloc(series->count + 1, sizeof(*series->rises));
+	if (series->amounts && series->rises)
+		return series;
+	web_series_free(series);
+	return NULL;
+}
+
+void web_series_free(struct web_series *series)
+{
+	if (!series)
+		return;
+	free(series->amounts);
+	free(series->rises);
+	free(series->changes);
+	free(series);
+}
+
+int64_t web_series_step_us(const struct web_series *series)
+{
+	return series->step_us;
+}
+
+/* ---- amounts --------------------------------------------------------------------- */
+
+/* Where a time lies, in steps. */
+static double step_of(const struct web_series *series, int64_t us)
+{
+	double step = (double)us / (double)series->step_us;
+
+	return step < 0 ? 0 : step > (double)series->count ? (double)series->count : step;
+}
+
+static void spread(struct web_series *series, int at, double from, double to, double amount)
+{
+	size_t first = (size_t)from, last = (size_t)to;
+	double rate;
+
+	if (amount <= 0)
+		return;
+	if (first >= series->count) { /* at the very end */
+		series->amounts[series->count - 1][at] += amount;
+		return;
+	}
+	if (to <= from || first == last) {
+		series->amounts[first][at] += amount;
+		return;
+	}
+	rate = amount / (to - from);
+	series->amounts[first][at] += rate * ((double)first + 1 - from);
+	series->rises[first + 1][at] += rate;
+	series->rises[last][at] -= rate;
+	if (last < series->count)
+		series->amounts[last][at] += rate * (to - (double)last);
+}
+
+static double used(int64_t from, int64_t to)
+{
+	return from == ROW_NULL || to == ROW_NULL ? 0 : (double)to - (double)from;
+}
+
+void web_series_add(struct web_series *series, const struct web_point *from, const struct web_point *to)
+{
+	double begin = step_of(series, from->us), end = step_of(series, to->us);
+
+#define A(name) spread(series, AT_##name, begin, end, used(from->name, to->name));
+	AMOUNTS(A)
+#undef A
+	if (to->blocked_count > 0)
+		spread(series, AT_blocked_us, begin, end, (double)to->blocked_count * used(from->us, to->us));
+}
+
+/* ---- memory ---------------------------------------------------------------------- */
+
+/* Sums of hostile figures do not overflow either. */
+#define HELD_BYTES_MAX (INT64_C(1) << 42)
+
+int web_series_hold(struct web_series *series, int64_t from_us, int64_t to_us, int64_t bytes)
+{
+	struct change *changes;
+
+	if (bytes <= 0 || from_us >= to_us)
+		return 0;
+	changes = grow(series->changes, &series->change_capacity, series->change_count + 2, sizeof(*changes));
+	if (!changes)
+		return -ENOMEM;
+	series->changes = changes;
+	bytes = bytes < HELD_BYTES_MAX ? bytes : HELD_BYTES_MAX;
+	changes[series->change_count++] = (struct change){from_us, bytes};
+	changes[series->change_count++] = (struct change){to_us, -bytes};
+	return 0;
+}
+
+/* What is no longer held at a time comes first. */
+static int compare_changes(const void *left, const void *right)
+{
+	const struct change *a = left, *b = right;
+
+	if (a->us != b->us)
+		return a->us < b->us ? -1 : 1;
+	return a->bytes < b->bytes ? -1 : a->bytes > b->bytes;
+}
+
+/* ---- the table ------------------------------------------------------------------- */
+
+static int64_t whole(double amount)
+{
+	return amount < 9e15 ? (int64_t)(amount + 0.5) : (int64_t)9e15;
+}
+
+int web_series_fill(struct web_series *series, struct web_table *table)
+{
+	double rates[AMOUNT_COUNT] = {0};
+	int64_t held = 0, most;
+	size_t next = 0;
+
+	*table = (struct web_table){"series", series_columns, sizeof(series_columns) / sizeof(series_columns[0]),
+				    sizeof(struct series_row)};
+	qsort(series->changes, series->change_count, sizeof(*series->changes), compare_changes);
+	for (size_t i = 0; i < series->count; i++) {
+		struct series_row *row = web_table_add(table);
+
+		if (!row)
+			return -ENOMEM;
+		for (most = held;
+		     next < series->change_count &&
+		     (i + 1 == series->count || series->changes[next].us < (int64_t)(i + 1) * series->step_us);
+		     next++) {
+			held += series->changes[next].bytes;
+			most = held > most ? held : most;
+		}
+		for (int at = 0; at < AMOUNT_COUNT; at++)
+			rates[at] += series->rises[i][at];
+#define A(name) row->name = whole(series->amounts[i][AT_##name] + rates[AT_##name]);
+		AMOUNTS(A)
+		A(blocked_us)
+#undef A
+		row->memory_bytes = most;
+	}
+	return 0;
+}

@@ -1,0 +1,27 @@
+/* Tasks, tools and processes of a run, and what they used over time, as tables of the page (docs/page.md). */
+#pragma once
+
+#include "query/report.h"
+#include "tune/account.h"
+#include "web/columns.h"
+
+struct web_spans_request {
+	const struct report *report;
+	const struct account *account; /* of the report */
+	bool is_shared;                /* names are replaced; no commands, no users */
+	int64_t command_bytes_max;     /* of all commands together */
+	/* A name that replaces `text`; only if shared. Valid until the next call. */
+	const char *(*pseudonym)(const char *text);
+};
+
+struct web_spans {
+	struct web_texts texts;
+	struct web_table tasks, tools, processes, series;
+	int64_t step_us;                            /* of the series */
+	int64_t command_count, command_known_count; /* of processes: in the page, in the store */
+	int64_t sampled_count;                      /* processes that a scan once a second could see */
+};
+
+/* Returns 0 or -errno; free the spans either way. */
+int web_spans_load(const struct web_spans_request *request, struct web_spans *ret_spans);
+void web_spans_free(struct web_spans *spans);
