@@ -29,6 +29,7 @@ from harness import IMPATIENT, Answers, http as http_answer  # noqa: E402
 from lake import QueryError, ROOT  # noqa: E402
 from daemons import replay  # noqa: E402
 import loader  # noqa: E402
+from loader import on_another_host  # noqa: E402
 from release import earlier_build  # noqa: E402
 from testing import OnTerminal  # noqa: E402
 
@@ -490,28 +491,6 @@ def test_rollup_task_name_day(lake):
          [[str(RECENT_DAY - 25), "align", "2", "1", "0", "11", "6"],
           [str(RECENT_DAY), "align", "20", "3", "0", str(sum(range(10, 200, 10)) + 2000), "2000"],
           [str(RECENT_DAY + 1), "align", "1", "1", "1", "5", "5"]])
-
-
-def on_another_host(number, late_ns=0, cluster=None):
-    """A store's rows as from another host: all ids differ, the run key does not."""
-
-    def change(entity, row):
-        row = dict(row)
-        for name in row:
-            if (name == "id" or name.endswith("_id")) and name not in ("user_id", "exec_id", "boot_id") and row[name]:
-                row[name] ^= number << 8
-            if name == "started_unix_ns":
-                row[name] += late_ns
-        if entity == "hosts":
-            row |= {"hostname": f"host-{number}", "cluster": cluster, "cloud_provider": "aws", "cloud_instance_id": f"i-{number}"}
-        if entity == "runs":
-            row["run_key"] = "slurm:42" if row["engine"] else None
-        if entity in ("tasks", "tools", "runs"):  # another boot clock
-            row["begin_boot_ns"] += number * 10**12
-            row["end_boot_ns"] = row["end_boot_ns"] and row["end_boot_ns"] + number * 10**12
-        return row
-
-    return change
 
 
 def test_a_key_of_two_clusters_is_two_runs(lake):

@@ -12,7 +12,6 @@ asynchronous inserts, CREATE USER in SQL, and query_log. The users are those of
 datalake/users.d/tracer.xml. Raises Unavailable, with the reason, if the engine is not available.
 """
 
-import fcntl
 import hashlib
 import os
 import pathlib
@@ -30,12 +29,12 @@ import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from testing import Repeatable, Skip, free_port  # noqa: E402 (the line above comes first)
+import npm  # noqa: E402 (the line above comes first)
+from npm import Unavailable  # noqa: E402
+from testing import Repeatable, Skip, free_port  # noqa: E402
 
 ROOT = HERE.parent.parent
-CACHE = ROOT / ".cache" / "lake"
 USERS = ("shipper", "analyst", "migrator")
-INSTALL_LIMIT_S = 600
 START_LIMIT_S = 60
 STOP_LIMIT_S = 30
 FATAL_LINES_MAX = 20
@@ -64,10 +63,6 @@ ADMINISTRATOR = """<clickhouse>
 """
 
 
-class Unavailable(Exception):
-    """There is no engine here; the text is the reason."""
-
-
 class QueryError(Exception):
     """The server's error for a query, with the status."""
 
@@ -77,41 +72,19 @@ class QueryError(Exception):
         self.text = text
 
 
-def build_engine():
+def build_engine(cache):
     """Downloads the package of package-lock.json and compiles the launcher."""
-    if not shutil.which("npm"):
-        raise Unavailable("npm is not installed")
-    for name in ("package.json", "package-lock.json"):
-        shutil.copy(HERE / name, CACHE / name)
-    try:
-        result = subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
-                                cwd=CACHE, capture_output=True, text=True, check=False,
-                                timeout=INSTALL_LIMIT_S)
-    except subprocess.TimeoutExpired as error:
-        raise Unavailable(f"npm ci was still downloading after {INSTALL_LIMIT_S} s") from error
-    if result.returncode != 0:
-        lines = [line for line in result.stderr.splitlines() if "error" in line] or ["no words"]
-        raise Unavailable(f"npm ci failed: {lines[0]}")
+    npm.install(HERE, cache)
     library = pathlib.Path("node_modules/@chdb/lib-linux-x64-gnu")
     subprocess.run(["cc", "-O2", "-o", "clickhouse", HERE / "clickhouse.c", f"-L{library}", "-lchdb",
-                    f"-Wl,-rpath,$ORIGIN/{library}"], cwd=CACHE, check=True)
+                    f"-Wl,-rpath,$ORIGIN/{library}"], cwd=cache, check=True)
 
 
 def engine():
-    """Returns the launcher; builds it if necessary, in one process at a time, once for each lockfile."""
+    """Returns the launcher; builds it if necessary."""
     if platform.machine() != "x86_64":
         raise Unavailable(f"the engine is for x86_64, this is {platform.machine()}")
-    CACHE.mkdir(parents=True, exist_ok=True)
-    stamp = CACHE / "stamp"
-    sources = (HERE / "package-lock.json", HERE / "clickhouse.c")
-    wanted = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
-    with open(CACHE / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not stamp.exists() or stamp.read_text() != wanted:
-            stamp.unlink(missing_ok=True)
-            build_engine()
-            stamp.write_text(wanted)
-    return CACHE / "clickhouse"
+    return npm.once("lake", (HERE / "package-lock.json", HERE / "clickhouse.c"), build_engine) / "clickhouse"
 
 
 def with_engine(lakes, test, *arguments):

@@ -54,3 +54,25 @@ def load(lake, store, version=1, change=lambda entity, row: row):
         if batch:
             insert(lake, entity, batch)
     return count
+
+
+def on_another_host(number, late_ns=0, cluster=None):
+    """A store's rows as from another host: all ids differ, the run key does not."""
+
+    def change(entity, row):
+        row = dict(row)
+        for name in row:
+            if (name == "id" or name.endswith("_id")) and name not in ("user_id", "exec_id", "boot_id") and row[name]:
+                row[name] ^= number << 8
+            if name == "started_unix_ns":
+                row[name] += late_ns
+        if entity == "hosts":
+            row |= {"hostname": f"host-{number}", "cluster": cluster, "cloud_provider": "aws", "cloud_instance_id": f"i-{number}"}
+        if entity == "runs":
+            row["run_key"] = "slurm:42" if row["engine"] else None
+        if entity in ("tasks", "tools", "runs"):  # another boot clock
+            row["begin_boot_ns"] += number * 10**12
+            row["end_boot_ns"] = row["end_boot_ns"] and row["end_boot_ns"] + number * 10**12
+        return row
+
+    return change
