@@ -1,0 +1,98 @@
+"""The pages that the tests open: of recorded runs (tests/golden), of made ones (make_run.c), and of a lake.
+
+    with Pages(build) as pages:
+        pages.store("failed")               # a store with one run
+        pages.page("failed")                # its page, written once
+        pages.page("failed", "--share")
+        pages.json("failed", "show", "-p")  # what a command says of the run
+"""
+
+import contextlib
+import functools
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "lake")]
+import loader  # noqa: E402 (found by the path above)
+from daemons import replay  # noqa: E402
+from lake import Lake, Unavailable  # noqa: E402
+from testing import ENVIRONMENT, Skip, same  # noqa: E402
+
+PROCESSES = 1500
+TRACER_LIMIT_S = 300
+# Recordings, and which of its runs.
+RECORDED = {"snakemake": ("snakemake", "snakemake"), "make": ("make", "make"), "recorded": ("failures", "one_of_many")}
+MADE = ("succeeded", "failed", "killed", "running", "incomplete", "empty", "hostile")
+HOSTS = "hosts" # of a lake
+
+
+class Pages:
+    def __init__(self, build):
+        self.build = pathlib.Path(build).resolve()
+        self.tracer = self.build / "cli/tracer"
+        self.held = contextlib.ExitStack()
+        self.directory = pathlib.Path(self.held.enter_context(tempfile.TemporaryDirectory(prefix="tracer-page-")))
+        # What a person looks at after the tests.
+        self.kept = self.build / "page"
+        self.kept.mkdir(exist_ok=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.held.close()
+
+    @functools.cache
+    def store(self, kind, processes=PROCESSES):
+        path = self.directory / f"{kind}-{processes}.db"
+        if kind in RECORDED:
+            return replay(self.build, HERE.parent / f"golden/{RECORDED[kind][0]}.rec", path)
+        result = subprocess.run([self.build / "tests/page/make_run", path, kind, str(processes)], capture_output=True,
+                                text=True, check=False, env=ENVIRONMENT)
+        same(f"status of make_run ({result.stderr})", result.returncode, 0)
+        return path
+
+    @functools.cache
+    def lake(self):
+        """A lake with one run on three hosts. Skips where there is no ClickHouse."""
+        try:
+            lake = self.held.enter_context(Lake())
+        except Unavailable as reason:
+            raise Skip(reason) from None
+        self.run(["lake", "init"], **self.access(lake, "migrator"))
+        for number in range(1, 4):
+            loader.load(lake, self.store("snakemake"),
+                        change=loader.on_another_host(number, late_ns=number * 10**9, cluster="alps"))
+        return lake
+
+    def access(self, lake, user="analyst"):
+        return {"TRACER_LAKE": lake.url, "TRACER_LAKE_USER": user, "TRACER_LAKE_PASSWORD_FILE": str(lake.secret(user))}
+
+    def run(self, arguments, status=0, **environment):
+        """Standard output."""
+        result = subprocess.run([self.tracer, *arguments], capture_output=True, text=True, check=False,
+                                timeout=TRACER_LIMIT_S, stdin=subprocess.DEVNULL,
+                                env={**ENVIRONMENT, "LC_ALL": "C.UTF-8", **environment})
+        same(f"status of {arguments}: {result.stderr[-1500:]}", result.returncode, status)
+        return result.stdout
+
+    def ask(self, kind, verb, *arguments, processes=PROCESSES):
+        """What that command says of the run."""
+        run = {HOSTS: "snakemake"}.get(kind) or RECORDED.get(kind, (None, None))[1]
+        named = [verb, *([run] if run else []), *arguments]
+        if kind == HOSTS:
+            return self.run(named, **self.access(self.lake()))
+        return self.run([*named, "--store", str(self.store(kind, processes))])
+
+    def json(self, kind, verb, *arguments):
+        return json.loads(self.ask(kind, verb, "--json", *arguments))
+
+    @functools.cache
+    def page(self, kind, *options, processes=PROCESSES):
+        path = self.directory / f"{'-'.join([kind, str(processes), *(option.strip('-') for option in options)])}.html"
+        self.ask(kind, "report", "-o", str(path), *options, processes=processes)
+        return path
