@@ -9,10 +9,13 @@
 
 static const char *output_path, *prices_path, *names_path;
 static int64_t command_bytes_max = REPORT_COMMAND_BYTES_MAX;
+static bool is_shared;
 static struct names *names;
 
 static const struct option_spec option_specs[] = {
 	{"output", 'o', "FILE", "file", "write to FILE instead of standard output", .text = &output_path},
+	{"share", 0, NULL, NULL, "for others: no arguments, paths, hosts and users, pseudonyms for names",
+	 .flag = &is_shared},
 	{"commands-size", 0, "BYTES", NULL, "command lines of processes up to this size together (16M)",
 	 .bytes = &command_bytes_max},
 	OPTION_SPEC_NAMES(&names_path),
@@ -27,6 +30,7 @@ static int run_report(struct view *view, const struct row_run *run)
 	const struct report_page_request request = {.verb = "report",
 						    .output_path = output_path,
 						    .prices_path = prices_path,
+						    .is_shared = is_shared,
 						    .command_bytes_max = command_bytes_max};
 	struct sample_names *sample_names = NULL;
 	struct report report = {0};
@@ -80,6 +84,7 @@ const struct verb verb_report = {
 		       "as tables. It opens without a network, and makes no request.",
 	.options = option_specs,
 	.examples = "  tracer report -o run.html\n"
+		    "  tracer report --share -o for-others.html\n"
 		    "  tracer report 3f2a -o run.html --names trace.txt",
 	.completion = "run",
 	.main = report_main,

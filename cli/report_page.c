@@ -7,6 +7,7 @@
 #include "cli/answer.h"
 #include "cli/cost_json.h"
 #include "cli/output_file.h"
+#include "cli/share.h"
 #include "cli/tuning.h"
 #include "cli/units.h"
 #include "query/ask.h"
@@ -129,6 +130,15 @@ static int gather(struct gathering *gathering)
 	return error;
 }
 
+static void facts_scrub(json_t *facts)
+{
+	const char *name;
+	json_t *fact;
+
+	json_object_foreach (facts, name, fact)
+		share_scrub(fact, strcmp(name, "tune") == 0 ? " sentence advice subject " : "");
+}
+
 /* ---- the page ---------------------------------------------------------------------- */
 
 static int page_write(const struct report *report, const struct report_page_request *request,
@@ -136,7 +146,7 @@ static int page_write(const struct report *report, const struct report_page_requ
 {
 	const struct web_spans_request spans = {.report = report,
 						.account = &gathering->tune->account,
-						.is_shared = request->is_shared,
+						.pseudonym = request->is_shared ? share_pseudonym : NULL,
 						.command_bytes_max = request->command_bytes_max};
 	struct output_file target;
 	int error = output_file_open(&target, request->verb, request->output_path);
@@ -150,15 +160,19 @@ int report_page_write(const struct report *report, const struct report_page_requ
 	static struct thresholds defaults;
 	struct tuning tune = {.report = report, .thresholds = &defaults};
 	struct gathering gathering = {.report = report, .facts = json_object(), .tune = &tune};
-	int error = thresholds_catalogue(&tune.catalogue);
+	int error = request->is_shared ? share_begin(request->verb) : 0;
 
+	if (error == 0)
+		error = thresholds_catalogue(&tune.catalogue);
 	gathering.prices = tune.prices = price_list_load(request->prices_path);
 	if (error == 0 && !tune.prices)
 		error = VERB_FAILED;
 	if (error == 0)
-		error = tuning_make(&tune, answer_format);
+		error = tuning_make(&tune, request->is_shared ? share_format : answer_format);
 	if (error == 0)
 		error = gather(&gathering);
+	if (error == 0 && request->is_shared)
+		facts_scrub(gathering.facts);
 	if (error == 0)
 		error = page_write(report, request, &gathering);
 	json_decref(gathering.facts);

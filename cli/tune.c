@@ -160,7 +160,7 @@ static int print_processors(const struct tuning *tune, const struct output *outp
 /* By sample, those that are not on the path are shown, too: samples do not wait for each other. */
 static int print_path(const struct tuning *tune, const struct output *output)
 {
-	const bool by_sample = tune->report->samples;
+	const bool by_sample = tune->by_sample;
 	const struct table_column columns[] = {
 		{by_sample ? "samples on the critical path" : "tasks on the critical path", TABLE_LEFT, 40, 0},
 		{"tasks", TABLE_RIGHT, 0, 3},
@@ -329,7 +329,7 @@ static int print_text(const struct tuning *tune, const struct output *output)
 	error = print_wall(tune, output);
 	if (error == 0)
 		error = print_path(tune, output);
-	if (error == 0 && tune->report->samples)
+	if (error == 0 && tune->by_sample)
 		print_imbalance(tune, output);
 	if (error == 0)
 		error = print_processors(tune, output);
@@ -379,7 +379,7 @@ static int run_show(struct view *view, struct tuning *tune)
 
 static int tune_show(struct view *view)
 {
-	struct tuning tune = {.thresholds = &thresholds};
+	struct tuning tune = {.thresholds = &thresholds, .by_sample = by == 1};
 	int error = thresholds_catalogue(&tune.catalogue);
 
 	if (error == 0)

@@ -115,8 +115,7 @@ int tuning_make(struct tuning *tune, finding_format *format)
 		.worth = worth,
 		.data = tune,
 	};
-	int error = account_make(tune->report, tune->report->samples ? report_task_sample : report_task_name,
-				 &tune->account);
+	int error = account_make(tune->report, tune->by_sample ? report_task_sample : report_task_name, &tune->account);
 
 	if (error < 0)
 		return error;
@@ -250,9 +249,9 @@ json_t *tuning_to_json(const struct tuning *tune)
 	json_set_integer(processors, "processor_ns", account->waiting_processor_ns);
 	json_set_integer(processors, "idle_ns", account->idle_ns);
 	json_object_set_new(root, "processors", processors);
-	json_set_string(root, "by", tune->report->samples ? "sample" : "task");
+	json_set_string(root, "by", tune->by_sample ? "sample" : "task");
 	json_object_set_new(root, "names", names_to_json(account));
-	if (tune->report->samples) {
+	if (tune->by_sample) {
 		const char *misfit = tune->report->samples->samples.misfit;
 
 		json_set_string(root, "sample_misfit", *misfit ? misfit : NULL);

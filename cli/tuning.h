@@ -14,6 +14,7 @@ struct tuning {
 	struct thresholds *thresholds;
 	struct catalogue *catalogue;
 	struct prices *prices;
+	bool by_sample; /* its names are samples, which the report must have; else tasks */
 
 	struct account account;
 	bool has_account;

@@ -19,7 +19,7 @@ static void facts_complete(json_t *facts, const struct web_spans_request *reques
 	int64_t now_ns = row_subtract(report->now_boot_ns, report_run(report)->begin_boot_ns);
 
 	json_set_integer(facts, "now_us", now_ns == ROW_NULL ? ROW_NULL : now_ns / 1000);
-	json_object_set_new(facts, "shared", json_boolean(request->is_shared));
+	json_object_set_new(facts, "shared", json_boolean(request->pseudonym != NULL));
 	json_set_string(facts, "version", TRACER_VERSION);
 	json_object_set_new(facts, "series", json_pack("{s:I}", "step_us", (json_int_t)spans->step_us));
 	json_object_set_new(facts, "commands",

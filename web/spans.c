@@ -18,16 +18,18 @@
 #define TASK(N, D) \
 	N(name) \
 	N(label) \
-	N(status) N(kind) N(command) N(sample) N(bound_by) N(id_high) N(id_low) N(host) N(user_id) N(parent) \
-		N(retried_by) D(begin_us) SPAN(N) N(storage_us) N(memory_wait_us) N(concurrent_memory_bytes) \
-			N(memory_limit_bytes) N(cgroup_peak_bytes) N(core_limit_milli) N(requested_thread_count) \
-				N(process_count) N(failed_count) N(lost_count) N(partial_count) N(exit_code) N(signal) \
-					N(out_of_memory) N(critical)
+	N(status) \
+	N(kind) N(command) N(sample) N(bound_by) N(id_high) N(id_low) N(host) N(user_id) N(parent) N(retried_by) \
+		D(begin_us) SPAN(N) N(storage_us) N(memory_wait_us) N(concurrent_memory_bytes) N(memory_limit_bytes) \
+			N(cgroup_peak_bytes) N(core_limit_milli) N(requested_thread_count) N(process_count) \
+				N(failed_count) N(lost_count) N(partial_count) N(exit_code) N(signal) N(out_of_memory) \
+					N(critical)
 #define TOOL(N, D) D(task) N(name) N(role) D(begin_us) SPAN(N) N(process_count) N(failed_count)
 #define PROCESS(N, D) \
 	D(tool) \
 	N(parent) \
-	D(pid) N(program) N(command) N(user_id) D(begin_us) SPAN(N) N(exit_code) N(signal) N(failed) N(oom_killed) \
+	D(pid) \
+	N(program) N(command) N(user_id) D(begin_us) SPAN(N) N(exit_code) N(signal) N(failed) N(oom_killed) \
 		N(doubtful)
 
 #define MEMBER(name) int64_t name;
@@ -111,7 +113,7 @@ static int64_t word(struct loading *loading, const char *text)
 
 static int64_t name(struct loading *loading, const char *text)
 {
-	if (loading->request->is_shared && text && *text)
+	if (loading->request->pseudonym && text && *text)
 		text = loading->request->pseudonym(text);
 	return word(loading, text && *text ? text : NULL);
 }
@@ -236,7 +238,7 @@ static int64_t command_add(struct loading *loading, const struct row_process *pr
 {
 	struct web_spans *spans = loading->spans;
 
-	if (loading->request->is_shared || !process->arguments.data)
+	if (loading->request->pseudonym || !process->arguments.data)
 		return ROW_NULL;
 	spans->command_known_count++;
 	if (loading->command_bytes >= loading->request->command_bytes_max && process->id != loading->root_process_id &&
@@ -304,7 +306,7 @@ static int process_add(void *context, const struct row_process *process, bool is
 	row->pid = process->pid;
 	row->program = name(loading, process->program);
 	row->command = command_add(loading, process);
-	row->user_id = loading->request->is_shared ? ROW_NULL : process->user_id;
+	row->user_id = loading->request->pseudonym ? ROW_NULL : process->user_id;
 	SPAN_SET(loading, row, process, row_add(process->begin_boot_ns, loading->shift_ns));
 	row->exit_code = process->exit_code;
 	row->signal = process->signal;

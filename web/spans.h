@@ -8,9 +8,8 @@
 struct web_spans_request {
 	const struct report *report;
 	const struct account *account; /* of the report */
-	bool is_shared;                /* names are replaced; no commands, no users */
 	int64_t command_bytes_max;     /* of all commands together */
-	/* A name that replaces `text`; only if shared. Valid until the next call. */
+	/* Returns what replaces a name, valid until the next call. If set, there are no commands and no users either. */
 	const char *(*pseudonym)(const char *text);
 };
 
