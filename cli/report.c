@@ -1,19 +1,21 @@
 /* tracer report [RUN]: a run as a page for a browser: one file to look at, send and keep. */
 #include <unistd.h>
 
-#include "cli/price_list.h"
+#include "cli/names.h"
 #include "cli/report_page.h"
 #include "cli/sample_options.h"
 #include "cli/source.h"
-#include "web/page.h"
 
 static const char *output_path, *prices_path, *names_path;
 static int64_t command_bytes_max = REPORT_COMMAND_BYTES_MAX;
+static int format = REPORT_PAGE_HTML;
 static bool is_shared;
 static struct names *names;
 
 static const struct option_spec option_specs[] = {
 	{"output", 'o', "FILE", "file", "write to FILE instead of standard output", .text = &output_path},
+	{"format", 'f', "FORMAT", "html md",
+	 "html: the page; md: 60 lines of Markdown, for a terminal or a pull request", .choice = &format},
 	{"share", 0, NULL, NULL, "for others: no arguments, paths, hosts and users, pseudonyms for names",
 	 .flag = &is_shared},
 	{"commands-size", 0, "BYTES", NULL, "command lines of processes up to this size together (16M)",
@@ -27,19 +29,16 @@ static const struct option_spec option_specs[] = {
 
 static int run_report(struct view *view, const struct row_run *run)
 {
-	const struct report_page_request request = {.verb = "report",
-						    .output_path = output_path,
-						    .prices_path = prices_path,
-						    .is_shared = is_shared,
-						    .command_bytes_max = command_bytes_max};
+	const struct report_page_request request = {
+		.facts = {.verb = "report", .prices_path = prices_path, .is_shared = is_shared},
+		.format = format,
+		.output_path = output_path,
+		.command_bytes_max = command_bytes_max,
+	};
 	struct sample_names *sample_names = NULL;
 	struct report report = {0};
 	int error = report_load(&report, view->store, run, true);
 
-	if (error == 0 && report_run(&report)->process_count > REPORT_PROCESSES_MAX)
-		error = say("tracer report: the run has %lld processes; a page of more than %lld would not open in a "
-			    "browser: see tracer show --table, or tracer export --format csv",
-			    (long long)report_run(&report)->process_count, (long long)REPORT_PROCESSES_MAX);
 	if (error == 0)
 		error = names_join_run(&names, &report);
 	if (error == 0)
@@ -67,10 +66,8 @@ static int report_show(struct view *view)
 
 static int report_main(const struct options *options)
 {
-	if (!web_page_is_available())
-		return say("tracer report: this build has no page: build with -Dweb=enabled");
-	if (!output_path && isatty(STDOUT_FILENO))
-		return options_misuse(options, "a page is not for a terminal: -o FILE");
+	if (format == REPORT_PAGE_HTML && !output_path && isatty(STDOUT_FILENO))
+		return options_misuse(options, "a page is not for a terminal: --output FILE, or --format md");
 	return names_show(names_path, &names, options, report_show);
 }
 
@@ -81,10 +78,13 @@ const struct verb verb_report = {
 	.summary = "write a run as a page for a browser",
 	.description = "Writes the latest run, or RUN, as one file of HTML: why it failed, what would\n"
 		       "make it faster, a timeline of its tasks, tools and processes, and all figures\n"
-		       "as tables. It opens without a network, and makes no request.",
+		       "as tables. It opens without a network, and makes no request.\n"
+		       "\n"
+		       "--share   for others: what ran, when and how much, but not what it was called",
 	.options = option_specs,
 	.examples = "  tracer report -o run.html\n"
 		    "  tracer report --share -o for-others.html\n"
+		    "  tracer report --format md | less\n"
 		    "  tracer report 3f2a -o run.html --names trace.txt",
 	.completion = "run",
 	.main = report_main,

@@ -1,183 +1,53 @@
-/* The page of a run. See report_page.h. */
+/* See report_page.h. */
 #include "cli/report_page.h"
 
-#include <errno.h>
-#include <string.h>
-
-#include "cli/answer.h"
-#include "cli/cost_json.h"
 #include "cli/output_file.h"
 #include "cli/share.h"
-#include "cli/tuning.h"
-#include "cli/units.h"
-#include "query/ask.h"
-#include "query/failure.h"
 #include "web/page.h"
 
-/* ---- facts ------------------------------------------------------------------------- */
-
-struct gathering {
-	const struct report *report;
-	json_t *facts;
-	struct prices *prices;
-	struct tuning *tune;
-	const struct row_type *type; /* of the rows that are being added */
-	json_t *array;
-};
-
-static int row_add_to_array(void *context, const void *row)
+static int check(const struct report *report, const struct report_page_request *request)
 {
-	struct gathering *gathering = context;
+	int64_t count = report_run(report)->process_count;
 
-	return json_array_append_new(gathering->array, row_to_json(gathering->type, row)) < 0 ? -ENOMEM : 0;
+	if (request->format != REPORT_PAGE_HTML)
+		return 0;
+	if (!web_page_is_available())
+		return say("tracer %s: this build has no page (-Dweb=disabled): tracer report --format md",
+			   request->facts.verb);
+	if (count > REPORT_PROCESSES_MAX)
+		return say("tracer %s: the run has %lld processes; a page of more than %lld would not open in a "
+			   "browser: tracer report --format md, tracer export --format csv",
+			   request->facts.verb, (long long)count, (long long)REPORT_PROCESSES_MAX);
+	return 0;
 }
 
-static int rows_gather(struct gathering *gathering, const char *name, const struct row_type *type,
-		       enum report_rows rows)
-{
-	gathering->type = type;
-	gathering->array = json_array();
-	json_object_set_new(gathering->facts, name, gathering->array);
-	return report_each(gathering->report, rows, row_add_to_array, gathering);
-}
-
-static void run_gather(struct gathering *gathering)
-{
-	const struct report *report = gathering->report;
-	const struct row_run *row = report_run(report);
-	json_t *run = row_to_json(&row_type_run, row), *parts = json_array(), *hosts = json_array();
-
-	json_set_integer(run, "wall_ns", report_wall_ns(report, row->begin_boot_ns, row->end_boot_ns));
-	json_set_integer(run, "core_limit_milli", report_cores_milli(report));
-	json_set_integer(run, "host_core_milli", report_host_cores_milli(report));
-	json_set_string(run, "user", row->user_id == ROW_NULL ? NULL : units_user(row->user_id));
-	for (size_t i = 0; i < report->parts.count; i++)
-		json_array_append_new(parts, row_to_json(&row_type_run, &ROWS_ITEM(&report->parts, part, i)->run));
-	for (size_t i = 0; i < report->hosts.count; i++)
-		json_array_append_new(hosts, row_to_json(&row_type_host, ROWS_ITEM(&report->hosts, host, i)));
-	json_object_set_new(gathering->facts, "run", run);
-	json_object_set_new(gathering->facts, "parts", parts);
-	json_object_set_new(gathering->facts, "hosts", hosts);
-	json_object_set_new(gathering->facts, "lower_bounds",
-			    json_pack("{s:I, s:I, s:I}", "unfinished_count",
-				      (json_int_t)report->doubts.unfinished_count, "found_count",
-				      (json_int_t)report->doubts.found_count, "partial_count",
-				      (json_int_t)report->doubts.partial_count));
-}
-
-static int previous_gather(struct gathering *gathering)
-{
-	const struct row_run *run = report_run(gathering->report);
-	const struct store_parameter parameters[] = QUERY_PARAMETERS_OF("run_id", run->id, run->host_id);
-	json_t *previous = json_array();
-	struct store_result *result;
-	int more = query_ask(gathering->report->store, "run_previous", parameters, &result);
-
-	json_object_set_new(gathering->facts, "previous", previous);
-	if (more < 0)
-		return more;
-	while ((more = store_result_next(result)) > 0)
-		json_array_append_new(previous, result_to_json(result));
-	store_result_free(result);
-	return more;
-}
-
-static int failures_gather(struct gathering *gathering)
-{
-	json_t *failures;
-	int error = failures_to_json(gathering->report, &failures);
-
-	if (error == 0)
-		json_object_set_new(gathering->facts, "failures", failures);
-	return error;
-}
-
-static int cost_gather(struct gathering *gathering, const char *name, enum bill_key by)
-{
-	struct bill_request request = {.by = by, .run = report_run(gathering->report), .prices = gathering->prices};
-	struct bill bill;
-	json_t *root = NULL;
-	int error = bill_make(gathering->report->store, &request, &bill);
-
-	if (error == -EOVERFLOW) { /* the prices are absurd: no cost is shown */
-		json_object_set_new(gathering->facts, name, json_null());
-		error = 0;
-	} else if (error == 0) {
-		error = cost_to_json(&bill, &request, -1, &root);
-		json_object_set_new(gathering->facts, name, root);
-	}
-	bill_free(&bill);
-	return error;
-}
-
-static int gather(struct gathering *gathering)
-{
-	int error = failures_gather(gathering);
-
-	run_gather(gathering);
-	if (error == 0)
-		error = rows_gather(gathering, "losses", &row_type_loss, REPORT_LOSSES);
-	if (error == 0)
-		error = rows_gather(gathering, "containers", &row_type_container, REPORT_CONTAINERS);
-	if (error == 0)
-		error = previous_gather(gathering);
-	if (error == 0)
-		error = cost_gather(gathering, "cost", BILL_BY_TASK);
-	if (error == 0)
-		error = cost_gather(gathering, "cost_by_tool", BILL_BY_TOOL);
-	if (error == 0)
-		json_object_set_new(gathering->facts, "tune", tuning_to_json(gathering->tune));
-	return error;
-}
-
-static void facts_scrub(json_t *facts)
-{
-	const char *name;
-	json_t *fact;
-
-	json_object_foreach (facts, name, fact)
-		share_scrub(fact, strcmp(name, "tune") == 0 ? " sentence advice subject " : "");
-}
-
-/* ---- the page ---------------------------------------------------------------------- */
-
-static int page_write(const struct report *report, const struct report_page_request *request,
-		      struct gathering *gathering)
+static int page_write(FILE *file, const struct report *report, const struct report_page_request *request,
+		      const struct report_facts *facts)
 {
 	const struct web_spans_request spans = {.report = report,
-						.account = &gathering->tune->account,
-						.pseudonym = request->is_shared ? share_pseudonym : NULL,
+						.account = &facts->tune.account,
+						.pseudonym = request->facts.is_shared ? share_pseudonym : NULL,
 						.command_bytes_max = request->command_bytes_max};
-	struct output_file target;
-	int error = output_file_open(&target, request->verb, request->output_path);
 
-	return error ? error
-		     : output_file_close(&target, request->verb, web_page_write(target.file, &spans, gathering->facts));
+	return request->format == REPORT_PAGE_MARKDOWN
+		       ? report_markdown_write(file, report, facts, request->facts.is_shared)
+		       : web_page_write(file, &spans, facts->answers);
 }
 
 int report_page_write(const struct report *report, const struct report_page_request *request)
 {
-	static struct thresholds defaults;
-	struct tuning tune = {.report = report, .thresholds = &defaults};
-	struct gathering gathering = {.report = report, .facts = json_object(), .tune = &tune};
-	int error = request->is_shared ? share_begin(request->verb) : 0;
+	struct report_facts facts = {0};
+	struct output_file target;
+	int error = check(report, request);
 
+	if (error)
+		return error;
+	error = report_facts_load(report, &request->facts, &facts);
 	if (error == 0)
-		error = thresholds_catalogue(&tune.catalogue);
-	gathering.prices = tune.prices = price_list_load(request->prices_path);
-	if (error == 0 && !tune.prices)
-		error = VERB_FAILED;
+		error = output_file_open(&target, request->facts.verb, request->output_path);
 	if (error == 0)
-		error = tuning_make(&tune, request->is_shared ? share_format : answer_format);
-	if (error == 0)
-		error = gather(&gathering);
-	if (error == 0 && request->is_shared)
-		facts_scrub(gathering.facts);
-	if (error == 0)
-		error = page_write(report, request, &gathering);
-	json_decref(gathering.facts);
-	tuning_free(&tune);
-	prices_free(tune.prices);
-	catalogue_free(tune.catalogue);
+		error = output_file_close(&target, request->facts.verb,
+					  page_write(target.file, report, request, &facts));
+	report_facts_free(&facts);
 	return error;
 }

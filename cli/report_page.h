@@ -1,14 +1,14 @@
-/* The page of a run: gathers the answers that it shows (docs/page.md) and writes it. */
+/* A run as a page for a browser, or as Markdown. */
 #pragma once
 
-#include "cli/names.h"
-#include "cost/prices.h"
+#include "cli/report_facts.h"
+
+enum report_page_format { REPORT_PAGE_HTML, REPORT_PAGE_MARKDOWN };
 
 struct report_page_request {
-	const char *verb;        /* for messages */
+	struct report_facts_request facts;
+	enum report_page_format format;
 	const char *output_path; /* NULL: standard output */
-	const char *prices_path; /* NULL: the site's */
-	bool is_shared;          /* names replaced; no arguments, paths, hosts and users */
 	int64_t command_bytes_max;
 };
 
@@ -18,3 +18,6 @@ struct report_page_request {
 
 /* `report` must have its samples and containers. Returns 0, -errno or, after printing an error, VERB_FAILED. */
 int report_page_write(const struct report *report, const struct report_page_request *request);
+
+/* Writes at most some 60 lines of Markdown. Returns 0 or -errno; check ferror(). */
+int report_markdown_write(FILE *file, const struct report *report, const struct report_facts *facts, bool is_shared);
