@@ -28,7 +28,6 @@ export const FAILED = 3;
 const SEARCHED = ["name", "label", "sample", "command", "status"];
 /** Beyond these, the names with most work, all have one colour. */
 const COLOURED_NAMES = 8;
-const OTHERS = { label: "others", colour: "--text-dim" };
 
 /**
  * Keeps the last result, as long as what it depends on is the same.
@@ -100,7 +99,13 @@ export function patternTest(pattern) {
 }
 
 /**
- * Which tasks have a text with the pattern; all for an empty one. Each text is looked at once.
+ * False for a /regular expression/ that is none.
+ * @param {string} pattern
+ */
+export const isPattern = (pattern) => pattern === "" || patternTest(pattern) !== null;
+
+/**
+ * Which tasks have a text with the pattern; null for an empty one. Each text is looked at once.
  * @param {Run} run
  * @param {string} pattern
  */
@@ -190,58 +195,70 @@ export function groupKey(run, group) {
 }
 
 /**
- * CPU time used of that of the processors that a task asked for, or else was allowed; NaN if unknown.
+ * CPU time used of that of the processors that a task was allowed, 0 to 1; NaN if unknown.
  * @param {Run} run
  * @param {number} task
  */
 export function efficiency(run, task) {
-  const { cpu_us, wall_us, requested_thread_count, core_limit_milli } = run.tasks.columns;
-  const allowed = core_limit_milli[task] / 1000;
-  const asked = requested_thread_count[task];
-  const cores = Number.isNaN(asked) ? allowed : Math.min(asked, Number.isNaN(allowed) ? asked : allowed);
-  const share = cpu_us[task] / (wall_us[task] * cores);
+  const { cpu_us, wall_us, core_limit_milli } = run.tasks.columns;
+  const share = (cpu_us[task] * 1000) / (wall_us[task] * core_limit_milli[task]);
   return Number.isFinite(share) ? Math.min(share, 1) : NaN;
 }
 
 /**
+ * @typedef {Object} Legend
+ * @property {string} label
+ * @property {string} colour a CSS variable
+ * @property {number} share how much of the colour is over the background
+ * @property {number} count tasks
+ */
+
+/**
  * @typedef {Object} Colouring
- * @property {{label: string, colour: string, count: number}[]} legend colours are CSS variables, counts of tasks
+ * @property {Legend[]} legend
  * @property {Uint8Array} of index in the legend, of each task
  */
 
+/** @typedef {[label: string, colour: string, share?: number]} Entry */
+
+/** @type {Entry[]} */
 const BOUND_BY = [
   ["compute", "--c0"],
   ["storage", "--c1"],
   ["network filesystem", "--c2"],
   ["processors", "--c3"],
   ["memory", "--c4"],
-  ["unknown", "--text-dim"],
+  ["unknown", "--text-dim", 0.5],
 ];
+/** @type {Entry[]} */
 const STATUSES = [
   ["succeeded", "--good"],
   ["running", "--accent"],
   ["failed", "--bad"],
   ["killed", "--bad"],
-  ["ended", "--text-dim"],
+  ["ended", "--text-dim", 0.5],
 ];
+/** @type {Entry[]} */
 const EFFICIENCIES = [
-  ["below 20 %", "--e0"],
-  ["20 to 40 %", "--e1"],
-  ["40 to 60 %", "--e2"],
-  ["60 to 80 %", "--e3"],
-  ["above 80 %", "--e4"],
-  ["unknown", "--text-dim"],
+  ["below 20 %", "--c0", 0.2],
+  ["20 to 40 %", "--c0", 0.4],
+  ["40 to 60 %", "--c0", 0.6],
+  ["60 to 80 %", "--c0", 0.8],
+  ["above 80 %", "--c0", 1],
+  ["unknown", "--text-dim", 0.5],
 ];
+/** @type {Entry} */
+const OTHERS = ["others", "--text-dim", 0.5];
 
 /**
  * @param {Run} run
- * @param {string[][]} entries
+ * @param {Entry[]} entries
  * @param {Uint8Array} of
  * @returns {Colouring}
  */
 function colouring(run, entries, of) {
   const pseudo = pseudoTasks(run);
-  const legend = entries.map(([label, colour]) => ({ label, colour, count: 0 }));
+  const legend = entries.map(([label, colour, share = 1]) => ({ label, colour, share, count: 0 }));
   for (let task = 0; task < of.length; task++) legend[of[task]].count += 1 - pseudo[task];
   return { legend, of };
 }
@@ -249,7 +266,7 @@ function colouring(run, entries, of) {
 /**
  * Colours for given texts; the last one is also for all that are not among them.
  * @param {Run} run
- * @param {string[][]} entries
+ * @param {Entry[]} entries
  * @param {(task: number) => string} text
  */
 function colourByTexts(run, entries, text) {
@@ -270,11 +287,11 @@ function colourByNames(run, text) {
   /** @type {Map<string, number>} */
   const work = new Map();
   for (let task = 0; task < run.tasks.count; task++) {
-    if (pseudo[task]) continue;
-    work.set(text(task), (work.get(text(task)) ?? 0) + (wall_us[task] || 0));
+    const name = text(task);
+    if (!pseudo[task]) work.set(name, (work.get(name) ?? 0) + (wall_us[task] || 0));
   }
   const names = [...work].sort((a, b) => b[1] - a[1]).slice(0, COLOURED_NAMES);
-  return colourByTexts(run, [...names.map(([name], at) => [name, `--c${at}`]), [OTHERS.label, OTHERS.colour]], text);
+  return colourByTexts(run, [...names.map(([name], at) => /** @type {Entry} */ ([name, `--c${at}`])), OTHERS], text);
 }
 
 /**

@@ -132,7 +132,7 @@ function writeFragment(now, end) {
 }
 
 /**
- * Who selects a row again changes nothing.
+ * Selecting the same row again changes nothing.
  * @param {Readonly<Selected> | null} now
  * @param {Readonly<Selected> | null | undefined} next
  */

@@ -1,0 +1,459 @@
+// The timeline: minimap, rows of tasks, and tracks of what the run used, on one axis. Everything is drawn on canvases, in
+// an animation frame, and only if something has changed.
+
+import { element } from "../dom.js";
+import { brief, formatDuration, formatTime } from "../figures.js";
+import { colourOf, pseudoTasks, selectTasks, severities, SUCCEEDED } from "../select.js";
+import { runEnd } from "../state.js";
+import { createControls, drawLegend } from "./controls.js";
+import { createDetails } from "./details.js";
+import { boxOf, drawRows, headerHeight } from "./draw.js";
+import { hitAt } from "./hit.js";
+import { listenKeys } from "./keys.js";
+import { createLayout, place, setBands, upperBound } from "./layout.js";
+import { createBrush, drawMinimap, MINIMAP_HEIGHT } from "./minimap.js";
+import { createNest } from "./nest.js";
+import { readPalette, taskStyle } from "./palette.js";
+import { createPath, ownerAt } from "./path.js";
+import { listenPointer } from "./pointer.js";
+import { createRaster } from "./raster.js";
+import { createTooltip, describePart, describeRow } from "./tooltip.js";
+import { createTracks, drawTracks, TRACK_HEIGHT, trackText } from "./tracks.js";
+import { ownersOf, sayTask } from "./words.js";
+
+const GUTTER = 216;
+const NARROW_GUTTER = 120;
+const NARROW = 800;
+const LEAST_HEIGHT = 120;
+const MOST_HEIGHT_SHARE = 0.52;
+const PRINT_WIDTH = 1000;
+const PRINT_HEIGHT = 2400;
+
+const OWNERS = {
+  task: "a task on the critical path ran",
+  gap: "no task ran: the engine or script had not begun the next one on the critical path",
+  queue: "other tasks ran, but the next one on the critical path had not begun",
+  driver: "before the first task or after the last one",
+};
+
+/**
+ * When attempts began: of tasks that were retried.
+ * @param {import("../data.js").Run} run
+ */
+function restartsOf(run) {
+  const { retried_by, begin_us } = run.tasks.columns;
+  const begins = [];
+  for (const next of retried_by) if (!Number.isNaN(next)) begins.push(begin_us[next]);
+  return begins.sort((a, b) => a - b);
+}
+
+/**
+ * A sentence on earlier runs of the same work; null if there is none.
+ * @param {import("../data.js").Run} run
+ */
+function previousRuns(run) {
+  const previous = run.facts.previous ?? [];
+  if (previous.length === 0) return null;
+  const [last] = previous;
+  const ended = (last.started_unix_ns + (last.wall_ns ?? 0) - (run.facts.run?.started_unix_ns ?? NaN)) / -1000;
+  const before = ended > 0 ? `, and ended ${formatDuration(ended)} before` : "";
+  const count = previous.length === 1 ? "One earlier run" : `${previous.length} earlier runs`;
+  return element("p", { class: "timeline-previous dim" },
+    `${count} of the same name, user and directory; the last one began ${formatTime(last.started_unix_ns)}, ${brief(String(last.status), 20)}${before}.`);
+}
+
+/**
+ * @param {HTMLElement} parent
+ * @param {import("../data.js").Run} run
+ * @param {import("../state.js").State} state
+ */
+export function mount(parent, run, state) {
+  const tracks = createTracks(run);
+  const end = runEnd(run);
+  /** @type {Map<string, boolean>} */
+  const opened = new Map();
+
+  // The elements.
+  const canvas = () => element("canvas", { "aria-hidden": "true" });
+  const [minimapCanvas, rowsCanvas, tracksCanvas] = [canvas(), canvas(), canvas()];
+  const brushPlace = element("div", { class: "timeline-brush" });
+  const minimap = element("div", { class: "timeline-minimap" }, minimapCanvas,
+    element("div", { class: "timeline-names", "aria-hidden": "true" }, ...["tasks running", "processors", "memory"].map((name) => element("span", {}, name))),
+    brushPlace);
+  const spacer = element("div", { class: "timeline-spacer" });
+  const rows = element("div", {
+    class: "timeline-rows", role: "application", tabindex: "0",
+    "aria-label": "Timeline of tasks. Arrow keys move between tasks, Enter shows the details of one, Escape closes them; plus and minus open and close a row; W and S zoom, A and D move, 0 shows all.",
+  }, rowsCanvas, spacer);
+  const trackValues = tracks.map(() => element("span", { class: "dim" }));
+  const trackNames = element("div", { class: "timeline-names" },
+    ...tracks.map((track, at) => element("div", { title: track.definition }, element("b", {}, track.title), trackValues[at])));
+  const tracksPlace = element("div", { class: "timeline-tracks" }, tracksCanvas, trackNames);
+  const marked = element("div", { class: "timeline-marked" });
+  const cursorLine = element("div", { class: "timeline-cursor" });
+  const cursorTime = element("span", {});
+  cursorLine.append(cursorTime);
+  marked.hidden = cursorLine.hidden = true;
+  const picture = element("div", { class: "timeline-picture" }, minimap, rows, tracksPlace, marked, cursorLine);
+  const said = element("p", { class: "hidden", "aria-live": "assertive" });
+  const legend = element("ul", { class: "timeline-legend", "aria-label": "Colours" });
+  const help = element("p", { class: "timeline-help dim" },
+    "Drag: a range · Ctrl + wheel or W S: zoom · Shift + wheel or A D: move · 0: all · arrows, Enter, Esc: tasks");
+  parent.append(createControls(run, state, showAll), legend, picture, help, previousRuns(run) ?? "", said);
+  const tooltip = createTooltip(picture);
+  const details = createDetails(run, state, parent);
+
+  // What is seen.
+  const rowsRaster = createRaster();
+  const tracksRaster = createRaster();
+  const minimapRaster = createRaster();
+  const view = /** @type {import("./draw.js").View} */ ({
+    run,
+    layout: createLayout(run, state.get().group, selectTasks(run, state.get()).matches, opened),
+    nest: null,
+    palette: readPalette(parent, colourOf(run, state.get().colour).legend),
+    raster: rowsRaster,
+    styles: new Uint8Array(run.tasks.count),
+    highlighted: new Uint8Array(run.tasks.count),
+    gutter: GUTTER,
+    width: 1,
+    height: 1,
+    top: 0,
+    from_us: 0,
+    to_us: end,
+    scale: 1,
+    path: createPath(run),
+    selected: state.get().selected,
+    cursor: -1,
+    restarts: restartsOf(run),
+  });
+  let contentHeight = 0;
+  let placedScale = 0;
+  let pointerX = -1;
+  let pointerY = -1;
+  let frame = 0;
+  let minimapStale = true;
+  let printing = false;
+  const drawBrush = createBrush(brushPlace, () => view, setRange);
+
+  /** What of the view follows from the state. */
+  function readState() {
+    const now = state.get();
+    const from = printing ? 0 : now.from_us;
+    const to = printing ? end : now.to_us;
+    view.selected = now.selected;
+    view.scale = view.width / (to - from);
+    /* Bars move by whole pixels, so that what shares a pixel stays the same while the view moves. */
+    view.from_us = Math.round(from * view.scale) / view.scale;
+    view.to_us = view.from_us + view.width / view.scale;
+  }
+
+  function setStyles() {
+    const now = state.get();
+    const { matches, highlighted } = selectTasks(run, now);
+    const { of } = colourOf(run, now.colour);
+    const severity = severities(run);
+    const pseudo = pseudoTasks(run);
+    for (let task = 0; task < view.styles.length; task++) {
+      view.styles[task] = taskStyle(of[task], pseudo[task] ? SUCCEEDED : severity[task], matches[task]);
+    }
+    view.highlighted = highlighted;
+  }
+
+  function setLayout() {
+    const now = state.get();
+    view.layout = createLayout(run, now.group, selectTasks(run, now).matches, opened);
+    if (view.nest) setBands(view.layout, view.nest.depths);
+    placeRows();
+    setHeight();
+  }
+
+  /* Where tasks open or close, the lane at the pointer or in the middle stays where it is. */
+  function placeRows() {
+    const anchor = anchorLane();
+    const before = view.layout.laneTop[anchor] - view.top;
+    contentHeight = place(view.layout, view.scale);
+    placedScale = view.scale;
+    setSpacer();
+    if (view.top > 0 || pointerY >= 0) scrollTo(view.layout.laneTop[anchor] - before);
+  }
+
+  function setSpacer() {
+    spacer.style.height = `${Math.max(contentHeight + headerHeight(view) - view.height, 0)}px`;
+  }
+
+  function anchorLane() {
+    const { layout } = view;
+    if (view.cursor >= 0 && layout.laneOf[view.cursor] >= 0) return layout.laneOf[view.cursor];
+    const y = view.top + (pointerY >= 0 ? pointerY : view.height / 2) - headerHeight(view);
+    return Math.max(upperBound(layout.laneTop, 0, layout.laneTop.length, y) - 1, 0);
+  }
+
+  /** @param {number} top */
+  function scrollTo(top) {
+    rows.scrollTop = top;
+    view.top = rows.scrollTop;
+  }
+
+  /* The height is that of the open tasks, so that the page below does not move when they open. */
+  function setHeight() {
+    const needed = place(view.layout, Infinity) + headerHeight(view);
+    contentHeight = place(view.layout, view.scale);
+    placedScale = view.scale;
+    const most = printing ? PRINT_HEIGHT : Math.round(innerHeight * MOST_HEIGHT_SHARE);
+    view.height = Math.max(Math.min(printing ? contentHeight + headerHeight(view) : needed, most), LEAST_HEIGHT);
+    rows.style.height = `${view.height}px`;
+    setSpacer();
+    resizeCanvas(rowsCanvas, view.height);
+  }
+
+  /**
+   * @param {HTMLCanvasElement} target
+   * @param {number} height
+   */
+  function resizeCanvas(target, height) {
+    const density = printing ? 2 : devicePixelRatio;
+    target.width = Math.round((view.gutter + view.width) * density);
+    target.height = Math.round(height * density);
+    target.style.width = `${view.gutter + view.width}px`;
+    target.style.height = `${height}px`;
+    contextOf(target).setTransform(density, 0, 0, density, 0, 0);
+  }
+
+  /** @param {HTMLCanvasElement} target */
+  function contextOf(target) {
+    return /** @type {CanvasRenderingContext2D} */ (target.getContext("2d", { alpha: false }));
+  }
+
+  function resize() {
+    const width = printing ? PRINT_WIDTH : rows.clientWidth;
+    if (width === 0) return;
+    view.gutter = width < NARROW ? NARROW_GUTTER : GUTTER;
+    view.width = Math.max(width - view.gutter, 1);
+    picture.style.setProperty("--gutter", `${view.gutter}px`);
+    picture.style.setProperty("--width", `${view.width}px`);
+    resizeCanvas(minimapCanvas, MINIMAP_HEIGHT);
+    resizeCanvas(tracksCanvas, tracks.length * TRACK_HEIGHT);
+    setHeight();
+    minimapStale = true;
+    change();
+  }
+
+  function setPalette() {
+    view.palette = readPalette(parent, colourOf(run, state.get().colour).legend);
+    drawLegend(run, state, legend, view.palette);
+    minimapStale = true;
+  }
+
+  /** Draws in the next frame. */
+  function change() {
+    if (frame === 0) frame = requestAnimationFrame(draw);
+  }
+
+  function draw() {
+    frame = 0;
+    readState();
+    if (view.scale !== placedScale) placeRows();
+    view.top = printing ? 0 : rows.scrollTop;
+    if (minimapStale) drawMinimap(contextOf(minimapCanvas), view, minimapRaster, tracks);
+    minimapStale = false;
+    drawBrush();
+    drawRows(contextOf(rowsCanvas), view);
+    drawTracks(contextOf(tracksCanvas), view, tracksRaster, tracks);
+    drawCursor();
+  }
+
+  /* The line at the pointer, its time, and the values of the tracks there. */
+  function drawCursor() {
+    const x = pointerX - view.gutter;
+    const seen = x >= 0 && x < view.width && !printing;
+    cursorLine.hidden = !seen;
+    const us = view.from_us + x / view.scale;
+    if (seen) {
+      cursorLine.style.transform = `translateX(${pointerX}px)`;
+      cursorLine.classList.toggle("timeline-flipped", x > view.width - 90);
+      cursorTime.textContent = formatDuration(us);
+    }
+    const part = seen ? Math.floor(us / (run.facts.series?.step_us ?? 1)) : NaN;
+    tracks.forEach((track, at) => {
+      const text = trackText(track, part);
+      if (trackValues[at].textContent !== text) trackValues[at].textContent = text;
+    });
+  }
+
+  // What the user does.
+  /** @param {number} from @param {number} to */
+  function setRange(from, to) {
+    state.set({ from_us: from, to_us: to });
+  }
+
+  function showAll() {
+    setRange(0, end);
+  }
+
+  /** @param {number} x @param {number} factor */
+  function zoomAt(x, factor) {
+    const { from_us, to_us } = state.get();
+    const at = from_us + (Math.min(Math.max(x, 0), view.width) / view.width) * (to_us - from_us);
+    const length = Math.min(Math.max((to_us - from_us) * factor, 10), end);
+    const from = Math.min(Math.max(at - ((at - from_us) / (to_us - from_us)) * length, 0), end - length);
+    setRange(from, from + length);
+  }
+
+  /** @param {number} pixels */
+  function panBy(pixels) {
+    const { from_us, to_us } = state.get();
+    const moved = (pixels / view.width) * (to_us - from_us);
+    const from = Math.min(Math.max(from_us + moved, 0), end - (to_us - from_us));
+    setRange(from, from + to_us - from_us);
+  }
+
+  /** @param {number} at @param {boolean} open */
+  function setOpen(at, open) {
+    const row = view.layout.rows[at];
+    row.open = open;
+    opened.set(row.key, open);
+    placeRows();
+    setHeight();
+    change();
+  }
+
+  /** @param {number} x @param {number} y */
+  function click(x, y) {
+    rows.focus({ preventScroll: true });
+    const hit = hitAt(view, x, y);
+    if (hit?.kind === "row") setOpen(hit.row, !view.layout.rows[hit.row].open);
+    else if (hit?.kind === "part") {
+      view.cursor = -1;
+      state.set({ selected: hit.selected });
+    } else if (!hit) state.set({ selected: null });
+  }
+
+  /** @param {HTMLElement} where @param {number} x @param {number} y */
+  function hover(where, x, y) {
+    pointerX = x;
+    pointerY = where === rows ? y : -1;
+    const hit = where === rows ? hitAt(view, x, y) : null;
+    const top = where.offsetTop;
+    if (hit?.kind === "part") {
+      const { selected } = hit;
+      tooltip.show(`${selected.table} ${selected.row}`, () => describePart(run, selected), x, y + top);
+    } else if (hit?.kind === "row") {
+      const row = view.layout.rows[hit.row];
+      tooltip.show(`row ${row.key} ${row.open}`, () => describeRow(row), x, y + top);
+    } else if (hit?.kind === "header" && x > view.gutter) {
+      showMoment(x, y + top);
+    } else {
+      tooltip.hide();
+    }
+    requestAnimationFrame(drawCursor);
+  }
+
+  /** @param {number} x @param {number} y */
+  function showMoment(x, y) {
+    const us = view.from_us + (x - view.gutter) / view.scale;
+    const owner = ownerAt(view.path, us);
+    const near = view.restarts.filter((restart) => Math.abs(restart - us) * view.scale < 4).length;
+    const words = [OWNERS[/** @type {keyof typeof OWNERS} */ (owner)] ?? "", near ? `${near === 1 ? "another attempt" : `${near} other attempts`} began` : ""].filter(Boolean);
+    if (words.length === 0) tooltip.hide();
+    else tooltip.show(words.join(), () => words.map((word) => element("p", {}, word)), x, y);
+  }
+
+  function leave() {
+    pointerX = pointerY = -1;
+    tooltip.hide();
+    requestAnimationFrame(drawCursor);
+  }
+
+  /**
+   * The keyboard moves to a task: it is brought into view and said.
+   * @param {number} task
+   */
+  function moveTo(task) {
+    if (task < 0) return;
+    view.cursor = task;
+    reveal(task);
+    said.textContent = sayTask(run, task);
+    change();
+  }
+
+  /** @param {number} task */
+  function reveal(task) {
+    const { begin_us, wall_us } = run.tasks.columns;
+    const { from_us, to_us } = state.get();
+    const length = to_us - from_us;
+    const last = begin_us[task] + (wall_us[task] || 0);
+    if (last < from_us || begin_us[task] > to_us) {
+      const from = Math.min(Math.max(begin_us[task] - length / 4, 0), end - length);
+      setRange(from, from + length);
+    }
+    const lane = view.layout.laneOf[task];
+    if (lane < 0) return;
+    const top = view.layout.laneTop[lane];
+    const seen = view.height - headerHeight(view);
+    if (top < view.top) scrollTo(top - 8);
+    else if (top > view.top + seen - 40) scrollTo(top - seen + 60);
+  }
+
+  const actions = {
+    getView: () => view, zoomAt, panBy, setRange, showAll, click, hover, leave, moveTo,
+    /** @param {number} factor */
+    zoom: (factor) => zoomAt(pointerX >= view.gutter ? pointerX - view.gutter : view.width / 2, factor),
+    open() {
+      if (view.cursor < 0) return;
+      state.set({ selected: { table: "tasks", row: view.cursor } });
+      details.focus();
+    },
+    close() {
+      tooltip.hide();
+      return details.close();
+    },
+    /** @param {boolean} open */
+    openRow(open) {
+      if (view.cursor >= 0) setOpen(view.layout.rowOf[view.layout.laneOf[view.cursor]], open);
+    },
+  };
+  listenPointer(rows, marked, actions);
+  listenPointer(tracksPlace, marked, { ...actions, click: () => {} });
+  listenKeys(rows, actions);
+  rows.addEventListener("scroll", () => {
+    tooltip.hide();
+    change();
+  });
+
+  state.subscribe((now, before) => {
+    if (now.hide !== before.hide || now.group !== before.group) setLayout();
+    if (now.hide !== before.hide || now.search !== before.search || now.highlight !== before.highlight || now.colour !== before.colour) setStyles();
+    if (now.colour !== before.colour || now.theme !== before.theme) setPalette();
+    if (now.selected && now.selected !== before.selected && view.cursor < 0) reveal(ownersOf(run, now.selected)[0].row);
+    change();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    setPalette();
+    change();
+  });
+  new ResizeObserver(resize).observe(rows);
+
+  // A print has the whole run.
+  addEventListener("beforeprint", () => setPrinting(true));
+  addEventListener("afterprint", () => setPrinting(false));
+  /** @param {boolean} on */
+  function setPrinting(on) {
+    printing = on;
+    setPalette();
+    resize();
+    if (!on) return;
+    cancelAnimationFrame(frame);
+    draw();
+  }
+
+  setStyles();
+  setPalette();
+  resize();
+  createNest(run).then((nest) => {
+    view.nest = nest;
+    setBands(view.layout, nest.depths);
+    setHeight();
+    change();
+  });
+}
