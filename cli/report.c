@@ -1,7 +1,6 @@
 /* tracer report [RUN]: a run as a page for a browser: one file to look at, send and keep. */
 #include <unistd.h>
 
-#include "cli/names.h"
 #include "cli/report_page.h"
 #include "cli/sample_options.h"
 #include "cli/source.h"
@@ -27,39 +26,22 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPECS_LAST,
 };
 
-static int run_report(struct view *view, const struct row_run *run)
-{
-	const struct report_page_request request = {
-		.facts = {.verb = "report", .prices_path = prices_path, .is_shared = is_shared},
-		.format = format,
-		.output_path = output_path,
-		.command_bytes_max = command_bytes_max,
-	};
-	struct sample_names *sample_names = NULL;
-	struct report report = {0};
-	int error = report_load(&report, view->store, run, true);
-
-	if (error == 0)
-		error = names_join_run(&names, &report);
-	if (error == 0)
-		error = sample_options_read(view->options, true, &sample_names);
-	if (error == 0)
-		error = report_load_samples(&report, sample_names);
-	if (error == 0)
-		error = report_page_write(&report, &request);
-	sample_names_free(sample_names);
-	report_free(&report);
-	return error;
-}
-
 static int report_show(struct view *view)
 {
 	const struct options *options = view->options;
+	const struct report_page_request request = {
+		.options = options,
+		.names = &names,
+		.facts = {.verb = "report", .prices_path = prices_path, .is_shared = is_shared},
+		.format = (enum report_page_format)format,
+		.output_path = output_path,
+		.command_bytes_max = command_bytes_max,
+	};
 	struct rows runs = {0};
 	int error = source_find_run(view->store, options->operand_count ? options->operands[0] : NULL, &runs);
 
 	if (error == 0)
-		error = run_report(view, ROWS_ITEM(&runs, run, 0));
+		error = report_page_write(view->store, ROWS_ITEM(&runs, run, 0), &request);
 	rows_free(&runs);
 	return error;
 }

@@ -2,6 +2,7 @@
 #include "cli/report_page.h"
 
 #include "cli/output_file.h"
+#include "cli/sample_options.h"
 #include "cli/share.h"
 #include "web/page.h"
 
@@ -34,7 +35,7 @@ static int page_write(FILE *file, const struct report *report, const struct repo
 		       : web_page_write(file, &spans, facts->answers);
 }
 
-int report_page_write(const struct report *report, const struct report_page_request *request)
+static int output_write(const struct report *report, const struct report_page_request *request)
 {
 	struct report_facts facts = {0};
 	struct output_file target;
@@ -49,5 +50,24 @@ int report_page_write(const struct report *report, const struct report_page_requ
 		error = output_file_close(&target, request->facts.verb,
 					  page_write(target.file, report, request, &facts));
 	report_facts_free(&facts);
+	return error;
+}
+
+int report_page_write(struct store *store, const struct row_run *run, const struct report_page_request *request)
+{
+	struct sample_names *sample_names = NULL;
+	struct report report = {0};
+	int error = report_load(&report, store, run, true);
+
+	if (error == 0)
+		error = names_join_run(request->names, &report);
+	if (error == 0)
+		error = sample_options_read(request->options, true, &sample_names);
+	if (error == 0)
+		error = report_load_samples(&report, sample_names);
+	if (error == 0)
+		error = output_write(&report, request);
+	sample_names_free(sample_names);
+	report_free(&report);
 	return error;
 }

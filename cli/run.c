@@ -12,6 +12,7 @@
 #include "cli/child.h"
 #include "cli/daemons.h"
 #include "cli/program.h"
+#include "cli/report_page.h"
 #include "cli/source.h"
 #include "cli/views.h"
 #include "cli/watch.h"
@@ -49,6 +50,7 @@ static struct run {
 	struct report_style style;
 	const char *keep_path;
 	const char *output_path;
+	const char *page_path;
 	const char *as;
 	bool quiet;
 
@@ -67,6 +69,8 @@ static const struct option_spec option_specs[] = {
 	{"store", 's', "FILE", "file", "keep the run in FILE (yours, 0600), adding to it (else $TRACER_STORE)",
 	 .text = &command.keep_path},
 	{"output", 'o', "FILE", "file", "write the report to FILE, not standard error", .text = &command.output_path},
+	{"report", 0, "FILE", "file", "also write the run as a page for a browser to FILE, as tracer report does",
+	 .text = &command.page_path},
 	OPTION_SPEC_JSON,
 	{"table", 'T', NULL, NULL, "group tasks by name instead of a tree", .choice = &command.style.view,
 	 .chosen = REPORT_TABLE},
@@ -175,6 +179,28 @@ static void report_show(struct run *run, struct store *store, const struct row_r
 		source_say(store, error);
 	report_free(&report);
 	print_finish(run->output);
+}
+
+/* Writes the page with the rights of the invoking user. Returns 0, or -errno after printing the error. */
+static int page_write(struct run *run, struct store *store, const struct row_run *shown)
+{
+	struct names *names = NULL;
+	const struct report_page_request request = {
+		.options = run->options,
+		.names = &names,
+		.facts = {.verb = "run"},
+		.output_path = run->page_path,
+		.command_bytes_max = REPORT_COMMAND_BYTES_MAX,
+	};
+	struct user_saved saved;
+	int error = user_enter(&run->invoking, &saved);
+
+	if (error < 0)
+		return -say("tracer run: --report %s: %s", run->page_path, strerror(-error));
+	error = report_page_write(store, shown, &request);
+	user_leave(&run->invoking, &saved);
+	names_free(names);
+	return source_say(store, error) == 0 ? 0 : -EIO;
 }
 
 /* In another PID namespace our pids are not those that the kernel side sees. */
@@ -298,7 +324,7 @@ static int report_from(struct run *run, const char *store_path)
 	struct store *store;
 	int error;
 
-	if (!run->output && !run->keep.store)
+	if (!run->output && !run->keep.store && !run->page_path)
 		return 0;
 	reading.store_path = store_path;
 	store = source_open(&reading);
@@ -315,9 +341,18 @@ static int report_from(struct run *run, const char *store_path)
 		error = refuse(&run->keep, store_error_text(run->keep.store), error);
 	if (runs.count > 0 && run->output)
 		report_show(run, store, runs.items);
+	if (runs.count > 0 && run->page_path)
+		error = page_write(run, store, runs.items);
 	rows_free(&runs);
 	source_close(store);
 	return error;
+}
+
+/* `is_asked`: what was asked for beyond a report on the terminal must not fail unnoticed. */
+static void report_end(struct run *run, const char *store_path, bool is_asked)
+{
+	if (report_from(run, store_path) < 0 && is_asked && run->exit_code == 0)
+		run->exit_code = EXIT_OURS;
 }
 
 /* ---- waiting ----------------------------------------------------------------- */
@@ -448,8 +483,7 @@ static void watched_command(struct run *run)
 		daemons_report(run, "ended while the command ran: later records are missing below");
 	if (watch_end(run) < 0)
 		return;
-	if (report_from(run, run->watch.store_path) < 0 && run->keep.store && !run->keep.is_own && run->exit_code == 0)
-		run->exit_code = EXIT_OURS;
+	report_end(run, run->watch.store_path, run->page_path || (run->keep.store && !run->keep.is_own));
 }
 
 static int run_watched(struct run *run)
@@ -481,7 +515,7 @@ static int run_marked(struct run *run, enum freshness freshness)
 {
 	if (command_run(run) < 0)
 		return run->exit_code;
-	if (!run->output)
+	if (!run->output && !run->page_path)
 		return run->exit_code;
 	if (freshness == FRESHNESS_UNREADABLE) {
 		fprintf(stderr,
@@ -491,7 +525,7 @@ static int run_marked(struct run *run, enum freshness freshness)
 		return run->exit_code;
 	}
 	await_stored(run);
-	report_from(run, options_store_path(run->options));
+	report_end(run, options_store_path(run->options), run->page_path);
 	return run->exit_code;
 }
 
@@ -553,6 +587,7 @@ const struct verb verb_run = {
 	.options = option_specs,
 	.examples = "  sudo tracer run -- make -j4\n"
 		    "  sudo tracer run --store runs.db -- nextflow run main.nf\n"
+		    "  sudo tracer run --report run.html -- snakemake -j 8\n"
 		    "  sudo tracer run --json --output run.json -- ./pipeline.sh",
 	.completion = "command",
 	.takes_command = true,

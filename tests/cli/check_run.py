@@ -276,6 +276,18 @@ class Keeping(Case):
         with open(path, encoding="ascii") as file:
             self.assertEqual(file.read(), "mine\n" * 1000)
 
+    def test_a_page_of_the_run(self):
+        page = pathlib.Path(self.path("run.html"))
+        process = self.run_tracer("run", "-q", "--report", page, "--", *SAMPLE)
+        if b"-Dweb=disabled" in process.errors:
+            self.skipTest("this build has no page: it needs esbuild")
+        self.assertEqual((process.returncode, process.errors), (0, b""))
+        self.assertIn("Content-Security-Policy", page.read_text())
+        process = self.run_tracer("run", "-q", "--report", self.path("missing/run.html"), "--", "true")
+        self.assertEqual(process.returncode, 125)
+        self.assertIn(b"cannot write to", process.errors)
+        self.assertEqual(self.run_tracer("run", "-q", "--report", self.path("missing/run.html"), "--", "false").returncode, 1)
+
     def test_a_user_cannot_have_root_write_elsewhere(self):
         victim = self.path("victim")
         with open(victim, "w", encoding="ascii") as file:
