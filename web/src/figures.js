@@ -88,13 +88,29 @@ export function setCurrency(name) {
   figures.cost_nanos.unit = name;
 }
 
-/** "1.23 USD", "0.0042 USD": two decimals, or as many as four digits need; of billionths. */
-export const formatMoney = orUnknown((nanos) => {
-  const amount = nanos / 1e9;
-  const decimals = Math.abs(amount) >= 1 || amount === 0 ? 2 : Math.abs(amount) >= 0.00005 ? 4 : 6;
+/** @param {number} amount */
+const decimalsOf = (amount) => (amount >= 1 || amount === 0 ? 2 : amount >= 0.00005 ? 4 : 6);
+
+/**
+ * @param {number} amount
+ * @param {number} decimals
+ */
+function formatAmount(amount, decimals) {
   const [whole, part] = amount.toFixed(decimals).split(".");
-  return `${whole.replace(/\B(?=(\d{3})+$)/g, ",")}.${part} ${currency}`.trim();
-});
+  return `${whole.replace(/\B(?=(\d{3})+$)/g, ",")}.${part}`;
+}
+
+/** "1.23 USD", "0.0042 USD", of billionths. */
+export const formatMoney = orUnknown((nanos) => `${formatAmount(nanos / 1e9, decimalsOf(nanos / 1e9))} ${currency}`.trim());
+
+/**
+ * Writes parts of an amount with the decimals that the whole needs, without the currency: they are read one below the other.
+ * @param {number} wholeNanos
+ */
+export const formatPartsOf = (wholeNanos) => {
+  const decimals = decimalsOf(wholeNanos / 1e10);
+  return orUnknown((nanos) => formatAmount(nanos / 1e9, decimals));
+};
 
 /** "2025-11-20 11:52:03", in the time zone of who looks at it. */
 export const formatTime = orUnknown((unixNs) => {
@@ -141,7 +157,7 @@ function escapeOf(character) {
   const code = /** @type {number} */ (character.codePointAt(0));
   const known = ESCAPES.get(character);
   if (known) return known;
-  return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
+  return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u{${code.toString(16)}}`;
 }
 
 /**
@@ -215,7 +231,7 @@ export const figures = {
   concurrent_memory_bytes: bytes("memory at once", "Largest sum of the anonymous and shared memory of all processes, found by one process scan. Memory used only between two scans is not in it."),
   memory_limit_bytes: bytes("memory limit", "Smallest memory limit from its cgroup up to the root; unknown if there is none."),
   cgroup_peak_bytes: bytes("peak of the cgroup", "Highest use of that cgroup since its creation, with page cache; it may contain other processes, too."),
-  core_limit_milli: { title: "processors allowed", unit: "cores", definition: "The most processors that any of its programs was allowed at its start: affinity or quota, whichever is less, at most the host's.", format: formatCoreLimit, csv: (value) => (isKnown(value) ? plainNumber(value / 1000) : "") },
+  core_limit_milli: { title: "cores allowed", unit: "cores", definition: "The most processors that any of its programs was allowed at its start: affinity or quota, whichever is less, at most the host's.", format: formatCoreLimit, csv: (value) => (isKnown(value) ? plainNumber(value / 1000) : "") },
   requested_thread_count: count("threads requested", "Threads that the options of its command lines ask for; unknown if no option says."),
   read_bytes: bytes("read", "Read from storage. What came from the page cache is not in it."),
   write_bytes: bytes("written", "Written to storage."),
@@ -236,7 +252,7 @@ export const figures = {
   cost_nanos: { title: "cost", unit: "", definition: "Its part of the price of the host: what it used or had reserved, whichever is more, of processors and of memory, for its time.", format: formatMoney, csv: (value) => (isKnown(value) ? plainNumber(value / 1e9) : "") },
   blocked: count("threads waiting", "Threads in uninterruptible sleep: as a rule they wait for storage or a network file system."),
   memory_bytes: bytes("memory", "Largest resident memory of all processes at one time, in this part of the run."),
-  cores: { title: "processors used", unit: "cores", definition: "CPU time divided by wall time: the processors used on average.", format: formatCores, csv: csvAsIs },
+  cores: { title: "cores used", unit: "cores", definition: "CPU time divided by wall time: the processors used on average.", format: formatCores, csv: csvAsIs },
   efficiency: { title: "CPU efficiency", unit: "%", definition: "CPU time divided by the wall time of all processors that it was allowed.", format: formatShare, csv: (value) => (isKnown(value) ? plainNumber(value * 100) : "") },
   memory_share: { title: "of its limit", unit: "%", definition: "Peak of the cgroup (or, if unknown, peak memory) divided by the memory limit.", format: formatShare, csv: (value) => (isKnown(value) ? plainNumber(value * 100) : "") },
   task_count: count("tasks", "Steps of the run: subtrees of processes below what drives it. Every attempt counts."),

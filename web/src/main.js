@@ -1,14 +1,109 @@
-// Reads the data and mounts the parts of the page.
-import { unpack } from "./data.js";
+// Reads the data of the page and mounts its parts.
 
-async function main() {
-  const element = /** @type {HTMLElement} */ (document.getElementById("data"));
-  const run = await unpack(element.textContent ?? "");
-  element.remove();
-  document.title = run.facts.run.name;
-  const text = document.createElement("p");
-  text.textContent = `${run.tasks.count} tasks, ${run.processes.count} processes`;
-  document.getElementById("page")?.append(text);
+import { mount as mountAbout } from "./about.js";
+import { unpack } from "./data.js";
+import { element, goTo, pause } from "./dom.js";
+import { mount as mountFailures } from "./failures.js";
+import { setCurrency, visible } from "./figures.js";
+import { mount as mountFindings } from "./findings.js";
+import { mount as mountHead } from "./head.js";
+import { createState } from "./state.js";
+import { mount as mountTables } from "./tables.js";
+import { mount as mountTimeline } from "./timeline/index.js";
+import { mount as mountTotals } from "./totals.js";
+
+/**
+ * @typedef {import("./data.js").Run} Run
+ * @typedef {import("./state.js").State} State
+ */
+
+/** @type {[string, (element: HTMLElement, run: Run, state: State) => void][]} in the order in which they are looked at */
+const PARTS = [
+  ["#head", mountHead],
+  ["#failures .part", mountFailures],
+  ["#findings .part", mountFindings],
+  ["#timeline .part", mountTimeline],
+  ["#tables .part", mountTables],
+  ["#totals .part", mountTotals],
+  ["#about .part", mountAbout],
+];
+
+/** @param {string} selector */
+const find = (selector) => /** @type {HTMLElement} */ (document.querySelector(selector));
+
+/** Links to parts: the URL's fragment is the state's. */
+function followLinks() {
+  document.addEventListener("click", (event) => {
+    const link = event.target instanceof Element ? event.target.closest("a[href^='#']") : null;
+    if (!link) return;
+    event.preventDefault();
+    goTo(/** @type {string} */ (link.getAttribute("href")).slice(1));
+  });
 }
 
-main();
+/** Paper has no folds. */
+function unfoldForPrint() {
+  /** @type {HTMLDetailsElement[]} */
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("details")].filter((details) => !details.open);
+    for (const details of opened) {
+      details.open = true;
+      details.dispatchEvent(new Event("toggle")); /* the browser's own comes too late */
+    }
+  });
+  addEventListener("afterprint", () => {
+    for (const details of opened) details.open = false;
+  });
+}
+
+/** @param {State} state */
+function applyTheme(state) {
+  const apply = () => {
+    document.documentElement.dataset.theme = state.get().theme;
+  };
+  state.subscribe((now, before) => {
+    if (now.theme !== before.theme) apply();
+  });
+  apply();
+}
+
+/** Where a part or the data cannot be shown, the others still are. */
+function sayProblem(/** @type {HTMLElement} */ where, /** @type {unknown} */ problem) {
+  console.error(problem);
+  where.append(element("p", { class: "bad", role: "alert" },
+    `This part cannot be shown: ${problem instanceof Error ? visible(problem.message) : "unknown error"}.`));
+}
+
+async function start() {
+  const data = find("#data");
+  /** @type {Run} */
+  let run;
+  try {
+    run = await unpack(data.textContent ?? "");
+  } catch (problem) {
+    find("#loading").textContent = "The data in this file are damaged, perhaps cut off: write it again with tracer report, or " +
+      "open it in a current Chromium or Firefox.";
+    console.error(problem);
+    return;
+  }
+  data.remove(); /* the text would stay in memory */
+  document.title = `${visible(run.facts.run.name)} – ${run.facts.run.status}`;
+  setCurrency(run.facts.cost?.currency ?? "");
+  const state = createState(run);
+  applyTheme(state);
+  followLinks();
+  unfoldForPrint();
+  find("#loading").remove();
+  for (const [selector, mount] of PARTS) {
+    try {
+      mount(find(selector), run, state);
+    } catch (problem) {
+      sayProblem(find(selector), problem);
+    }
+    await pause();
+  }
+}
+
+if (document.readyState === "loading") addEventListener("DOMContentLoaded", start);
+else start();

@@ -1,0 +1,127 @@
+// Earlier runs, attempts, hosts, what is missing, and what every figure means.
+
+import { element, plainRow, plainTable, quoted } from "./dom.js";
+import { figures, formatBytes, formatCount, formatNanoseconds, formatTime, isKnown, plural } from "./figures.js";
+import { FAILED, RETRIED, severities } from "./select.js";
+import { runEnd } from "./state.js";
+
+/** @typedef {import("./data.js").Run} Run */
+
+const LISTED = 20;
+
+/** @param {string} text */
+const number = (text) => element("td", { class: "number" }, text);
+
+/**
+ * @param {string} title
+ * @param {...(Node | null)} content
+ */
+const block = (title, ...content) => element("div", {}, element("h3", {}, title), ...content);
+
+/**
+ * This run and those before it: each begins anew.
+ * @param {Run} run
+ */
+function attempts(run) {
+  const { previous = [], run: own } = run.facts;
+  if (previous.length === 0) return null;
+  const { started_unix_ns, status, wall_ns, task_count, id } = own;
+  const all = [{ id, started_unix_ns, status, wall_ns: wall_ns ?? runEnd(run) * 1000, task_count }, ...previous];
+  const rows = all.slice(0, LISTED + 1).map((each, at) => plainRow(
+    formatTime(each.started_unix_ns), element("td", { class: ["failed", "killed"].includes(each.status) ? "bad" : "" }, `${each.status}${at === 0 ? " (this run)" : ""}`),
+    number(formatNanoseconds(each.wall_ns)), number(formatCount(each.task_count)), element("code", {}, each.id)));
+  return block("This run and earlier ones of the same work",
+    plainTable("This run and earlier ones", [{ text: "began" }, { text: "status" }, { text: "wall time", number: true }, { text: "tasks", number: true }, { text: "run" }], rows),
+    element("p", { class: "dim" }, `Same name, user and working directory; ${Math.min(previous.length, LISTED)} of ${plural(previous.length, "earlier run")}. `,
+      "tracer compare tells whether one took longer."));
+}
+
+/** @param {Run} run */
+function retries(run) {
+  const severity = severities(run);
+  const { cpu_us, wall_us } = run.tasks.columns;
+  let count = 0;
+  let cpu = 0;
+  let wall = 0;
+  for (let task = 0; task < severity.length; task++) {
+    if (severity[task] !== RETRIED) continue;
+    count++;
+    cpu += cpu_us[task] || 0;
+    wall += wall_us[task] || 0;
+  }
+  const failed = severity.reduce((sum, each) => sum + (each === FAILED ? 1 : 0), 0);
+  if (count === 0) return null;
+  return block("Attempts", element("p", {}, `${plural(count, "task")} failed and ${count === 1 ? "was" : "were"} tried again; they used ${figures.cpu_us.format(cpu)} of CPU time in ${figures.wall_us.format(wall)} of wall time. ${formatCount(failed)} failed and ${failed === 1 ? "was" : "were"} not.`));
+}
+
+/** @param {Run} run */
+function hosts(run) {
+  const all = run.facts.hosts ?? [];
+  if (all.length === 0) return null;
+  const rows = all.map((/** @type {any} */ host, /** @type {number} */ at) => {
+    const part = run.facts.parts?.length > 1 ? run.facts.parts[at] : null;
+    return plainRow(quoted(host.hostname, 60), number(formatCount(host.cpu_count)), number(formatBytes(host.memory_bytes)),
+      quoted(host.cpu_model || host.product, 60), quoted(host.os, 60), quoted(host.kernel, 40),
+      number(part ? formatCount(part.task_count) : formatCount(run.facts.run.task_count)));
+  });
+  return block(all.length === 1 ? "Host" : "Hosts", plainTable("Hosts", [
+    { text: "name" }, { text: "processors", number: true }, { text: "memory", number: true }, { text: "model" }, { text: "system" }, { text: "kernel" }, { text: "tasks", number: true },
+  ], rows));
+}
+
+/** @param {Run} run */
+function containers(run) {
+  const all = run.facts.containers ?? [];
+  if (all.length === 0) return null;
+  const rows = all.slice(0, LISTED).map((/** @type {any} */ each) =>
+    plainRow(quoted(each.name || each.runtime_id, 60), quoted(each.image, 80), quoted(each.runtime, 20), quoted(each.runtime_id, 20)));
+  return block("Containers", plainTable("Containers", [{ text: "name" }, { text: "image" }, { text: "runtime" }, { text: "id" }], rows),
+    all.length > LISTED ? element("p", { class: "dim" }, `${LISTED} of ${plural(all.length, "container")} are listed.`) : null);
+}
+
+/** @param {Run} run */
+function missing(run) {
+  const losses = run.facts.losses ?? [];
+  const rows = losses.slice(0, LISTED).map((/** @type {any} */ loss) => plainRow(
+    formatTime(loss.unix_ns), String(loss.kind), number(formatCount(loss.lost_count)), loss.cgroup_path ? quoted(loss.cgroup_path, 80) : "unknown"));
+  const { unfinished_count = 0, found_count = 0, partial_count = 0 } = run.facts.lower_bounds ?? {};
+  const table = losses.length === 0 ? element("p", {}, "No records were lost.") : plainTable("Lost records", [
+    { text: "time" }, { text: "kind of record" }, { text: "lost", number: true }, { text: "cgroup" },
+  ], rows);
+  return block("What is missing", table,
+    losses.length > LISTED ? element("p", { class: "dim" }, `${LISTED} of ${plural(losses.length, "loss", "losses")} are listed.`) : null,
+    element("p", {}, `Lower bounds: ${plural(unfinished_count, "process", "processes")} whose last record is missing, ${formatCount(found_count)} that ran before the probe, ${formatCount(partial_count)} with more threads than could be tracked. Column “lower bounds” of the processes marks them.`));
+}
+
+/** What every figure means, for reading one after the other. */
+function definitions() {
+  const list = element("dl", { class: "definitions" });
+  const shown = new Set();
+  for (const { title, unit, definition } of Object.values(figures)) {
+    if (shown.has(title)) continue;
+    shown.add(title);
+    list.append(element("dt", {}, unit ? `${title} (${unit})` : title), element("dd", {}, definition));
+  }
+  return element("details", { class: "fold" }, element("summary", {}, "What every figure means"), list,
+    element("p", { class: "dim" }, "The unit is that of saved files. Unknown is never written as 0."));
+}
+
+/** @param {Run} run */
+function origin(run) {
+  const { run: own, version, commands } = run.facts;
+  const words = [
+    version ? `Written by tracer ${version}.` : "",
+    own.reason ? `What belongs to the run: ${own.reason}.` : "",
+    isKnown(commands?.known) ? `Command lines in this page: ${formatCount(commands.shown)} of ${formatCount(commands.known)}.` : "",
+    "This file makes no request: nothing of it leaves the machine on which it is looked at.",
+  ].filter((word) => word !== "");
+  return element("p", { class: "dim" }, words.join(" "));
+}
+
+/**
+ * @param {HTMLElement} place
+ * @param {Run} run
+ */
+export function mount(place, run) {
+  place.append(element("div", {}, attempts(run), retries(run), hosts(run), containers(run), missing(run), definitions(), origin(run)));
+}

@@ -1,0 +1,333 @@
+// The tables: tasks, their names and samples, tools, processes. A row that is selected here is selected in the
+// timeline, and the other way round.
+
+import { groupRows, processModel, taskGroupModel, taskModel, toolGroupModel, toolModel } from "./columns.js";
+import { button, element, goTo, quoted } from "./dom.js";
+import { UNKNOWN, brief, figures, isKnown } from "./figures.js";
+import { idOfTask, resultOf, taskTitle } from "./rows.js";
+import { SHOWN, endOf, hostName, selectTasks } from "./select.js";
+import { Grid } from "./table.js";
+
+/**
+ * @typedef {import("./data.js").Run} Run
+ * @typedef {import("./state.js").State} State
+ * @typedef {import("./state.js").Choice} Choice
+ * @typedef {import("./table.js").Model} Model
+ */
+
+/**
+ * @typedef {Object} Tab
+ * @property {string} key in the state
+ * @property {string} title
+ * @property {() => Model} model
+ * @property {((row: number) => number) | null} taskOf what the search decides about; null: about groups
+ * @property {import("./columns.js").Group[]} [groups]
+ */
+
+const COMMAND_LENGTH = 20000;
+const SEARCH_DELAY_MS = 120;
+
+/**
+ * @param {Run} run
+ * @returns {Tab[]}
+ */
+function tabsOf(run) {
+  const { name, sample } = run.tasks.columns;
+  const { task, name: toolName } = run.tools.columns;
+  const names = groupRows(run.tasks.count, (row) => run.text(name[row]));
+  const tools = groupRows(run.tools.count, (row) => run.text(toolName[row]));
+  const hasSamples = sample.some(isKnown);
+  const samples = hasSamples ? groupRows(run.tasks.count, (row) => run.text(sample[row]) || "(no sample)") : [];
+  /** @type {Tab[]} */
+  const tabs = [
+    { key: "tasks", title: "Tasks", model: () => taskModel(run), taskOf: (row) => row },
+    { key: "names", title: "Task names", groups: names, taskOf: null,
+      model: () => taskGroupModel(run, names, { name: "task-names", title: "task name", definition: "Tasks that do the same have the same name.", one: "name", many: "names" }) },
+    { key: "samples", title: "Samples", groups: samples, taskOf: null,
+      model: () => taskGroupModel(run, samples, { name: "samples", title: "sample", definition: "Found in command lines; (shared): work for several.", one: "sample", many: "samples" }) },
+    { key: "tool-names", title: "Tools", groups: tools, taskOf: null, model: () => toolGroupModel(run, tools) },
+    { key: "tools", title: "Tools of tasks", model: () => toolModel(run), taskOf: (row) => task[row] },
+    { key: "processes", title: "Processes", model: () => processModel(run), taskOf: (row) => task[run.processes.columns.tool[row]] },
+  ];
+  return tabs.filter((tab) => tab.key !== "samples" || hasSamples);
+}
+
+/**
+ * Which rows of a tab the search leaves; null: all.
+ * @param {Run} run
+ * @param {Tab} tab
+ * @param {Readonly<Choice>} now
+ */
+function filterOf(run, tab, now) {
+  if (now.search === "" && now.hide === "") return null;
+  const { matches } = selectTasks(run, now);
+  const { taskOf, groups, key } = tab;
+  if (taskOf) return (/** @type {number} */ row) => matches[taskOf(row)] === SHOWN;
+  const { task } = run.tools.columns;
+  const isOfTask = key !== "tool-names";
+  return (/** @type {number} */ row) => /** @type {any} */ (groups)[row].rows.some((/** @type {number} */ member) => matches[isOfTask ? member : task[member]] === SHOWN);
+}
+
+/* ---- the selected row ---------------------------------------------------------- */
+
+/**
+ * @param {string} name
+ * @param {Node | string | null} value
+ */
+const field = (name, value) => (value === null ? [] : [element("dt", {}, name), element("dd", {}, value)]);
+
+/**
+ * @param {Run} run
+ * @param {"tasks" | "tools" | "processes"} table
+ * @param {number} row
+ */
+function figureFields(run, table, row) {
+  const columns = run[table].columns;
+  return Object.keys(figures).filter((name) => columns[name] && isKnown(columns[name][row])).flatMap((name) => {
+    const figure = figures[name];
+    return [element("dt", { title: figure.definition }, figure.title), element("dd", {}, figure.format(columns[name][row]))];
+  });
+}
+
+/**
+ * @param {Run} run
+ * @param {"tasks" | "tools" | "processes"} table
+ * @param {number} row
+ */
+function textFields(run, table, row) {
+  const { tasks, tools, processes } = run;
+  const tool = table === "processes" ? processes.columns.tool[row] : row;
+  const task = table === "tasks" ? row : tools.columns.task[tool];
+  const command = run.text(table === "tools" ? NaN : run[table].columns.command[row]);
+  const isOneHost = (run.facts.hosts ?? []).length < 2;
+  return [
+    ...field("ended", table === "tools" ? null : resultOf(run, table, row) || UNKNOWN),
+    ...field("task", table === "tasks" ? null : quoted(taskTitle(run, task), 200)),
+    ...field("tool", table === "processes" ? quoted(run.text(tools.columns.name[tool]), 200) : null),
+    ...field("sample", isKnown(tasks.columns.sample[task]) ? quoted(run.text(tasks.columns.sample[task]), 200) : null),
+    ...field("host", isOneHost ? null : quoted(hostName(run, tasks.columns.host[task]), 100)),
+    ...field("task id", table === "tasks" ? element("code", {}, idOfTask(run, task)) : null),
+    ...field("command", command === "" ? null : element("code", { class: "command" }, brief(command, COMMAND_LENGTH))),
+  ];
+}
+
+/**
+ * @param {Run} run
+ * @param {"tasks" | "tools" | "processes"} table
+ * @param {number} row
+ */
+function titleOf(run, table, row) {
+  if (table === "tasks") return taskTitle(run, row);
+  if (table === "tools") return run.text(run.tools.columns.name[row]);
+  return run.text(run.processes.columns.program[row]);
+}
+
+/**
+ * @param {HTMLElement} place
+ * @param {Run} run
+ * @param {State} state
+ */
+function drawSelected(place, run, state) {
+  const { selected } = state.get();
+  place.hidden = !selected;
+  if (!selected) return;
+  const { table, row } = selected;
+  const words = { tasks: "Selected task", tools: "Selected tool", processes: "Selected process" };
+  const show = () => {
+    const begin = run[table].columns.begin_us[row];
+    const end = endOf(run, table, row);
+    const around = Math.max((end - begin) / 2, 1000);
+    state.set({ from_us: begin - around, to_us: end + around });
+    goTo("timeline");
+  };
+  place.replaceChildren(
+    element("h3", {}, `${words[table]}: `, quoted(titleOf(run, table, row), 120)),
+    element("p", { class: "actions" }, button("Show in the timeline", show), button("Select nothing", () => state.set({ selected: null }))),
+    element("dl", { class: "fields" }, ...textFields(run, table, row)),
+    element("dl", { class: "figures" }, ...figureFields(run, table, row)));
+}
+
+/* ---- the part ------------------------------------------------------------------ */
+
+class Tables {
+  /**
+   * @param {Run} run
+   * @param {State} state
+   */
+  constructor(run, state) {
+    this.run = run;
+    this.state = state;
+    this.tabs = tabsOf(run);
+    /** @type {Map<string, Grid>} made when they are looked at */
+    this.grids = new Map();
+    this.open = "";
+    this.panel = element("div", { role: "tabpanel", id: "table-panel" });
+    this.counts = element("span", { class: "counts" });
+    this.note = element("span", { class: "dim" });
+    this.selected = element("div", { class: "selected", role: "region", "aria-label": "Selected row" });
+    this.search = this.searchField();
+    this.buttons = this.tabs.map((tab) => element("button", {
+      type: "button", role: "tab", id: `tab-${tab.key}`, "aria-controls": "table-panel", onclick: () => this.choose(tab.key),
+    }, tab.title));
+  }
+
+  searchField() {
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
+    return element("input", {
+      type: "search", "aria-label": "Search tasks: text or /regular expression/", placeholder: "Search: text or /regular expression/", spellcheck: "false",
+      oninput: () => {
+        clearTimeout(timer);
+        timer = setTimeout(() => this.state.set({ search: this.search.value }), SEARCH_DELAY_MS);
+      },
+    });
+  }
+
+  /** @param {HTMLElement} place */
+  mount(place) {
+    const list = element("div", { class: "tabs", role: "tablist", "aria-label": "Tables", onkeydown: (event) => this.keydown(event) }, ...this.buttons);
+    const tools = element("div", { class: "table-tools" }, this.search, this.counts, this.note,
+      element("span", { class: "actions" },
+        button("Copy row", () => this.copy(), "Copies the selected row, or rows, with a head: Ctrl+C in the table does the same, Shift and the arrows select several"),
+        button("Save as CSV", () => void this.grid()?.save(), "Saves all rows that are shown, as plain numbers")));
+    place.append(list, tools, this.panel, this.selected);
+    this.state.subscribe((now, before) => this.update(now, before));
+    this.update(this.state.get(), null);
+    addEventListener("beforeprint", () => this.print());
+    addEventListener("afterprint", () => this.panel.querySelectorAll(".printed").forEach((printed) => printed.remove()));
+  }
+
+  /** The tab in the state, else the first. */
+  tab() {
+    const { table } = this.state.get();
+    return this.tabs.find((tab) => tab.key === table) ?? this.tabs[0];
+  }
+
+  grid() {
+    return this.grids.get(this.tab().key);
+  }
+
+  /** @param {string} key */
+  choose(key) {
+    this.state.set({ table: key, sort: "" });
+  }
+
+  /** @param {KeyboardEvent} event */
+  keydown(event) {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const at = (this.tabs.indexOf(this.tab()) + step + this.tabs.length) % this.tabs.length;
+    this.choose(this.tabs[at].key);
+    this.buttons[at].focus();
+  }
+
+  copy() {
+    this.grid()?.table.focus();
+    document.execCommand("copy"); /* what a page on a disk may do, too */
+  }
+
+  /** @param {Tab} tab */
+  gridOf(tab) {
+    let grid = this.grids.get(tab.key);
+    if (!grid) {
+      grid = new Grid(tab.model(), { sort: (sort) => this.state.set({ sort }), select: (row) => this.select(tab, row) });
+      this.grids.set(tab.key, grid);
+    }
+    return grid;
+  }
+
+  /**
+   * @param {Tab} tab
+   * @param {number | null} row
+   */
+  select(tab, row) {
+    if (tab.groups) {
+      const key = row === null ? "" : tab.groups[row].key;
+      this.state.set({ highlight: this.state.get().highlight === key ? "" : key });
+    } else this.state.set({ selected: row === null ? null : { table: /** @type {any} */ (tab.key), row } });
+  }
+
+  /**
+   * @param {Readonly<Choice>} now
+   * @param {Readonly<Choice> | null} before null: at first
+   */
+  update(now, before) {
+    if (before && now.selected !== before.selected && now.selected && now.selected.table !== this.tab().key) {
+      this.state.set({ table: now.selected.table, sort: "" });
+      return;
+    }
+    const tab = this.tab();
+    const isOther = tab.key !== this.open;
+    const grid = this.gridOf(tab);
+    if (isOther) this.show(tab, grid);
+    if (this.search.value !== now.search) this.search.value = now.search;
+    if (isOther || !before || now.search !== before.search || now.hide !== before.hide) grid.setFilter(filterOf(this.run, tab, now));
+    void grid.setSort(now.sort);
+    if (isOther || !before || now.selected !== before.selected || now.highlight !== before.highlight) {
+      grid.setSelected(this.selectedRow(tab, now));
+      drawSelected(this.selected, this.run, this.state);
+    }
+    this.remark(tab, grid, now);
+  }
+
+  /**
+   * @param {Tab} tab
+   * @param {Readonly<Choice>} now
+   */
+  selectedRow(tab, now) {
+    if (tab.groups) {
+      const at = now.highlight === "" ? -1 : tab.groups.findIndex(({ key }) => key === now.highlight);
+      return at < 0 ? null : at;
+    }
+    return now.selected?.table === tab.key ? now.selected.row : null;
+  }
+
+  /**
+   * @param {Tab} tab
+   * @param {Grid} grid
+   */
+  show(tab, grid) {
+    this.open = tab.key;
+    this.tabs.forEach((each, at) => {
+      this.buttons[at].setAttribute("aria-selected", String(each === tab));
+      this.buttons[at].tabIndex = each === tab ? 0 : -1;
+    });
+    this.panel.setAttribute("aria-labelledby", `tab-${tab.key}`);
+    this.panel.replaceChildren(grid.element);
+    this.counts.replaceChildren(grid.count);
+    grid.draw();
+  }
+
+  /**
+   * What the number of rows does not say.
+   * @param {Tab} tab
+   * @param {Grid} grid
+   * @param {Readonly<Choice>} now
+   */
+  remark(tab, grid, now) {
+    const row = this.selectedRow(tab, now);
+    const isHidden = row !== null && !tab.groups && filterOf(this.run, tab, now)?.(row) === false;
+    this.note.textContent = isHidden ? "The selected row is not among those that the search finds." : "";
+  }
+
+  /** On paper, the first rows of every table. */
+  print() {
+    for (const tab of this.tabs) {
+      const grid = this.gridOf(tab);
+      if (tab.key !== this.open) grid.setFilter(filterOf(this.run, tab, this.state.get()));
+      const printed = grid.printed();
+      printed.prepend(element("h3", {}, tab.title));
+      this.panel.append(printed);
+    }
+  }
+}
+
+/**
+ * @param {HTMLElement} place
+ * @param {Run} run
+ * @param {State} state
+ */
+export function mount(place, run, state) {
+  new Tables(run, state).mount(place);
+}
