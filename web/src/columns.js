@@ -90,7 +90,9 @@ export function taskModel(run) {
     ...figuresOf(run, "tasks", ["critical", "lost_count", "partial_count"]),
     ...((run.facts.hosts ?? []).length > 1 ? [textColumn("host", "host", 110, "The host that it ran on.", (row) => hostName(run, host[row]))] : []),
   ];
-  return { name: "tasks", one: "task", many: "tasks", count: run.tasks.count, left: pseudoTasks(run), columns: knownColumns(run.tasks.count, columns) };
+  const hasTasks = run.tasks.columns.kind.some((kind) => run.text(kind) !== "main");
+  const words = hasTasks ? { one: "task", many: "tasks" } : { one: "task: the run's own part", many: "tasks: the run's own parts" };
+  return { name: "tasks", ...words, count: run.tasks.count, left: pseudoTasks(run), columns: knownColumns(run.tasks.count, columns) };
 }
 
 /**

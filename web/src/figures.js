@@ -148,8 +148,9 @@ export function formatResult(exitCode, signal) {
  */
 export const plural = (count, one, many = `${one}s`) => `${formatCount(count)} ${count === 1 ? one : many}`;
 
-// Control characters, and those that are invisible or change the direction of the text around them.
-const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/gu;
+// Control characters, and those that are invisible or reorder text: the same as in common/text.c.
+const UNSAFE = new RegExp("[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f" +
+  "\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff9-\\ufffb\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]", "gu");
 const ESCAPES = new Map([["\n", "\\n"], ["\t", "\\t"], ["\r", "\\r"], ["\x1b", "\\e"]]);
 
 /** @param {string} character */
@@ -157,7 +158,7 @@ function escapeOf(character) {
   const code = /** @type {number} */ (character.codePointAt(0));
   const known = ESCAPES.get(character);
   if (known) return known;
-  return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u{${code.toString(16)}}`;
+  return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u{${code.toString(16).padStart(4, "0")}}`;
 }
 
 /**
@@ -177,6 +178,9 @@ export function brief(text, length) {
   const head = Math.ceil((length - 1) * 0.6);
   return whole.length <= length ? whole : `${whole.slice(0, head)}…${whole.slice(whole.length - (length - 1 - head))}`;
 }
+
+/** @type {(value: number | null | undefined) => string} */
+const csvShort = (value) => (isKnown(value) ? String(Number(value.toPrecision(6))) : "");
 
 /** @param {number} value */
 const plainNumber = (value) => String(Number(value.toPrecision(15)));
@@ -231,7 +235,7 @@ export const figures = {
   concurrent_memory_bytes: bytes("memory at once", "Largest sum of the anonymous and shared memory of all processes, found by one process scan. Memory used only between two scans is not in it."),
   memory_limit_bytes: bytes("memory limit", "Smallest memory limit from its cgroup up to the root; unknown if there is none."),
   cgroup_peak_bytes: bytes("peak of the cgroup", "Highest use of that cgroup since its creation, with page cache; it may contain other processes, too."),
-  core_limit_milli: { title: "cores allowed", unit: "cores", definition: "The most processors that any of its programs was allowed at its start: affinity or quota, whichever is less, at most the host's.", format: formatCoreLimit, csv: (value) => (isKnown(value) ? plainNumber(value / 1000) : "") },
+  core_limit_milli: { title: "cores allowed", unit: "", definition: "The most processors that any of its programs was allowed at its start: affinity or quota, whichever is less, at most the host's.", format: formatCoreLimit, csv: (value) => (isKnown(value) ? plainNumber(value / 1000) : "") },
   requested_thread_count: count("threads requested", "Threads that the options of its command lines ask for; unknown if no option says."),
   read_bytes: bytes("read", "Read from storage. What came from the page cache is not in it."),
   write_bytes: bytes("written", "Written to storage."),
@@ -252,9 +256,9 @@ export const figures = {
   cost_nanos: { title: "cost", unit: "", definition: "Its part of the price of the host: what it used or had reserved, whichever is more, of processors and of memory, for its time.", format: formatMoney, csv: (value) => (isKnown(value) ? plainNumber(value / 1e9) : "") },
   blocked: count("threads waiting", "Threads in uninterruptible sleep: as a rule they wait for storage or a network file system."),
   memory_bytes: bytes("memory", "Largest resident memory of all processes at one time, in this part of the run."),
-  cores: { title: "cores used", unit: "cores", definition: "CPU time divided by wall time: the processors used on average.", format: formatCores, csv: csvAsIs },
-  efficiency: { title: "CPU efficiency", unit: "%", definition: "CPU time divided by the wall time of all processors that it was allowed.", format: formatShare, csv: (value) => (isKnown(value) ? plainNumber(value * 100) : "") },
-  memory_share: { title: "of its limit", unit: "%", definition: "Peak of the cgroup (or, if unknown, peak memory) divided by the memory limit.", format: formatShare, csv: (value) => (isKnown(value) ? plainNumber(value * 100) : "") },
+  cores: { title: "cores used", unit: "", definition: "CPU time divided by wall time: the processors used on average.", format: formatCores, csv: csvShort },
+  efficiency: { title: "CPU efficiency", unit: "%", definition: "CPU time divided by the wall time of all processors that it was allowed.", format: formatShare, csv: (value) => csvShort(isKnown(value) ? value * 100 : value) },
+  memory_share: { title: "of its limit", unit: "%", definition: "Peak of the cgroup (or, if unknown, peak memory) divided by the memory limit.", format: formatShare, csv: (value) => csvShort(isKnown(value) ? value * 100 : value) },
   task_count: count("tasks", "Steps of the run: subtrees of processes below what drives it. Every attempt counts."),
   core_hours: hours("core-hours", "CPU time in hours."),
   gib_hours: hours("GiB-hours", "Memory times wall time: of a task the memory at once, or, if unknown, its peak memory."),

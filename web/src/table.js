@@ -37,14 +37,16 @@ import { sortRows } from "./sort.js";
 
 const ROW_HEIGHT = 24;
 const HEAD_HEIGHT = 40;
-const SCROLLBAR_HEIGHT = 16;
+const SCROLLBAR_HEIGHT = 18; /* and the frame */
 const ROWS_MOST = 18;
 /** Browsers draw nothing below some 17 million pixels. */
 const HEIGHT_MOST = 12e6;
 /** More than fits into a cell. */
 const CELL_LENGTH = 160;
 const SAVED_AT_ONCE = 5000;
-export const PRINTED_ROWS = 200;
+const PRINTED_ROWS = 200;
+const PRINTED_COLUMNS = 14;
+const PRINTED_LENGTH = 60;
 
 let tableCount = 0;
 
@@ -152,9 +154,10 @@ export class Grid {
     });
     new ResizeObserver(() => {
       const fit = Math.floor((this.scroller.clientHeight - HEAD_HEIGHT) / ROW_HEIGHT);
-      if (fit < 1 || fit === this.rowsShown) return;
+      if (fit < 1) return;
       this.rowsShown = fit;
       this.pool(fit);
+      this.stretch();
       this.draw();
     }).observe(this.scroller);
   }
@@ -173,11 +176,16 @@ export class Grid {
     this.view = filter || left ? this.order.filter((row) => !left?.[row] && (!filter || filter(row))) : this.order;
     this.anchor = -1;
     this.active.row = Math.min(this.active.row, this.view.length - 1);
-    const height = HEAD_HEIGHT + Math.min(this.view.length * ROW_HEIGHT, HEIGHT_MOST);
-    this.space.style.height = `${height}px`;
+    this.stretch();
     this.table.setAttribute("aria-rowcount", String(this.view.length + 1));
     this.say();
     this.draw();
+  }
+
+  /** Makes room to scroll, until the last row is the last on the screen. */
+  stretch() {
+    const rest = Math.max(this.view.length - this.rowsShown, 0);
+    this.space.style.height = `${this.scroller.clientHeight + Math.min(rest * ROW_HEIGHT, HEIGHT_MOST)}px`;
   }
 
   say() {
@@ -226,14 +234,15 @@ export class Grid {
     this.scrollTo(at);
   }
 
+  /** To scroll by one row: less than its height if all rows together would be too high for a browser. */
+  pixelsPerRow() {
+    return Math.min(ROW_HEIGHT, HEIGHT_MOST / Math.max(this.view.length - this.rowsShown, 1));
+  }
+
   /** The row at the top of the screen. */
   firstRow() {
     const rest = this.view.length - this.rowsShown;
-    const scrollable = this.scroller.scrollHeight - this.scroller.clientHeight;
-    if (rest <= 0 || scrollable <= 0) return 0;
-    const isScaled = this.view.length * ROW_HEIGHT > HEIGHT_MOST;
-    const at = isScaled ? (this.scroller.scrollTop / scrollable) * rest : this.scroller.scrollTop / ROW_HEIGHT;
-    return Math.min(Math.round(at), rest);
+    return rest <= 0 ? 0 : Math.min(Math.round(this.scroller.scrollTop / this.pixelsPerRow()), rest);
   }
 
   /** @param {number} at in the view */
@@ -242,9 +251,7 @@ export class Grid {
     if (at >= first && at < first + this.rowsShown) return;
     const rest = this.view.length - this.rowsShown;
     const wanted = Math.max(Math.min(at < first ? at : at - this.rowsShown + 1, rest), 0);
-    const isScaled = this.view.length * ROW_HEIGHT > HEIGHT_MOST;
-    this.scroller.scrollTop = isScaled
-      ? (wanted / rest) * (this.scroller.scrollHeight - this.scroller.clientHeight) : wanted * ROW_HEIGHT;
+    this.scroller.scrollTop = wanted * this.pixelsPerRow();
   }
 
   draw() {
@@ -416,17 +423,20 @@ export class Grid {
     setTimeout(() => URL.revokeObjectURL(url), 60000);
   }
 
-  /** The first rows, for paper. */
+  /** The first rows and columns, for paper. */
   printed() {
-    const { columns, one, many } = this.model;
+    const { one, many } = this.model;
+    const columns = this.model.columns.slice(0, PRINTED_COLUMNS);
     const shown = Math.min(this.view.length, PRINTED_ROWS);
     const rows = [...this.view.subarray(0, shown)].map((row) => element("tr", {}, ...columns.map((column) => {
       const text = column.text(row);
-      return element("td", { class: column.isText ? "" : "number" }, text === UNKNOWN ? "–" : brief(text, 60));
+      return element("td", { class: column.isText ? "" : "number" }, text === UNKNOWN || text === "" ? "–" : brief(text, PRINTED_LENGTH));
     })));
     const head = element("tr", {}, ...columns.map((column) => element("th", { scope: "col", class: column.isText ? "" : "number" }, column.title)));
+    const found = this.filter ? ` that the search finds, of ${formatCount(this.total)}` : "";
+    const left = this.model.columns.length - columns.length;
     return element("div", { class: "printed" },
-      element("p", {}, `The first ${formatCount(shown)} of ${formatCount(this.view.length)} ${this.view.length === 1 ? one : many}${this.filter ? ` that the search finds, of ${formatCount(this.total)}` : ""}.`),
+      element("p", {}, `The first ${formatCount(shown)} of ${formatCount(this.view.length)} ${this.view.length === 1 ? one : many}${found}${left > 0 ? `, with ${columns.length} of ${this.model.columns.length} columns` : ""}.`),
       element("table", { class: "plain" }, element("thead", {}, head), element("tbody", {}, ...rows)));
   }
 }

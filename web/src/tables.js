@@ -2,10 +2,9 @@
 // timeline, and the other way round.
 
 import { groupRows, processModel, taskGroupModel, taskModel, toolGroupModel, toolModel } from "./columns.js";
-import { button, element, goTo, quoted } from "./dom.js";
-import { UNKNOWN, brief, figures, isKnown } from "./figures.js";
-import { idOfTask, resultOf, taskTitle } from "./rows.js";
-import { SHOWN, endOf, hostName, selectTasks } from "./select.js";
+import { button, element } from "./dom.js";
+import { isKnown } from "./figures.js";
+import { SHOWN, selectTasks } from "./select.js";
 import { Grid } from "./table.js";
 
 /**
@@ -24,7 +23,6 @@ import { Grid } from "./table.js";
  * @property {import("./columns.js").Group[]} [groups]
  */
 
-const COMMAND_LENGTH = 20000;
 const SEARCH_DELAY_MS = 120;
 
 /**
@@ -68,87 +66,6 @@ function filterOf(run, tab, now) {
   return (/** @type {number} */ row) => /** @type {any} */ (groups)[row].rows.some((/** @type {number} */ member) => matches[isOfTask ? member : task[member]] === SHOWN);
 }
 
-/* ---- the selected row ---------------------------------------------------------- */
-
-/**
- * @param {string} name
- * @param {Node | string | null} value
- */
-const field = (name, value) => (value === null ? [] : [element("dt", {}, name), element("dd", {}, value)]);
-
-/**
- * @param {Run} run
- * @param {"tasks" | "tools" | "processes"} table
- * @param {number} row
- */
-function figureFields(run, table, row) {
-  const columns = run[table].columns;
-  return Object.keys(figures).filter((name) => columns[name] && isKnown(columns[name][row])).flatMap((name) => {
-    const figure = figures[name];
-    return [element("dt", { title: figure.definition }, figure.title), element("dd", {}, figure.format(columns[name][row]))];
-  });
-}
-
-/**
- * @param {Run} run
- * @param {"tasks" | "tools" | "processes"} table
- * @param {number} row
- */
-function textFields(run, table, row) {
-  const { tasks, tools, processes } = run;
-  const tool = table === "processes" ? processes.columns.tool[row] : row;
-  const task = table === "tasks" ? row : tools.columns.task[tool];
-  const command = run.text(table === "tools" ? NaN : run[table].columns.command[row]);
-  const isOneHost = (run.facts.hosts ?? []).length < 2;
-  return [
-    ...field("ended", table === "tools" ? null : resultOf(run, table, row) || UNKNOWN),
-    ...field("task", table === "tasks" ? null : quoted(taskTitle(run, task), 200)),
-    ...field("tool", table === "processes" ? quoted(run.text(tools.columns.name[tool]), 200) : null),
-    ...field("sample", isKnown(tasks.columns.sample[task]) ? quoted(run.text(tasks.columns.sample[task]), 200) : null),
-    ...field("host", isOneHost ? null : quoted(hostName(run, tasks.columns.host[task]), 100)),
-    ...field("task id", table === "tasks" ? element("code", {}, idOfTask(run, task)) : null),
-    ...field("command", command === "" ? null : element("code", { class: "command" }, brief(command, COMMAND_LENGTH))),
-  ];
-}
-
-/**
- * @param {Run} run
- * @param {"tasks" | "tools" | "processes"} table
- * @param {number} row
- */
-function titleOf(run, table, row) {
-  if (table === "tasks") return taskTitle(run, row);
-  if (table === "tools") return run.text(run.tools.columns.name[row]);
-  return run.text(run.processes.columns.program[row]);
-}
-
-/**
- * @param {HTMLElement} place
- * @param {Run} run
- * @param {State} state
- */
-function drawSelected(place, run, state) {
-  const { selected } = state.get();
-  place.hidden = !selected;
-  if (!selected) return;
-  const { table, row } = selected;
-  const words = { tasks: "Selected task", tools: "Selected tool", processes: "Selected process" };
-  const show = () => {
-    const begin = run[table].columns.begin_us[row];
-    const end = endOf(run, table, row);
-    const around = Math.max((end - begin) / 2, 1000);
-    state.set({ from_us: begin - around, to_us: end + around });
-    goTo("timeline");
-  };
-  place.replaceChildren(
-    element("h3", {}, `${words[table]}: `, quoted(titleOf(run, table, row), 120)),
-    element("p", { class: "actions" }, button("Show in the timeline", show), button("Select nothing", () => state.set({ selected: null }))),
-    element("dl", { class: "fields" }, ...textFields(run, table, row)),
-    element("dl", { class: "figures" }, ...figureFields(run, table, row)));
-}
-
-/* ---- the part ------------------------------------------------------------------ */
-
 class Tables {
   /**
    * @param {Run} run
@@ -164,7 +81,6 @@ class Tables {
     this.panel = element("div", { role: "tabpanel", id: "table-panel" });
     this.counts = element("span", { class: "counts" });
     this.note = element("span", { class: "dim" });
-    this.selected = element("div", { class: "selected", role: "region", "aria-label": "Selected row" });
     this.search = this.searchField();
     this.buttons = this.tabs.map((tab) => element("button", {
       type: "button", role: "tab", id: `tab-${tab.key}`, "aria-controls": "table-panel", onclick: () => this.choose(tab.key),
@@ -190,7 +106,7 @@ class Tables {
       element("span", { class: "actions" },
         button("Copy row", () => this.copy(), "Copies the selected row, or rows, with a head: Ctrl+C in the table does the same, Shift and the arrows select several"),
         button("Save as CSV", () => void this.grid()?.save(), "Saves all rows that are shown, as plain numbers")));
-    place.append(list, tools, this.panel, this.selected);
+    place.append(list, tools, this.panel);
     this.state.subscribe((now, before) => this.update(now, before));
     this.update(this.state.get(), null);
     addEventListener("beforeprint", () => this.print());
@@ -264,10 +180,7 @@ class Tables {
     if (this.search.value !== now.search) this.search.value = now.search;
     if (isOther || !before || now.search !== before.search || now.hide !== before.hide) grid.setFilter(filterOf(this.run, tab, now));
     void grid.setSort(now.sort);
-    if (isOther || !before || now.selected !== before.selected || now.highlight !== before.highlight) {
-      grid.setSelected(this.selectedRow(tab, now));
-      drawSelected(this.selected, this.run, this.state);
-    }
+    if (isOther || !before || now.selected !== before.selected || now.highlight !== before.highlight) grid.setSelected(this.selectedRow(tab, now));
     this.remark(tab, grid, now);
   }
 
