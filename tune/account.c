@@ -318,6 +318,8 @@ static int schedule_make(struct account *account, const struct report *report)
 	size_t count = 0;
 	int error = -ENOMEM;
 
+	if (end < run->begin_boot_ns) /* a clock jumped, or the host was not heard of since */
+		end = run->begin_boot_ns;
 	spans = calloc(report->task_count + 1, sizeof(*spans));
 	account->tasks = calloc(report->task_count + 1, sizeof(*account->tasks));
 	account->index_of = calloc(report->task_count + 1, sizeof(*account->index_of));
@@ -325,7 +327,8 @@ static int schedule_make(struct account *account, const struct report *report)
 		const struct report_task *task = &report->tasks[i];
 
 		account->index_of[i] = SCHEDULE_NO_TASK;
-		if (task->is_main && !with_main)
+		/* In no time no task is scheduled. */
+		if ((task->is_main && !with_main) || end == run->begin_boot_ns)
 			continue;
 		spans[count] = (struct schedule_task){
 			task->begin_boot_ns,
@@ -333,8 +336,6 @@ static int schedule_make(struct account *account, const struct report *report)
 		};
 		account->index_of[i] = count++;
 	}
-	if (end < run->begin_boot_ns) /* a clock jumped, or the host was not heard of since */
-		end = run->begin_boot_ns;
 	if (spans && account->tasks && account->index_of)
 		error = schedule_init(&account->schedule, spans, count, run->begin_boot_ns, end);
 	free(spans);

@@ -242,10 +242,12 @@ RUNS = {
 }
 
 
-def print_of(run, *options, prices=None):
+def print_of(run, *options, prices=None, change=None):
     with tempfile.TemporaryDirectory() as directory:
         store = Store(f"{directory}/tracer.db")
         run.write(store)
+        if change:
+            store.db.execute(change)
         store.db.commit()
         if prices:
             pathlib.Path(directory, "prices.csv").write_text(prices, encoding="ascii")
@@ -290,6 +292,14 @@ class LabelledRuns(unittest.TestCase):
             answer = json.loads(print_of(Run(*tasks(files), engine="nextflow"), "--json"))
             on_path = {name["name"] for name in answer["names"] if name["path_ns"] > 0}
             self.assertEqual((on_path, answer["path_unsure_count"]), ({step, "align"}, unsure), files)
+
+    def test_a_run_that_took_no_time_has_no_path(self):
+        """A clock jumped: the run ended when it began, or before. Its tasks did not."""
+        files = {"files": ["/work/1/s1.fq"]}
+        for end in ("begin_boot_ns", "begin_boot_ns - 1000000000"):
+            answer = json.loads(print_of(Run(("trim", 0, 130, 1, files), ("align", 180, 600, 15, files), engine="nextflow"), "--json",
+                                         change=f"UPDATE runs SET end_boot_ns = {end}"))
+            self.assertEqual((answer["path_task_count"], answer["wall"]["wall_ns"]), (0, 0), end)
 
     def test_a_script_that_computes_is_no_engine(self):
         for driver, name in ((50, "script"), (5, "engine")):
