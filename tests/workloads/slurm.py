@@ -19,6 +19,7 @@ STOP_TIMEOUT_S = 60
 # Memory limits make slurmd create a memory cgroup for every step, as on most sites.
 SLURM_CONF = """
 ClusterName={node}
+FirstJobId={first_job}
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={controller_port}
 SlurmdPort={daemon_port}
@@ -67,7 +68,7 @@ class Slurm:
         (self.directory / "cgroup.conf").write_text(
             CGROUP_CONF.format(plugin="cgroup/v2" if pure_v2 else "cgroup/v1"))
         (self.directory / "slurm.conf").write_text(SLURM_CONF.format(
-            node=NODE, host=socket.gethostname().split(".")[0], directory=self.directory,
+            node=NODE, first_job=os.getpid(), host=socket.gethostname().split(".")[0], directory=self.directory,
             controller_port=free_port(), daemon_port=free_port()))
         paths = {"key-file": "munge.key", "socket": "munge.sock", "pid-file": "munged.pid",
                  "log-file": "munged.log", "seed-file": "munge.seed"}
