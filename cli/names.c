@@ -7,6 +7,7 @@
 #include <uthash.h>
 #include <utlist.h>
 
+#include "cli/names_figures.h"
 #include "cli/names_kept.h"
 #include "cli/output.h"
 #include "cli/units.h"
@@ -21,7 +22,7 @@
 /* A name, and the key by which its task is found. */
 struct entry {
 	UT_hash_handle hh;
-	const char *name, *label;
+	struct engine_name name;
 	char key[]; /* "ab/cdef01", "rule wildcards" */
 };
 
@@ -82,6 +83,8 @@ struct reader {
 	bool known; /* the type of the file is known */
 	bool is_table, is_json;
 	int column_count, columns[COLUMN_COUNT]; /* -1: no such column */
+	int figure_columns[NAMES_FIGURE_COUNT];
+	struct engine_name figures; /* of the line that is being read */
 	/* Snakemake's log */
 	struct job *job; /* the job whose lines follow, or NULL */
 	unsigned job_count;
@@ -132,9 +135,10 @@ static int entry_add(struct reader *reader, const char *key, const char *name, c
 		strcpy(entry->key, key);
 		HASH_ADD_STR(names->entries, key, entry);
 	}
-	entry->name = text_keep(reader, name);
-	entry->label = text_keep(reader, label);
-	return entry->name && entry->label ? 0 : no_memory(reader);
+	entry->name = reader->figures;
+	entry->name.name = text_keep(reader, name);
+	entry->name.label = text_keep(reader, label);
+	return entry->name.name && entry->name.label ? 0 : no_memory(reader);
 }
 
 /* ---- Nextflow */
@@ -195,17 +199,23 @@ static int split(char *line, char **columns)
 	return count;
 }
 
+static int column_find(char **columns, int count, const char *name)
+{
+	for (int i = 0; i < count; i++)
+		if (strcmp(columns[i], name) == 0)
+			return i;
+	return -1;
+}
+
 static bool read_header(struct reader *reader, char **columns, int count)
 {
 	static const char *const names[COLUMN_COUNT] = {"hash", "name", "process", "tag", "rule_name", "wildcards"};
 	const int *found = reader->columns;
 
-	for (int i = 0; i < COLUMN_COUNT; i++) {
-		reader->columns[i] = -1;
-		for (int k = 0; k < count; k++)
-			if (strcmp(columns[k], names[i]) == 0)
-				reader->columns[i] = k;
-	}
+	for (int i = 0; i < COLUMN_COUNT; i++)
+		reader->columns[i] = column_find(columns, count, names[i]);
+	for (int i = 0; i < NAMES_FIGURE_COUNT; i++)
+		reader->figure_columns[i] = column_find(columns, count, names_figure_columns[i]);
 	reader->column_count = count;
 	return (found[COLUMN_HASH] >= 0 && (found[COLUMN_NAME] >= 0 || found[COLUMN_PROCESS] >= 0)) ||
 	       found[COLUMN_RULE] >= 0;
@@ -236,12 +246,16 @@ static int add_rule(struct reader *reader, const char *rule, const char *wildcar
 static int read_row(struct reader *reader)
 {
 	char *columns[COLUMNS_MAX], *fields[COLUMN_COUNT];
+	const char *figures[NAMES_FIGURE_COUNT];
 	int count = split(reader->line, columns);
 
 	if (count != reader->column_count)
 		return refuse(reader, "%d columns, but the header has %d", count, reader->column_count);
 	for (int i = 0; i < COLUMN_COUNT; i++)
 		fields[i] = reader->columns[i] < 0 ? NULL : columns[reader->columns[i]];
+	for (int i = 0; i < NAMES_FIGURE_COUNT; i++)
+		figures[i] = reader->figure_columns[i] < 0 ? NULL : columns[reader->figure_columns[i]];
+	names_figures_read(figures, &reader->figures);
 	if (fields[COLUMN_RULE])
 		return add_rule(reader, fields[COLUMN_RULE], fields[COLUMN_WILDCARDS] ? fields[COLUMN_WILDCARDS] : "");
 	if (!is_hash(fields[COLUMN_HASH]) || fields[COLUMN_HASH][9])
@@ -250,6 +264,20 @@ static int read_row(struct reader *reader)
 		return add_nextflow(reader, fields[COLUMN_HASH], fields[COLUMN_NAME]);
 	return entry_add(reader, fields[COLUMN_HASH], fields[COLUMN_PROCESS],
 			 fields[COLUMN_TAG] ? fields[COLUMN_TAG] : "");
+}
+
+static void json_figures_read(struct reader *reader, const json_t *object)
+{
+	const char *figures[NAMES_FIGURE_COUNT];
+	char texts[NAMES_FIGURE_COUNT][32];
+
+	for (int i = 0; i < NAMES_FIGURE_COUNT; i++) {
+		const json_t *value = json_object_get(object, names_figure_columns[i]);
+
+		snprintf(texts[i], sizeof(texts[i]), "%f", json_number_value(value));
+		figures[i] = json_is_number(value) ? texts[i] : NULL;
+	}
+	names_figures_read(figures, &reader->figures);
 }
 
 /* One object per line, with rule_name and wildcards. */
@@ -277,6 +305,7 @@ static int read_json(struct reader *reader)
 			snprintf(text + length, sizeof(text) - length, "%s%s=%s", length ? "," : "", key,
 				 json_string_value(value));
 	}
+	json_figures_read(reader, object);
 	r = add_rule(reader, rule, text);
 	json_decref(object);
 	return r;
@@ -453,6 +482,7 @@ int names_read(const char *path, struct names **ret_names)
 		.path = path,
 		.names = calloc(1, sizeof(*reader.names)),
 		.line = malloc(LINE_BYTES_MAX + 1),
+		.figures = {NULL, NULL, ROW_NULL, ROW_NULL, ROW_NULL},
 	};
 	int r;
 
@@ -607,7 +637,7 @@ static int task_join(void *context, size_t index, const struct row_task *task, c
 
 	joining->index = (unsigned)index;
 	if (entry)
-		joining->report->engine_names[index] = (struct engine_name){entry->name, entry->label};
+		joining->report->engine_names[index] = entry->name;
 	else if (joining->names->files && strcmp(task->kind, "main") != 0)
 		return report_each_process(joining->report, task, process_join, joining);
 	return 0;
@@ -633,7 +663,7 @@ static void jobs_join(struct joining *joining)
 		if (pair->job->taken || name->name || (!pair->has_output && pair->input_count < pair->job->input_count))
 			continue;
 		pair->job->taken = true;
-		*name = (struct engine_name){pair->job->rule, pair->job->wildcards};
+		*name = (struct engine_name){pair->job->rule, pair->job->wildcards, ROW_NULL, ROW_NULL, ROW_NULL};
 	}
 }
 

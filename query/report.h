@@ -9,9 +9,11 @@
 
 #include "query/run_samples.h"
 
-/* The engine's name and label of a task; borrowed. NULL if unknown. */
+/* What the engine calls a task, borrowed; NULL if unknown. And what it reported about it, only if the name is known; each is
+ * ROW_NULL if it did not. */
 struct engine_name {
 	const char *name, *label;
+	int64_t wall_ns, cpu_ns, peak_rss_bytes;
 };
 
 /* Processes whose figures are lower bounds. */

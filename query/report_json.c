@@ -29,6 +29,14 @@ static void item_begin(struct writing *writing)
 	writing->between = ",";
 }
 
+/* What the engine reported about the task, unknown if its name is. */
+static void engine_figures_write(struct json_writer *json, const struct engine_name *engine)
+{
+	json_write_integer(json, "engine_wall_ns", engine->name ? engine->wall_ns : ROW_NULL);
+	json_write_integer(json, "engine_cpu_ns", engine->name ? engine->cpu_ns : ROW_NULL);
+	json_write_integer(json, "engine_peak_rss_bytes", engine->name ? engine->peak_rss_bytes : ROW_NULL);
+}
+
 static int task_write(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
 		      size_t count)
 {
@@ -40,6 +48,7 @@ static int task_write(void *context, size_t index, const struct row_task *task, 
 	if (names) {
 		json_write_string(&writing->json, "engine_name", names[index].name);
 		json_write_string(&writing->json, "engine_label", names[index].label);
+		engine_figures_write(&writing->json, &names[index]);
 	}
 	if (writing->report->samples)
 		json_write_string(&writing->json, "sample", report_task_sample(writing->report, index, task));

@@ -13,24 +13,20 @@
 #define SCAN_US 1000000 /* between process scans (correlator/host): what samplers of other programs do at best */
 
 /* N(name): a number, D(name): one that is stored as a difference to the row before. */
+/* clang-format off */
 #define SPAN(N) \
 	N(wall_us) N(cpu_us) N(wait_us) N(peak_rss_bytes) N(read_bytes) N(write_bytes) N(sent_bytes) N(received_bytes)
 #define TASK(N, D) \
-	N(name) \
-	N(label) \
-	N(status) \
-	N(kind) N(command) N(sample) N(bound_by) N(id_high) N(id_low) N(host) N(user_id) N(parent) N(retried_by) \
-		D(begin_us) SPAN(N) N(storage_us) N(memory_wait_us) N(concurrent_memory_bytes) N(memory_limit_bytes) \
-			N(cgroup_peak_bytes) N(core_limit_milli) N(requested_thread_count) N(process_count) \
-				N(failed_count) N(lost_count) N(partial_count) N(exit_code) N(signal) N(out_of_memory) \
-					N(critical)
+	N(name) N(label) N(status) N(kind) N(command) N(sample) N(bound_by) N(id_high) N(id_low) N(host) N(user_id) \
+	N(parent) N(retried_by) D(begin_us) SPAN(N) N(storage_us) N(memory_wait_us) N(concurrent_memory_bytes) \
+	N(memory_limit_bytes) N(cgroup_peak_bytes) N(core_limit_milli) N(requested_thread_count) N(process_count) \
+	N(failed_count) N(lost_count) N(partial_count) N(exit_code) N(signal) N(out_of_memory) N(critical) \
+	N(engine_wall_us) N(engine_cpu_us) N(engine_peak_rss_bytes)
 #define TOOL(N, D) D(task) N(name) N(role) D(begin_us) SPAN(N) N(process_count) N(failed_count)
 #define PROCESS(N, D) \
-	D(tool) \
-	N(parent) \
-	D(pid) \
-	N(program) N(command) N(user_id) D(begin_us) SPAN(N) N(exit_code) N(signal) N(failed) N(oom_killed) \
-		N(doubtful)
+	D(tool) N(parent) D(pid) N(program) N(command) N(user_id) D(begin_us) SPAN(N) N(exit_code) N(signal) \
+	N(failed) N(oom_killed) N(doubtful)
+/* clang-format on */
 
 #define MEMBER(name) int64_t name;
 struct web_task {
@@ -209,6 +205,11 @@ static int task_add(void *context, size_t index, const struct row_task *task, co
 	row->signal = task->signal;
 	row->out_of_memory = report->tasks[index].out_of_memory;
 	row->critical = scheduled != SCHEDULE_NO_TASK && loading->critical[scheduled];
+	if (report->engine_names && report->engine_names[index].name) {
+		row->engine_wall_us = us_of(report->engine_names[index].wall_ns);
+		row->engine_cpu_us = us_of(report->engine_names[index].cpu_ns);
+		row->engine_peak_rss_bytes = report->engine_names[index].peak_rss_bytes;
+	}
 	loading->shift_ns = report_part_shift_ns(report, report->tasks[index].part);
 	loading->root_process_id = task->root_process_id;
 	loading->held_count = 0;

@@ -53,6 +53,25 @@ FILES = {
     "benchmark table": ("s\th:m:s\tjobid\trule_name\twildcards\n1.5\t0:00:01\t3\tstats\t{'s': 's3'}\n", ("stats", "s=s3")),
 }
 
+def trace_of(realtime, share, peak):
+    return f"hash\tname\trealtime\t%cpu\tpeak_rss\nab/cdef01\tX\t{realtime}\t{share}\t{peak}\n"
+
+
+# Content of a file, and what the engine says in it: wall and CPU time in ns, peak memory in bytes.
+FIGURES = {
+    "trace": (trace_of("1m 3s", "150.0%", "1.5 GB"), (63 * 10**9, 94_500_000_000, 3 << 29)),
+    "raw trace": (trace_of("850", "98.5", "413696"), (850 * 10**6, 837_250_000, 413696)),
+    "trace, unknown": (trace_of("-", "-", "-"), (None, None, None)),
+    "trace, no numbers": (trace_of("fast", "nan", "-3 GB"), (None, None, None)),
+    "trace, huge": (trace_of("9" * 30 + "d", "9" * 300, "1e300 TB"), (None, None, None)),
+    "trace without them": ("hash\tname\nab/cdef01\tX\n", (None, None, None)),
+    "benchmark": ('{"rule_name": "stats", "wildcards": {"s": "s3"}, "s": 1.5, "cpu_time": 2.25, "max_rss": 4.5}\n',
+                  (1_500_000_000, 2_250_000_000, 4718592)),
+    "benchmark, unknown": ('{"rule_name": "stats", "wildcards": {"s": "s3"}, "s": "NA", "max_rss": "-"}\n', (None, None, None)),
+    "benchmark table": ("s\tmax_rss\tcpu_time\trule_name\twildcards\n1.5\tNA\t0.5\tstats\t{'s': 's3'}\n",
+                        (1_500_000_000, 500_000_000, None)),
+}
+
 # Content of a file, and the message after its name.
 BROKEN = {
     "empty": ("", ": no task names found"),
@@ -197,6 +216,12 @@ class Names(unittest.TestCase):
                 self.assertEqual([(label, *expected)], [(own, name.replace("\\xff", "\ufffd"), tag) for own, name, tag in named])
                 plain = self.show(self.labelled, text).stdout
                 self.assertNotRegex(plain, "[\x1b\x07\u202e]")
+
+    def test_what_the_engine_said(self):
+        for name, (text, expected) in FIGURES.items():
+            with self.subTest(name):
+                [task] = [task for task in self.tasks(self.show(self.labelled, text, "--json")) if task["engine_name"]]
+                self.assertEqual(tuple(task[f"engine_{figure}"] for figure in ("wall_ns", "cpu_ns", "peak_rss_bytes")), expected)
 
     def test_broken_files(self):
         for name, (text, reason) in BROKEN.items():
