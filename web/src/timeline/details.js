@@ -73,8 +73,9 @@ function attemptsOf(run, task) {
  * @param {Run} run
  * @param {import("../state.js").State} state
  * @param {HTMLElement} parent
+ * @param {(selected: Selected) => void} zoomTo
  */
-export function createDetails(run, state, parent) {
+export function createDetails(run, state, parent, zoomTo) {
   const panel = parent.appendChild(element("aside", { class: "timeline-details", "aria-label": "Details", tabindex: "-1" }));
   panel.hidden = true;
   /** @type {Element | null} */
@@ -104,15 +105,6 @@ export function createDetails(run, state, parent) {
       element("span", { class: "timeline-space" }),
       button("Show in the timeline", () => zoomTo(selected), "Zoom to it"),
       button("Close", close, "Esc"));
-  };
-
-  /** @param {Selected} selected */
-  const zoomTo = ({ table, row }) => {
-    const { begin_us, wall_us } = run[table].columns;
-    const wall = Number.isNaN(wall_us[row]) ? state.get().to_us - begin_us[row] : wall_us[row];
-    const around = Math.max(wall * 0.1, 50);
-    state.set({ from_us: begin_us[row] - around, to_us: begin_us[row] + wall + around });
-    parent.scrollIntoView({ block: "nearest" });
   };
 
   /** @param {number} task */

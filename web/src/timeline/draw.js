@@ -1,10 +1,10 @@
 // Draws the rows: bars in lanes, strips of closed rows, tools and processes of tasks that are near, and the axis.
 
-import { BAND_HEIGHT, BAR_HEIGHT, isNear, rowAt, ROW_PADDING, STRIP_HEIGHT, upperBound } from "./layout.js";
+import { BAND_HEIGHT, BAR_HEIGHT, rowAt, ROW_PADDING, STRIP_HEIGHT, upperBound } from "./layout.js";
 import { NO_BAND, MOST_BANDS } from "./nest.js";
 import { processStyle, RANK_COUNT, RANK_FAILED, RANK_RETRIED, RANKS, STYLE_COUNT, toolStyle } from "./palette.js";
 import { tickStep, tickText } from "./axis.js";
-import { brief } from "../figures.js";
+import { brief, formatCount } from "../figures.js";
 
 export const AXIS_HEIGHT = 22;
 export const PATH_HEIGHT = 14;
@@ -12,6 +12,7 @@ export const PATH_HEIGHT = 14;
 const FAILURE_WIDTH = 2;
 const LABEL_LEAST = 28;
 const LABEL_LENGTH = 80;
+const MOST_RESTART_LINES = 24;
 const TICK_LEAST = 90;
 const FONT = "11px system-ui, sans-serif";
 const SMALL_FONT = "10px system-ui, sans-serif";
@@ -26,6 +27,7 @@ const SMALL_FONT = "10px system-ui, sans-serif";
  * @property {import("./raster.js").Raster} raster
  * @property {Uint8Array} styles of each task
  * @property {Uint8Array} highlighted of each task
+ * @property {string} group
  * @property {number} gutter width of the names at the left
  * @property {number} width of what is right of these
  * @property {number} height of the rows' canvas
@@ -154,6 +156,16 @@ function drawBar(view, begin, end, y, height, style, band) {
 }
 
 /**
+ * What tells a task from the others of its row.
+ * @param {View} view
+ * @param {number} task
+ */
+function taskText({ run, group }, task) {
+  const { name, label } = run.tasks.columns;
+  return (group === "name" && run.text(label[task])) || run.text(name[task]);
+}
+
+/**
  * @param {View} view
  * @param {number} lane
  * @param {number} y
@@ -161,9 +173,9 @@ function drawBar(view, begin, end, y, height, style, band) {
 function drawLane(view, lane, y) {
   const { layout, run, raster, palette, styles, highlighted } = view;
   const { begins, ends, order } = layout;
-  const { critical, name, label } = run.tasks.columns;
+  const { critical } = run.tasks.columns;
   const after = layout.laneFirst[lane + 1];
-  const near = isNear(layout, lane, view.scale);
+  const bands = layout.laneBands[lane];
   let outlined = -1;
   covered.fill(-1);
   for (let at = upperBound(ends, layout.laneFirst[lane], after, view.from_us); at < after && begins[at] < view.to_us; at++) {
@@ -180,9 +192,9 @@ function drawLane(view, lane, y) {
       }
     }
     if (last - x0 < LABEL_LEAST) continue;
-    addLabel(view, run.text(label[task]) || run.text(name[task]), x0, last, y + BAR_HEIGHT / 2, style, 0);
-    if (near && view.nest) {
-      drawNested(view, view.nest, task, y + BAR_HEIGHT + 1);
+    addLabel(view, taskText(view, task), x0, last, y + BAR_HEIGHT / 2, style, 0);
+    if (bands > 0 && view.nest) {
+      drawNested(view, view.nest, task, y + BAR_HEIGHT + 1, bands);
       covered.fill(-1, RANK_COUNT);
     }
   }
@@ -219,8 +231,9 @@ const endIn = (columns, row) => (Number.isNaN(columns.wall_us[row]) ? Infinity :
  * @param {import("./nest.js").Nest} nest
  * @param {number} task
  * @param {number} y
+ * @param {number} bands for which there is place: it is made when the view stands still
  */
-function drawNested(view, nest, task, y) {
+function drawNested(view, nest, task, y, bands) {
   const { run } = view;
   const tools = run.tools.columns;
   const end = endOfTask(view, task);
@@ -230,11 +243,12 @@ function drawNested(view, nest, task, y) {
     if (toolEnd < view.from_us) continue;
     const style = toolStyle(view.styles[task], tools.failed_count[tool] > 0);
     const band = nest.toolBand[tool];
+    if (band >= bands) continue;
     const top = y + band * BAND_HEIGHT;
     const last = drawBar(view, tools.begin_us[tool], toolEnd, top, BAND_HEIGHT - 1, style, band + 1);
     const x0 = Math.floor((tools.begin_us[tool] - view.from_us) * view.scale);
     if (last - x0 >= LABEL_LEAST) addLabel(view, run.text(tools.name[tool]), x0, last, top + BAND_HEIGHT / 2, style, 1);
-    drawProcesses(view, nest, task, tool, y, toolEnd);
+    drawProcesses(view, nest, task, tool, y, toolEnd, bands);
   }
 }
 
@@ -245,8 +259,9 @@ function drawNested(view, nest, task, y) {
  * @param {number} tool
  * @param {number} y
  * @param {number} end of the tool
+ * @param {number} bands
  */
-function drawProcesses(view, nest, task, tool, y, end) {
+function drawProcesses(view, nest, task, tool, y, end, bands) {
   const { run } = view;
   const processes = run.processes.columns;
   for (let process = nest.firstProcess[tool]; process < nest.firstProcess[tool + 1]; process++) {
@@ -254,7 +269,7 @@ function drawProcesses(view, nest, task, tool, y, end) {
     if (begin > view.to_us) break;
     const band = nest.processBand[process];
     const processEnd = Math.min(endIn(processes, process), end);
-    if (band === NO_BAND || processEnd < view.from_us) continue;
+    if (band >= bands || processEnd < view.from_us) continue;
     const style = processStyle(view.styles[task], processes.failed[process] === 1);
     const top = y + band * BAND_HEIGHT;
     const last = drawBar(view, begin, processEnd, top, BAND_HEIGHT - 1, style, band + 1);
@@ -376,6 +391,7 @@ export function drawRows(context, view) {
   labels.count = 0;
   raster.begin(view.width, view.height);
   drawGrid(view, raster, view.height);
+  drawRestartLines(view);
   const firstRow = rowAt(layout, view.top);
   let row = firstRow;
   for (; row < layout.rows.length && layout.rowTop[row] < view.top + view.height; row++) {
@@ -407,7 +423,7 @@ function drawRow(view, row, offset) {
   const afterLane = row.firstLane + row.laneCount;
   const firstLane = Math.max(row.firstLane, upperBound(layout.laneTop, row.firstLane, afterLane, view.top) - 1);
   for (let lane = firstLane; lane < afterLane && layout.laneTop[lane] < view.top + view.height; lane++) {
-    drawLane(view, lane, Math.round(layout.laneTop[lane] + offset));
+    if (layout.laneHeight[lane] > 0) drawLane(view, lane, Math.round(layout.laneTop[lane] + offset));
   }
 }
 
@@ -458,15 +474,15 @@ function drawRowName(context, view, row, at, offset) {
   context.fillRect(0, bottom - 1, gutter + view.width, 1);
   context.font = FONT;
   context.textBaseline = "middle";
-  const y = Math.min(Math.max(top, AXIS_HEIGHT) + ROW_PADDING + BAR_HEIGHT / 2, bottom - BAR_HEIGHT / 2) + 0.5;
+  const y = Math.min(Math.max(top, headerHeight(view)) + ROW_PADDING + BAR_HEIGHT / 2, bottom - BAR_HEIGHT / 2) + 0.5;
   context.fillStyle = palette.dim;
   context.fillText(row.open ? "▾" : "▸", 4, y);
-  const count = String(row.taskCount);
+  const count = row.taskCount > 0 ? formatCount(row.taskCount) : "";
   const countWidth = widthOf(context, count);
   context.fillText(count, gutter - 8 - countWidth, y);
   let right = gutter - 16 - countWidth;
   if (row.failedCount > 0) {
-    const failed = `${row.failedCount} ✕`;
+    const failed = `${formatCount(row.failedCount)} ✕`;
     const failedWidth = widthOf(context, failed);
     context.fillStyle = palette.bad;
     context.fillText(failed, right - failedWidth, y);
@@ -512,7 +528,7 @@ export function boxOf(view, table, row) {
   const lane = layout.laneOf[task];
   if (lane < 0) return null;
   const open = layout.rows[layout.rowOf[lane]].open;
-  const nested = table !== "tasks" && open && isNear(layout, lane, view.scale) && nest !== null;
+  const nested = table !== "tasks" && open && layout.laneBands[lane] > 0 && nest !== null;
   const columns = nested ? run[table].columns : run.tasks.columns;
   const at = nested ? row : task;
   const x0 = Math.max((columns.begin_us[at] - view.from_us) * view.scale, -4);
@@ -545,12 +561,25 @@ function drawHeader(context, view, height) {
   for (let us = Math.ceil(view.from_us / tick) * tick; us < view.to_us; us += tick) {
     const x = gutter + Math.floor((us - view.from_us) * view.scale);
     context.fillRect(x, AXIS_HEIGHT - 5, 1, 5);
-    drawText(context, tickText(us, tick), x + 4, AXIS_HEIGHT / 2, gutter + view.width - x - 4);
+    const text = tickText(us, tick);
+    if (x + 4 + widthOf(context, text) < gutter + view.width) context.fillText(text, x + 4, AXIS_HEIGHT / 2);
   }
   drawRestarts(context, view);
   if (height > AXIS_HEIGHT) drawPath(context, view);
   context.fillStyle = palette.line;
   context.fillRect(0, height - 1, gutter + view.width, 1);
+}
+
+/**
+ * Where attempts began; if there are many, the marks on the axis say enough.
+ * @param {View} view
+ */
+function drawRestartLines({ restarts, from_us, scale, raster, height, palette }) {
+  if (restarts.length > MOST_RESTART_LINES) return;
+  for (const us of restarts) {
+    const x = Math.floor((us - from_us) * scale);
+    raster.fill(x, 0, x + 1, height, palette.warningPixel);
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 // What is at a point of the rows.
 
-import { BAND_HEIGHT, BAR_HEIGHT, isNear, laneAt, rowAt, upperBound } from "./layout.js";
+import { BAND_HEIGHT, BAR_HEIGHT, laneAt, rowAt, upperBound } from "./layout.js";
 import { headerHeight } from "./draw.js";
 import { NO_BAND } from "./nest.js";
 import { RANKS } from "./palette.js";
@@ -33,7 +33,7 @@ export function hitAt(view, x, y) {
   if (lane < row.firstLane) return null;
   const task = taskInLanes(view, lane, lane + 1, us);
   const below = contentY - layout.laneTop[lane] - BAR_HEIGHT - 1;
-  if (task < 0 || below < 0 || !isNear(layout, lane, view.scale) || !view.nest) return part("tasks", task);
+  if (task < 0 || below < 0 || layout.laneBands[lane] === 0 || !view.nest) return part("tasks", task);
   return partOfTask(view, view.nest, task, Math.floor(below / BAND_HEIGHT), us);
 }
 

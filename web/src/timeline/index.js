@@ -10,7 +10,7 @@ import { createDetails } from "./details.js";
 import { boxOf, drawRows, headerHeight } from "./draw.js";
 import { hitAt } from "./hit.js";
 import { listenKeys } from "./keys.js";
-import { createLayout, place, setBands, upperBound } from "./layout.js";
+import { createLayout, place, ROW_PADDING, STRIP_HEIGHT, upperBound } from "./layout.js";
 import { createBrush, drawMinimap, MINIMAP_HEIGHT } from "./minimap.js";
 import { createNest } from "./nest.js";
 import { readPalette, taskStyle } from "./palette.js";
@@ -26,6 +26,7 @@ const NARROW_GUTTER = 120;
 const NARROW = 800;
 const LEAST_HEIGHT = 120;
 const MOST_HEIGHT_SHARE = 0.52;
+const SETTLE_MS = 160;
 const PRINT_WIDTH = 1000;
 const PRINT_HEIGHT = 2400;
 
@@ -101,20 +102,20 @@ export function mount(parent, run, state) {
     "Drag: a range · Ctrl + wheel or W S: zoom · Shift + wheel or A D: move · 0: all · arrows, Enter, Esc: tasks");
   parent.append(createControls(run, state, showAll), legend, picture, help, previousRuns(run) ?? "", said);
   const tooltip = createTooltip(picture);
-  const details = createDetails(run, state, parent);
+  const details = createDetails(run, state, parent, zoomTo);
 
   // What is seen.
   const rowsRaster = createRaster();
   const tracksRaster = createRaster();
   const minimapRaster = createRaster();
-  const view = /** @type {import("./draw.js").View} */ ({
+  const view = /** @type {import("./draw.js").View} */ (/** @type {unknown} */ ({
     run,
     layout: createLayout(run, state.get().group, selectTasks(run, state.get()).matches, opened),
     nest: null,
-    palette: readPalette(parent, colourOf(run, state.get().colour).legend),
     raster: rowsRaster,
     styles: new Uint8Array(run.tasks.count),
     highlighted: new Uint8Array(run.tasks.count),
+    group: state.get().group,
     gutter: GUTTER,
     width: 1,
     height: 1,
@@ -126,12 +127,15 @@ export function mount(parent, run, state) {
     selected: state.get().selected,
     cursor: -1,
     restarts: restartsOf(run),
-  });
+  }));
   let contentHeight = 0;
   let placedScale = 0;
   let pointerX = -1;
   let pointerY = -1;
   let frame = 0;
+  let revealed = -1;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let settling;
   let minimapStale = true;
   let printing = false;
   const drawBrush = createBrush(brushPlace, () => view, setRange);
@@ -142,6 +146,7 @@ export function mount(parent, run, state) {
     const from = printing ? 0 : now.from_us;
     const to = printing ? end : now.to_us;
     view.selected = now.selected;
+    view.group = now.group;
     view.scale = view.width / (to - from);
     /* Bars move by whole pixels, so that what shares a pixel stays the same while the view moves. */
     view.from_us = Math.round(from * view.scale) / view.scale;
@@ -163,16 +168,14 @@ export function mount(parent, run, state) {
   function setLayout() {
     const now = state.get();
     view.layout = createLayout(run, now.group, selectTasks(run, now).matches, opened);
-    if (view.nest) setBands(view.layout, view.nest.depths);
-    placeRows();
-    setHeight();
+    setHeight(LEAST_HEIGHT);
   }
 
-  /* Where tasks open or close, the lane at the pointer or in the middle stays where it is. */
+  /* Where lanes come, go and open, one stays where it is: that of the keyboard, at the pointer, or in the middle. */
   function placeRows() {
     const anchor = anchorLane();
     const before = view.layout.laneTop[anchor] - view.top;
-    contentHeight = place(view.layout, view.scale);
+    contentHeight = place(view.layout, view.from_us, view.to_us, view.scale, view.nest?.depths);
     placedScale = view.scale;
     setSpacer();
     if (view.top > 0 || pointerY >= 0) scrollTo(view.layout.laneTop[anchor] - before);
@@ -195,13 +198,18 @@ export function mount(parent, run, state) {
     view.top = rows.scrollTop;
   }
 
-  /* The height is that of the open tasks, so that the page below does not move when they open. */
-  function setHeight() {
-    const needed = place(view.layout, Infinity) + headerHeight(view);
-    contentHeight = place(view.layout, view.scale);
-    placedScale = view.scale;
+  /**
+   * The rows become higher where they need it and there is place, but not lower: what is below would move.
+   * @param {number} least
+   */
+  function setHeight(least) {
+    readState();
+    placeRows();
+    const needed = contentHeight + headerHeight(view);
     const most = printing ? PRINT_HEIGHT : Math.round(innerHeight * MOST_HEIGHT_SHARE);
-    view.height = Math.max(Math.min(printing ? contentHeight + headerHeight(view) : needed, most), LEAST_HEIGHT);
+    const height = Math.max(Math.min(needed, most), least);
+    if (height === view.height && rowsCanvas.width === tracksCanvas.width) return;
+    view.height = height;
     rows.style.height = `${view.height}px`;
     setSpacer();
     resizeCanvas(rowsCanvas, view.height);
@@ -234,7 +242,7 @@ export function mount(parent, run, state) {
     picture.style.setProperty("--width", `${view.width}px`);
     resizeCanvas(minimapCanvas, MINIMAP_HEIGHT);
     resizeCanvas(tracksCanvas, tracks.length * TRACK_HEIGHT);
-    setHeight();
+    setHeight(LEAST_HEIGHT);
     minimapStale = true;
     change();
   }
@@ -245,6 +253,12 @@ export function mount(parent, run, state) {
     minimapStale = true;
   }
 
+  /* While the view moves, lanes stay; when it stands still, they get the place that they need. */
+  function settle() {
+    setHeight(view.height);
+    change();
+  }
+
   /** Draws in the next frame. */
   function change() {
     if (frame === 0) frame = requestAnimationFrame(draw);
@@ -253,7 +267,9 @@ export function mount(parent, run, state) {
   function draw() {
     frame = 0;
     readState();
-    if (view.scale !== placedScale) placeRows();
+    if (view.scale !== placedScale) setHeight(view.height);
+    if (revealed >= 0) reveal(revealed);
+    revealed = -1;
     view.top = printing ? 0 : rows.scrollTop;
     if (minimapStale) drawMinimap(contextOf(minimapCanvas), view, minimapRaster, tracks);
     minimapStale = false;
@@ -311,10 +327,9 @@ export function mount(parent, run, state) {
   /** @param {number} at @param {boolean} open */
   function setOpen(at, open) {
     const row = view.layout.rows[at];
-    row.open = open;
+    row.open = row.chosen = open;
     opened.set(row.key, open);
-    placeRows();
-    setHeight();
+    setHeight(view.height);
     change();
   }
 
@@ -372,27 +387,51 @@ export function mount(parent, run, state) {
   function moveTo(task) {
     if (task < 0) return;
     view.cursor = task;
-    reveal(task);
+    show(task);
     said.textContent = sayTask(run, task);
+    change();
+  }
+
+  /**
+   * Brings a task into view, in the next frame.
+   * @param {number} task
+   */
+  function show(task) {
+    const { begin_us, wall_us } = run.tasks.columns;
+    const { from_us, to_us } = state.get();
+    const last = begin_us[task] + (wall_us[task] || 0);
+    revealed = task;
+    if (last < from_us || begin_us[task] > to_us) {
+      const length = to_us - from_us;
+      const from = Math.min(Math.max(begin_us[task] - length / 4, 0), end - length);
+      setRange(from, from + length);
+    }
     change();
   }
 
   /** @param {number} task */
   function reveal(task) {
-    const { begin_us, wall_us } = run.tasks.columns;
-    const { from_us, to_us } = state.get();
-    const length = to_us - from_us;
-    const last = begin_us[task] + (wall_us[task] || 0);
-    if (last < from_us || begin_us[task] > to_us) {
-      const from = Math.min(Math.max(begin_us[task] - length / 4, 0), end - length);
-      setRange(from, from + length);
-    }
     const lane = view.layout.laneOf[task];
     if (lane < 0) return;
+    setHeight(view.height);
     const top = view.layout.laneTop[lane];
     const seen = view.height - headerHeight(view);
-    if (top < view.top) scrollTo(top - 8);
-    else if (top > view.top + seen - 40) scrollTo(top - seen + 60);
+    if (top < view.top) scrollTo(top - ROW_PADDING);
+    else if (top > view.top + seen - STRIP_HEIGHT) scrollTo(top - seen / 2);
+  }
+
+  /** @param {import("../state.js").Selected} selected */
+  function zoomTo(selected) {
+    const { begin_us, wall_us } = run[selected.table].columns;
+    const begin = begin_us[selected.row];
+    const last = Number.isNaN(wall_us[selected.row]) ? end : begin + wall_us[selected.row];
+    const around = Math.max((last - begin) * 0.1, 50);
+    const [{ row: task }] = ownersOf(run, selected);
+    const row = view.layout.rowOf[view.layout.laneOf[task]];
+    if (row !== undefined) setOpen(row, true);
+    setRange(begin - around, last + around);
+    show(task);
+    picture.scrollIntoView({ block: "nearest" });
   }
 
   const actions = {
@@ -425,7 +464,9 @@ export function mount(parent, run, state) {
     if (now.hide !== before.hide || now.group !== before.group) setLayout();
     if (now.hide !== before.hide || now.search !== before.search || now.highlight !== before.highlight || now.colour !== before.colour) setStyles();
     if (now.colour !== before.colour || now.theme !== before.theme) setPalette();
-    if (now.selected && now.selected !== before.selected && view.cursor < 0) reveal(ownersOf(run, now.selected)[0].row);
+    if (now.selected && now.selected !== before.selected && view.cursor < 0) show(ownersOf(run, now.selected)[0].row);
+    clearTimeout(settling);
+    settling = setTimeout(settle, SETTLE_MS);
     change();
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
@@ -440,7 +481,12 @@ export function mount(parent, run, state) {
   /** @param {boolean} on */
   function setPrinting(on) {
     printing = on;
+    /* Paper is light, whatever the screen is. */
+    const { dataset } = document.documentElement;
+    const { theme } = dataset;
+    if (on) dataset.theme = "light";
     setPalette();
+    dataset.theme = theme;
     resize();
     if (!on) return;
     cancelAnimationFrame(frame);
@@ -452,8 +498,6 @@ export function mount(parent, run, state) {
   resize();
   createNest(run).then((nest) => {
     view.nest = nest;
-    setBands(view.layout, nest.depths);
-    setHeight();
-    change();
+    settle();
   });
 }

@@ -9,12 +9,14 @@ export const LANE_HEIGHT = 17;
 export const BAND_HEIGHT = 13;
 export const STRIP_HEIGHT = 30;
 export const ROW_PADDING = 4;
-/** Rows with more lanes are closed at first. */
+/** Rows with more lanes in what is seen are closed, unless the user has opened them. */
 const OPEN_LANES = 6;
 /** A lane shows tools and processes if its tasks are so wide on average. */
 const NEAR_PIXELS = 120;
 /** That of the run's pseudo-task, if all others are so many times as wide: it has the driver's processes, often many. */
 const PSEUDO_TASK_FACTOR = 4;
+/** Tasks that far beside what is seen have their place, too: a share of it. */
+const MARGIN = 0.25;
 
 /**
  * @typedef {Object} Row
@@ -25,6 +27,7 @@ const PSEUDO_TASK_FACTOR = 4;
  * @property {number} failedCount
  * @property {number} retriedCount
  * @property {boolean} open lanes, else a strip
+ * @property {boolean | undefined} chosen what the user has made of it
  */
 
 /**
@@ -37,7 +40,8 @@ const PSEUDO_TASK_FACTOR = 4;
  * @property {Int32Array} laneOf of each task; -1: hidden
  * @property {Uint32Array} indexOf of each task, in the order
  * @property {Uint32Array} rowOf of each lane
- * @property {Uint8Array} laneBands how many bands the tools and processes of its tasks need
+ * @property {Float64Array} laneHeight 0: none of its tasks is near what is seen
+ * @property {Uint8Array} laneBands for the tools and processes of its tasks; 0: these are not shown
  * @property {Float64Array} laneWall average wall time of its tasks; of the run's pseudo-task: part of that of all others
  * @property {Float64Array} rowTop and the whole height
  * @property {Float64Array} laneTop
@@ -84,18 +88,18 @@ export function createLayout(run, group, matches, opened) {
   const rows = [];
   let laneCount = 0;
   for (const [key, tasks] of groups) {
-    const row = { key, firstLane: laneCount, laneCount: 0, taskCount: tasks.length, failedCount: 0, retriedCount: 0, open: false };
+    const row = { key, firstLane: laneCount, laneCount: 0, taskCount: 0, failedCount: 0, retriedCount: 0, open: false, chosen: opened.get(key) };
     lanes.clear();
     for (const task of tasks) {
       const wall = wall_us[task];
       laneOf[task] = laneCount + lanes.add(begin_us[task], Number.isNaN(wall) ? end : begin_us[task] + wall);
       if (pseudo[task]) continue;
+      row.taskCount++;
       if (severity[task] === FAILED) row.failedCount++;
       if (severity[task] === RETRIED) row.retriedCount++;
     }
     laneCount += lanes.count;
     row.laneCount = lanes.count;
-    row.open = opened.get(key) ?? row.laneCount <= OPEN_LANES;
     rows.push(row);
   }
   const ordered = orderByLane(run, groups, laneOf, laneCount);
@@ -159,6 +163,7 @@ function rowsOfLanes(rows, laneCount) {
   rows.forEach((row, at) => rowOf.fill(at, row.firstLane, row.firstLane + row.laneCount));
   return {
     rowOf,
+    laneHeight: new Float64Array(laneCount),
     laneBands: new Uint8Array(laneCount),
     rowTop: new Float64Array(rows.length + 1),
     laneTop: new Float64Array(laneCount),
@@ -166,47 +171,70 @@ function rowsOfLanes(rows, laneCount) {
 }
 
 /**
- * Makes place for the tools and processes of tasks.
+ * Places rows and lanes one below the other. Lanes without tasks near what is seen take no place, and those with wide
+ * tasks have place for their tools and processes.
  * @param {Layout} layout
- * @param {Uint8Array} depths of each task
- */
-export function setBands(layout, depths) {
-  layout.order.forEach((task) => {
-    const lane = layout.laneOf[task];
-    layout.laneBands[lane] = Math.max(layout.laneBands[lane], depths[task]);
-  });
-}
-
-/**
- * Places rows and lanes one below the other.
- * @param {Layout} layout
+ * @param {number} from what is seen
+ * @param {number} to
  * @param {number} scale pixels of a microsecond
+ * @param {Uint8Array | undefined} depths bands of each task, if they are known
  * @returns {number} the height of all
  */
-export function place(layout, scale) {
+export function place(layout, from, to, scale, depths) {
+  const margin = (to - from) * MARGIN;
   let y = 0;
   layout.rows.forEach((row, at) => {
     layout.rowTop[at] = y;
     y += ROW_PADDING;
+    const top = y;
+    row.open = row.chosen ?? countLanes(layout, row, from - margin, to + margin) <= OPEN_LANES;
     for (let lane = row.firstLane; lane < row.firstLane + row.laneCount; lane++) {
       layout.laneTop[lane] = y;
-      if (row.open) y += LANE_HEIGHT + (isNear(layout, lane, scale) ? layout.laneBands[lane] * BAND_HEIGHT : 0);
+      if (!row.open) continue;
+      measureLane(layout, lane, from - margin, to + margin, scale, depths);
+      y += layout.laneHeight[lane];
     }
-    if (!row.open) y += STRIP_HEIGHT;
-    y += ROW_PADDING;
+    y = Math.max(y, top + (row.open ? LANE_HEIGHT : STRIP_HEIGHT)) + ROW_PADDING;
   });
   layout.rowTop[layout.rows.length] = y;
   return y;
 }
 
 /**
- * Whether the tasks of a lane show their tools and processes. It depends on nothing but the scale, so that lanes keep
- * their heights while the view moves.
+ * The lanes of a row with tasks in a range of time.
+ * @param {Layout} layout
+ * @param {Row} row
+ * @param {number} from
+ * @param {number} to
+ */
+function countLanes({ begins, ends, laneFirst }, row, from, to) {
+  let count = 0;
+  for (let lane = row.firstLane; lane < row.firstLane + row.laneCount; lane++) {
+    const first = upperBound(ends, laneFirst[lane], laneFirst[lane + 1], from);
+    if (first < laneFirst[lane + 1] && begins[first] < to) count++;
+  }
+  return count;
+}
+
+/**
  * @param {Layout} layout
  * @param {number} lane
+ * @param {number} from
+ * @param {number} to
  * @param {number} scale
+ * @param {Uint8Array | undefined} depths
  */
-export const isNear = (layout, lane, scale) => layout.laneWall[lane] * scale >= NEAR_PIXELS;
+function measureLane(layout, lane, from, to, scale, depths) {
+  const { begins, ends, laneFirst, order } = layout;
+  const after = laneFirst[lane + 1];
+  const first = upperBound(ends, laneFirst[lane], after, from);
+  let bands = 0;
+  if (depths && layout.laneWall[lane] * scale >= NEAR_PIXELS) {
+    for (let at = first; at < after && begins[at] < to; at++) bands = Math.max(bands, depths[order[at]]);
+  }
+  layout.laneBands[lane] = bands;
+  layout.laneHeight[lane] = first < after && begins[first] < to ? LANE_HEIGHT + bands * BAND_HEIGHT : 0;
+}
 
 /**
  * The first index from `low` to before `high` whose value is larger than `value`; `high` if none is.

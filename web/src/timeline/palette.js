@@ -86,28 +86,41 @@ function luminance(rgb) {
 
 /** @typedef {ReturnType<typeof readPalette>} Palette */
 
+const VARIABLES = ["--background", "--text", "--text-dim", "--line", "--accent", "--good", "--bad", "--warning",
+  ...Array.from({ length: LEGEND_STYLES }, (_, at) => `--c${at}`)];
+
+/**
+ * The values of the variables; all are asked for before the first is read, so that styles are computed once.
+ * @param {Element} element
+ * @returns {Map<string, Rgb>}
+ */
+function readVariables(element) {
+  const probe = document.createElement("span");
+  for (const variable of VARIABLES) probe.appendChild(document.createElement("span")).style.color = `var(${variable})`;
+  element.append(probe);
+  const values = Array.from(probe.children, (child) => {
+    const numbers = (getComputedStyle(child).color.match(/[\d.]+/g) ?? []).map(Number);
+    return /** @type {Rgb} */ ([numbers[0] ?? 0, numbers[1] ?? 0, numbers[2] ?? 0]);
+  });
+  probe.remove();
+  return new Map(values.map((value, at) => [VARIABLES[at], value]));
+}
+
 /**
  * @param {Element} element
  * @param {import("../select.js").Legend[]} legend
  */
 export function readPalette(element, legend) {
-  const probe = element.appendChild(document.createElement("span"));
-  /**
-   * @param {string} variable
-   * @returns {Rgb}
-   */
-  const read = (variable) => {
-    probe.style.color = `var(${variable})`;
-    const numbers = getComputedStyle(probe).color.match(/[\d.]+/g) ?? [];
-    return [Number(numbers[0]), Number(numbers[1]), Number(numbers[2])];
-  };
+  const values = readVariables(element);
+  /** @type {(variable: string) => Rgb} */
+  const read = (variable) => /** @type {Rgb} */ (values.get(variable));
   const background = read("--background");
   const text = read("--text");
   const legendColours = legend.map(({ colour, share }) => mix(read(colour), background, share));
   const bases = Array.from({ length: LEGEND_STYLES }, (_, at) => legendColours[at] ?? text);
   bases.push(read("--warning"), read("--bad"));
   const fills = SHADES.flatMap((share) => bases.map((base) => mix(base, background, share)));
-  const palette = {
+  return {
     background: css(background),
     text: css(text),
     dim: css(read("--text-dim")),
@@ -118,6 +131,7 @@ export function readPalette(element, legend) {
     legend: legendColours.map(css),
     textPixel: packColour(text),
     dimPixel: packColour(read("--text-dim")),
+    warningPixel: packColour(mix(read("--warning"), background, 0.5)),
     badPixel: packColour(read("--bad")),
     accentPixel: packColour(read("--accent")),
     linePixel: packColour(mix(read("--line"), background, 0.5)),
@@ -131,6 +145,4 @@ export function readPalette(element, legend) {
     usedPixels: [packColour(read("--c0")), packColour(mix(read("--c0"), background, 0.45))],
     secondPixels: [packColour(read("--c1")), packColour(mix(read("--c1"), background, 0.45))],
   };
-  probe.remove();
-  return palette;
 }

@@ -1,6 +1,6 @@
 // The box beside the pointer.
 
-import { brief, visible } from "../figures.js";
+import { brief, formatCount, plural, visible } from "../figures.js";
 import { element } from "../dom.js";
 import { briefFigures, detailsOfTask, endingOf, kindOf, nameOf } from "./words.js";
 
@@ -64,9 +64,9 @@ export function describePart(run, selected) {
  * @returns {Node[]}
  */
 export function describeRow(row) {
-  const parts = [`${row.taskCount} ${row.taskCount === 1 ? "task" : "tasks"}, at most ${row.laneCount} at once`];
-  if (row.failedCount) parts.push(`${row.failedCount} failed`);
-  if (row.retriedCount) parts.push(`${row.retriedCount} failed and were tried again`);
+  const parts = row.taskCount > 0 ? [`${plural(row.taskCount, "task")}, at most ${formatCount(row.laneCount)} at once`] : ["what drives the run"];
+  if (row.failedCount) parts.push(`${formatCount(row.failedCount)} failed`);
+  if (row.retriedCount) parts.push(`${formatCount(row.retriedCount)} failed and were tried again`);
   return [
     element("b", {}, visible(row.key.slice(0, 400))),
     element("p", {}, parts.join("; ")),

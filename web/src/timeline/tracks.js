@@ -36,6 +36,9 @@ function curve(name, values) {
   return { name, values, most };
 }
 
+/** @param {number} value */
+const formatNumber = (value) => (Number.isInteger(value) ? formatCount(value) : formatCores(value));
+
 /** @param {any[]} values */
 const known = (values) => values.filter((value) => typeof value === "number");
 /** @type {(values: number[]) => number} */
@@ -97,7 +100,7 @@ export function createTracks(run) {
       curves: [curve("used", perSecond(columns.cpu_us, 1))],
       limits: [...limit("allowed", held), ...limit("of the hosts", sum(hostCores))],
       asked: askedThreads(run, step),
-      format: formatCores,
+      format: formatNumber,
     },
     {
       title: "memory",
@@ -129,7 +132,7 @@ export function createTracks(run) {
       curves: [curve("for processors", perSecond(columns.wait_us, 1)), curve("blocked", columns.blocked)],
       limits: [],
       asked: null,
-      format: (value) => (Number.isInteger(value) ? formatCount(value) : formatCores(value)),
+      format: formatNumber,
     },
   ];
 }
