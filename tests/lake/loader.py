@@ -70,7 +70,7 @@ def on_another_host(number, late_ns=0, cluster=None):
             row |= {"hostname": f"host-{number}", "cluster": cluster, "cloud_provider": "aws", "cloud_instance_id": f"i-{number}"}
         if entity == "runs":
             row["run_key"] = "slurm:42" if row["engine"] else None
-        if entity in ("tasks", "tools", "runs"):  # another boot clock
+        if entity in ("tasks", "tools", "runs", "processes"):  # another boot clock
             row["begin_boot_ns"] += number * 10**12
             row["end_boot_ns"] = row["end_boot_ns"] and row["end_boot_ns"] + number * 10**12
         return row

@@ -33,7 +33,10 @@ OPTIONS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", 
            "--disable-dev-shm-usage", "--hide-scrollbars", "--force-device-scale-factor=1", "--lang=en-US")
 SIZE = (1366, 900)
 READY_LIMIT_S = 120
-# The modifiers and keys of the DevTools protocol.
+# In the page: whether all of its parts are drawn, or it has said that they cannot be.
+READY = """return document.querySelector("#about .part")?.childElementCount > 0 ||
+    /damaged/.test(document.querySelector("#loading")?.textContent ?? "")"""
+# Keys of the DevTools protocol.
 KEYS = {"Enter": 13, "Escape": 27, "Tab": 9, " ": 32, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40,
         "Home": 36, "End": 35, "PageDown": 34, "PageUp": 33, "Backspace": 8}
 
@@ -58,9 +61,9 @@ class Chromium:
         chosen.binary_location = shutil.which("chromium")
         for option in (*OPTIONS, f"--user-data-dir={home / 'profile'}", f"--window-size={size[0]},{size[1]}", *options):
             chosen.add_argument(option)
+        self.logs = logs
         if logs:
             chosen.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        # What Debian's script adds would open windows and load extensions.
         environment = {**os.environ, "HOME": str(home), "TMPDIR": str(home), "XDG_CONFIG_HOME": str(home / "config"),
                        "XDG_CACHE_HOME": str(home / "cache"), "CHROMIUM_FLAGS": "", "NO_PROXY": "localhost,127.0.0.1"}
         with changed_environment(NO_PROXY="localhost,127.0.0.1", no_proxy="localhost,127.0.0.1"):
@@ -68,6 +71,7 @@ class Chromium:
         self.driver.set_script_timeout(READY_LIMIT_S)
         self.command("Network.enable")
         self.command("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+        self.complaints()  # of what Chromium itself opened
         self.downloads = home / "downloads"
         self.downloads.mkdir()
         self.command("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(self.downloads))
@@ -108,9 +112,7 @@ class Chromium:
         self.wait_ready()
 
     def wait_ready(self):
-        wait_until("the page is ready", lambda: self.script(
-            "return document.documentElement.dataset.state === 'ready' || document.documentElement.dataset.state === 'failed'"),
-            READY_LIMIT_S)
+        wait_until("the page is ready", lambda: self.script(READY), READY_LIMIT_S)
         self.settle()
 
     def settle(self):
@@ -137,6 +139,8 @@ class Chromium:
 
     def complaints(self):
         """What the console says and what was requested since the last call, as texts."""
+        if not self.logs:
+            return []
         found = [f"{entry['level']}: {entry['message']}" for entry in self.driver.get_log("browser")]
         for entry in self.driver.get_log("performance"):
             message = json.loads(entry["message"])["message"]

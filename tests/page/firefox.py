@@ -16,7 +16,8 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parent.parent)]
+from chromium import READY  # noqa: E402
 from daemons import die_with_parent  # noqa: E402 (found by the path above)
 from testing import Skip, free_port, wait_until  # noqa: E402
 
@@ -111,8 +112,7 @@ class Firefox:
         """Returns when the page has drawn all of its parts."""
         self.ask("browsingContext.navigate", context=self.context, wait="complete",
                  url=pathlib.Path(path).resolve().as_uri() + fragment)
-        wait_until("the page is ready", lambda: self.script("document.documentElement.dataset.state ?? null") in
-                   ("ready", "failed"), ANSWER_LIMIT_S)
+        wait_until("the page is ready", lambda: self.script(f"(() => {{ {READY} }})()"), ANSWER_LIMIT_S)
 
     def script(self, expression):
         answer = self.ask("script.evaluate", target={"context": self.context}, awaitPromise=True, userActivation=True,

@@ -46,8 +46,11 @@ class Pages:
     def __exit__(self, *_):
         self.held.close()
 
-    @functools.cache
     def store(self, kind, processes=PROCESSES):
+        return self.made(kind, processes)
+
+    @functools.cache
+    def made(self, kind, processes):
         path = self.directory / f"{kind}-{processes}.db"
         if kind in RECORDED:
             return replay(self.build, HERE.parent / f"golden/{RECORDED[kind][0]}.rec", path)

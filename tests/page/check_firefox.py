@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""The page of a run in a real Firefox: drawn, silent, and the same as in Chromium where browsers differ.
+
+usage: check_firefox.py BUILD-DIRECTORY [NAME...]
+"""
+
+import base64
+import pathlib
+import sys
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+from firefox import Firefox, require  # noqa: E402 (found by the path above)
+from pages import Pages  # noqa: E402
+from testing import Skip, arguments, find_tests, hold, run_tests, same, skip_all, wait_until  # noqa: E402
+
+KINDS = ("failed", "running", "empty", "hostile", "snakemake")
+
+
+def test_tables_have_their_rows_and_the_console_is_silent(browser, pages):
+    for kind in KINDS:
+        browser.open(pages.page(kind))
+        (pages.kept / f"firefox-{kind}.png").write_bytes(base64.b64decode(browser.screenshot()))
+        hold([f"{kind}: {line}" for line in browser.complaints()])
+        same(f"{kind}: parts that cannot be shown", browser.script("document.querySelectorAll('[role=alert]').length"), 0)
+        for table, count in tables_of(pages, kind).items():
+            browser.open(pages.page(kind), f"#table={table}")
+            rows = browser.script("Number(document.querySelector('#tables [aria-rowcount]').getAttribute('aria-rowcount'))")
+            same(f"{kind}: rows of the table of {table} and their head", rows, count + 1)
+        assert browser.script("document.title") != "EVIL", "a name is executed"
+
+
+def tables_of(pages, kind):
+    tasks = pages.json(kind, "show")["tasks"]
+    return {"tasks": len(tasks), "processes": sum(task["process_count"] for task in tasks)}
+
+
+def test_the_timeline_is_drawn(browser, pages):
+    browser.open(pages.page("failed"))
+    colours = browser.script("""(() => {
+        const canvas = [...document.querySelectorAll("#timeline canvas")].sort((a, b) => b.width * b.height - a.width * a.height)[0];
+        const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+        const found = new Set();
+        for (let at = 0; at < data.length; at += 4) found.add(data[at] << 16 | data[at + 1] << 8 | data[at + 2]);
+        return found.size;
+    })()""")
+    assert colours > 5, f"{colours} colours"
+
+
+def test_a_fragment_restores_what_was_chosen(browser, pages):
+    browser.open(pages.page("failed"), "#search=HAPLOTYPECALLER&table=tasks")
+    wait_until("the search is as it was", lambda: browser.script(
+        "[...document.querySelectorAll('input')].some((input) => input.value === 'HAPLOTYPECALLER')"), 10)
+    hold(browser.complaints())
+
+
+def main():
+    options = arguments(__doc__)
+    try:
+        require()
+    except Skip as reason:
+        return skip_all("page-firefox", reason)
+    with Pages(options.build) as pages, Firefox() as browser:
+        return run_tests("page-firefox", find_tests(globals()), lambda test: test(browser, pages), options.names)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
