@@ -8,17 +8,15 @@
 static const char *output_path, *prices_path, *names_path;
 static int64_t command_bytes_max = REPORT_COMMAND_BYTES_MAX;
 static int format = REPORT_PAGE_HTML;
-static bool is_shared;
+static bool is_shared, with_previous;
 static struct names *names;
 
 static const struct option_spec option_specs[] = {
 	{"output", 'o', "FILE", "file", "write to FILE instead of standard output", .text = &output_path},
-	{"format", 'f', "FORMAT", "html md",
-	 "html: the page; md: 60 lines of Markdown, for a terminal or a pull request", .choice = &format},
-	{"share", 0, NULL, NULL, "for others: no arguments, paths, hosts and users, pseudonyms for names",
-	 .flag = &is_shared},
-	{"commands-size", 0, "BYTES", NULL, "command lines of processes up to this size together (16M)",
-	 .bytes = &command_bytes_max},
+	{"format", 'f', "FORMAT", "html md", "html: a page; md: 60 lines of Markdown (html)", .choice = &format},
+	{"with-previous", 0, NULL, NULL, "with the failed attempts before it at the same work", .flag = &with_previous},
+	{"share", 0, NULL, NULL, "for others: no arguments, paths, hosts, names", .flag = &is_shared},
+	{"commands-size", 0, "BYTES", NULL, "at most so much of command lines (16M)", .bytes = &command_bytes_max},
 	OPTION_SPEC_NAMES(&names_path),
 	OPTION_SPECS_OF_SAMPLES,
 	OPTION_SPEC_PRICES(&prices_path),
@@ -34,6 +32,7 @@ static int report_show(struct view *view)
 		.names = &names,
 		.facts = {.verb = "report", .prices_path = prices_path, .is_shared = is_shared},
 		.format = (enum report_page_format)format,
+		.with_previous = with_previous,
 		.output_path = output_path,
 		.command_bytes_max = command_bytes_max,
 	};
@@ -62,9 +61,12 @@ const struct verb verb_report = {
 		       "make it faster, a timeline of its tasks, tools and processes, and all figures\n"
 		       "as tables. It opens without a network, and makes no request.\n"
 		       "\n"
+		       "--with-previous  one page of all attempts (nextflow -resume, snakemake again):\n"
+		       "          one after the other, without the time between them\n"
 		       "--share   for others: what ran, when and how much, but not what it was called",
 	.options = option_specs,
 	.examples = "  tracer report -o run.html\n"
+		    "  tracer report --with-previous -o attempts.html\n"
 		    "  tracer report --share -o for-others.html\n"
 		    "  tracer report --format md | less\n"
 		    "  tracer report 3f2a -o run.html --names trace.txt",

@@ -57,7 +57,8 @@ int report_page_write(struct store *store, const struct row_run *run, const stru
 {
 	struct sample_names *sample_names = NULL;
 	struct report report = {0};
-	int error = report_load(&report, store, run, true);
+	int error = request->with_previous ? report_load_attempts(&report, store, run, true)
+					   : report_load(&report, store, run, true);
 
 	if (error == 0)
 		error = names_join_run(request->names, &report);

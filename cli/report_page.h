@@ -12,6 +12,7 @@ struct report_page_request {
 	struct names **names; /* the engine's (cli/names.h) */
 	struct report_facts_request facts;
 	enum report_page_format format;
+	bool with_previous;      /* attempts */
 	const char *output_path; /* NULL: standard output */
 	int64_t command_bytes_max;
 };

@@ -17,15 +17,9 @@ static const struct row_run *part_run(const struct report *report, size_t part)
 	return &ROWS_ITEM(&report->parts, part, part)->run;
 }
 
-/* Derived from the wall clocks. */
 int64_t report_part_shift_ns(const struct report *report, size_t part)
 {
-	const struct row_run *run = report_run(report), *own = part_run(report, part);
-
-	if (own->id == run->id)
-		return 0;
-	return row_subtract(row_subtract(own->started_unix_ns, own->begin_boot_ns),
-			    row_subtract(run->started_unix_ns, run->begin_boot_ns));
+	return report->shifts_ns[part];
 }
 
 #define PART_PARAMETERS(run) QUERY_PARAMETERS_OF("run_id", (run)->id, (run)->host_id)
@@ -211,17 +205,81 @@ static void ask_ahead(struct store *store, const struct row_run *run, bool with_
 		query_ask_ahead(store, queries[i], parameters);
 }
 
-/* Loads all parts of a run, or the run itself: only a run with a key can have several parts. */
-static int parts_load(struct report *report, const struct row_run *run)
+/* Loads the attempts before a run since the last one that succeeded, by start. */
+static int attempts_load(struct report *report, const struct row_run *run)
+{
+	const struct store_parameter parameters[] = PART_PARAMETERS(run);
+	const struct row_part own = {*run, run->id};
+	struct rows previous = {0};
+	size_t count = 0;
+	int error = rows_load(&previous, &row_type_run, report->store, "run_previous", parameters);
+
+	while (count < previous.count && strcmp(ROWS_ITEM(&previous, run, count)->status, "succeeded") != 0)
+		count++;
+	while (count > 0 && error == 0) {
+		const struct row_part part = {*ROWS_ITEM(&previous, run, --count), run->id};
+
+		error = rows_add(&report->parts, &row_type_part, &part);
+	}
+	if (error == 0)
+		error = rows_add(&report->parts, &row_type_part, &own);
+	rows_free(&previous);
+	return error;
+}
+
+/* Loads all parts of a run, or the run itself: only a run with a key can have several. */
+static int joined_parts_load(struct report *report, const struct row_run *run)
 {
 	const struct row_part own = {*run, run->id};
 	int error = run->run_key ? joined_load(report->store, run, INT64_MIN + 1, &report->parts) : 0;
-	size_t capacity = 0;
 
-	if (error == 0 && report->parts.count == 0)
-		error = rows_add(&report->parts, &row_type_part, &own);
-	if (error == 0)
-		report->whole = joined_sum(report->parts.items, report->parts.count);
+	return error == 0 && report->parts.count == 0 ? rows_add(&report->parts, &row_type_part, &own) : error;
+}
+
+/* The clocks of several hosts differ: their wall clocks say how much. */
+static int64_t host_shift_ns(const struct report *report, size_t part)
+{
+	const struct row_run *first = part_run(report, 0), *own = part_run(report, part);
+
+	return part == 0 ? 0
+			 : row_subtract(row_subtract(own->started_unix_ns, own->begin_boot_ns),
+					row_subtract(first->started_unix_ns, first->begin_boot_ns));
+}
+
+/* All attempts together: their result is that of the last one. */
+static void attempts_sum(struct report *report)
+{
+	const struct row_run *last = part_run(report, report->parts.count - 1);
+	struct row_run *whole = &report->whole;
+
+	whole->end_boot_ns = whole->begin_boot_ns;
+	for (size_t i = 0; i < report->parts.count; i++) {
+		const struct row_run *run = part_run(report, i);
+
+		report->shifts_ns[i] = row_subtract(whole->end_boot_ns, run->begin_boot_ns);
+		whole->end_boot_ns = row_add(whole->end_boot_ns, row_subtract(run->end_boot_ns, run->begin_boot_ns));
+	}
+	whole->id = last->id;
+	whole->status = last->status;
+	whole->exit_code = last->exit_code;
+	whole->signal = last->signal;
+}
+
+static int parts_load(struct report *report, const struct row_run *run)
+{
+	size_t capacity = 0;
+	int error = report->of_attempts ? attempts_load(report, run) : joined_parts_load(report, run);
+
+	report->shifts_ns = calloc(report->parts.count + 1, sizeof(*report->shifts_ns));
+	if (!report->shifts_ns)
+		return -ENOMEM;
+	if (error < 0)
+		return error;
+	report->whole = joined_sum(report->parts.items, report->parts.count);
+	for (size_t i = 0; i < report->parts.count; i++)
+		report->shifts_ns[i] = host_shift_ns(report, i);
+	if (report->of_attempts)
+		attempts_sum(report);
 	for (size_t i = 0; i < report->parts.count && error == 0; i++) {
 		error = tasks_load(report, i, &capacity);
 		if (error == 0)
@@ -242,11 +300,12 @@ static int hosts_load(struct report *report, const struct row_run *run)
 	return rows_load(&report->hosts, &row_type_host, report->store, "run_hosts", parameters);
 }
 
-int report_load(struct report *report, struct store *store, const struct row_run *run, bool with_containers)
+static int load(struct report *report, struct store *store, const struct row_run *run, bool of_attempts,
+		bool with_containers)
 {
 	int error;
 
-	*report = (struct report){.store = store, .now_boot_ns = ROW_NULL};
+	*report = (struct report){.store = store, .of_attempts = of_attempts, .now_boot_ns = ROW_NULL};
 	ask_ahead(store, run, with_containers);
 	error = hosts_load(report, run);
 	if (error == 0)
@@ -258,8 +317,19 @@ int report_load(struct report *report, struct store *store, const struct row_run
 	if (error < 0)
 		report_free(report);
 	else
-		report->now_boot_ns = report_now_boot_ns(store, report_host(report));
+		report->now_boot_ns = row_add(report_now_boot_ns(store, report_host(report)),
+					      of_attempts ? report->shifts_ns[report->parts.count - 1] : 0);
 	return error;
+}
+
+int report_load(struct report *report, struct store *store, const struct row_run *run, bool with_containers)
+{
+	return load(report, store, run, false, with_containers);
+}
+
+int report_load_attempts(struct report *report, struct store *store, const struct row_run *run, bool with_containers)
+{
+	return load(report, store, run, true, with_containers);
 }
 
 int report_load_samples(struct report *report, const struct sample_names *names)
@@ -278,6 +348,7 @@ void report_free(struct report *report)
 	free(report->samples);
 	rows_free(&report->hosts);
 	rows_free(&report->parts);
+	free(report->shifts_ns);
 	free(report->tasks);
 	free(report->by_id);
 	free(report->engine_names);
@@ -420,6 +491,8 @@ enum report_verdict report_judge(const struct report *report, const struct row_i
 		return REPORT_VERDICT_COUNT;
 	if (last != task && report->tasks[last].succeeded)
 		return REPORT_RETRIED;
+	if (report->of_attempts && incident->fatal == 1 && incident->run_id != report_run(report)->id)
+		return strcmp(report_run(report)->status, "succeeded") == 0 ? REPORT_RETRIED : REPORT_FATAL;
 	if (incident->fatal == 0 || last != task || strcmp(report_run(report)->status, "succeeded") == 0)
 		return REPORT_HARMLESS;
 	return REPORT_FATAL;

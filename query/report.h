@@ -45,8 +45,11 @@ struct report_task {
 struct report {
 	struct store *store; /* borrowed: rows are read when they are shown */
 	struct rows hosts;
-	struct rows parts;         /* of a run that several hosts share, by start; else the run itself */
-	struct row_run whole;      /* all parts combined */
+	struct rows parts;    /* of a run that several hosts share, or attempts at the same work, by start; else the
+				    * run itself */
+	int64_t *shifts_ns;   /* by part: report_part_shift_ns() */
+	bool of_attempts;     /* parts are attempts, the last one of them the run: see report_load_attempts() */
+	struct row_run whole; /* all parts combined */
 	struct report_task *tasks; /* pseudo-tasks first, then by start */
 	size_t task_count;
 	size_t *by_id;                    /* indexes into tasks, sorted by id */
@@ -60,6 +63,9 @@ struct report {
 
 /* Copies `run`. `with_containers` announces that containers will be read, too. Returns 0 or -errno. */
 int report_load(struct report *report, struct store *store, const struct row_run *run, bool with_containers);
+/* The same with the attempts before it at the same work (run_previous.sql) since the last one that succeeded. On the run's
+ * clock each begins when the one before it ended: the time between them is left out. */
+int report_load_attempts(struct report *report, struct store *store, const struct row_run *run, bool with_containers);
 /* Finds out which sample each task worked on. `names` is NULL to infer them. Returns 0 or -errno. */
 int report_load_samples(struct report *report, const struct sample_names *names);
 void report_free(struct report *report);
