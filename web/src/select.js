@@ -26,8 +26,8 @@ export const FAILED = 3;
 
 /** The columns of a task in which a pattern is looked for; and in the names of its tools. */
 const SEARCHED = ["name", "label", "sample", "command", "status"];
-/** Beyond these, the names with most work, all have one colour. */
-const COLOURED_NAMES = 8;
+/** Of the names with most work; all others have one colour. None is like that of failures. */
+const NAME_COLOURS = ["--c0", "--c4", "--c2", "--c3", "--c5", "--c6", "--c9"];
 
 /**
  * Keeps the last result, as long as what it depends on is the same.
@@ -173,6 +173,17 @@ export function hostName(run, host) {
 }
 
 /**
+ * The user of a task's first process: the name that the run's user has here, else the number.
+ * @param {Run} run
+ * @param {number} task
+ */
+export function userName(run, task) {
+  const id = run.tasks.columns.user_id[task];
+  if (Number.isNaN(id)) return "unknown";
+  return id === run.facts.run.user_id && run.facts.run.user ? String(run.facts.run.user) : `user ${id}`;
+}
+
+/**
  * The group that a task belongs to, as a text.
  * @param {Run} run
  * @param {string} group
@@ -224,10 +235,10 @@ export function efficiency(run, task) {
 /** @type {Entry[]} */
 const BOUND_BY = [
   ["compute", "--c0"],
-  ["storage", "--c1"],
-  ["network filesystem", "--c2"],
+  ["storage", "--c2"],
+  ["network filesystem", "--c4"],
   ["processors", "--c3"],
-  ["memory", "--c4"],
+  ["memory", "--c6"],
   ["unknown", "--text-dim", 0.5],
 ];
 /** @type {Entry[]} */
@@ -290,8 +301,8 @@ function colourByNames(run, text) {
     const name = text(task);
     if (!pseudo[task]) work.set(name, (work.get(name) ?? 0) + (wall_us[task] || 0));
   }
-  const names = [...work].sort((a, b) => b[1] - a[1]).slice(0, COLOURED_NAMES);
-  return colourByTexts(run, [...names.map(([name], at) => /** @type {Entry} */ ([name, `--c${at}`])), OTHERS], text);
+  const names = [...work].sort((a, b) => b[1] - a[1]).slice(0, NAME_COLOURS.length);
+  return colourByTexts(run, [...names.map(([name], at) => /** @type {Entry} */ ([name, NAME_COLOURS[at]])), OTHERS], text);
 }
 
 /**
@@ -331,6 +342,8 @@ export const colourOf = keepLast((run, colour) => {
       return colourByNames(run, (task) => (mainTools(run)[task] < 0 ? "(no tool)" : run.text(tools.name[mainTools(run)[task]])));
     case "efficiency":
       return colourByEfficiency(run);
+    case "user":
+      return colourByNames(run, (task) => userName(run, task));
     case "name":
       return colourByNames(run, (task) => run.text(name[task]) || "(no name)");
     default:

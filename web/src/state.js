@@ -31,7 +31,7 @@
  */
 
 export const GROUPS = ["name", "sample", "host", "status", "none"];
-export const COLOURS = ["bound_by", "status", "tool", "efficiency", "name"];
+export const COLOURS = ["bound_by", "status", "tool", "efficiency", "user", "name"];
 export const THEMES = ["auto", "light", "dark"];
 const SELECTABLE = ["tasks", "tools", "processes"];
 const TEXT_CHOICES = /** @type {const} */ (["search", "highlight", "hide", "table", "sort"]);

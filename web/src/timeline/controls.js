@@ -6,7 +6,7 @@ import { colourOf, isPattern, selectTasks, severities, pseudoTasks, FAILED, RETR
 import { COLOURS, GROUPS } from "../state.js";
 
 const GROUP_NAMES = { name: "name", sample: "sample", host: "host", status: "status", none: "nothing" };
-const COLOUR_NAMES = { bound_by: "what bounds it", status: "status", tool: "main tool", efficiency: "CPU efficiency", name: "name" };
+const COLOUR_NAMES = { bound_by: "what bounds it", status: "status", tool: "main tool", efficiency: "CPU efficiency", user: "user", name: "name" };
 const TYPING_MS = 150;
 const PATTERN_HELP = "Text, or a /regular expression/. Looked for in names, labels, samples, commands, statuses and tools.";
 

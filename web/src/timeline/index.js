@@ -337,6 +337,7 @@ export function mount(parent, run, state) {
   function click(x, y) {
     rows.focus({ preventScroll: true });
     const hit = hitAt(view, x, y);
+    tooltip.hide();
     if (hit?.kind === "row") setOpen(hit.row, !view.layout.rows[hit.row].open);
     else if (hit?.kind === "part") {
       view.cursor = -1;

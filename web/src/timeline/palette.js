@@ -143,6 +143,6 @@ export function readPalette(element, legend) {
     }),
     /** Of what was used, and where it varies in a pixel. */
     usedPixels: [packColour(read("--c0")), packColour(mix(read("--c0"), background, 0.45))],
-    secondPixels: [packColour(read("--c1")), packColour(mix(read("--c1"), background, 0.45))],
+    secondPixels: [packColour(read("--c9")), packColour(mix(read("--c9"), background, 0.45))],
   };
 }

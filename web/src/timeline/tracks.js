@@ -39,8 +39,6 @@ function curve(name, values) {
 /** @param {number} value */
 const formatNumber = (value) => (Number.isInteger(value) ? formatCount(value) : formatCores(value));
 
-/** @param {any[]} values */
-const known = (values) => values.filter((value) => typeof value === "number");
 /** @type {(values: number[]) => number} */
 const sum = (values) => values.reduce((all, value) => all + value, 0);
 
@@ -84,13 +82,11 @@ export function createTracks(run) {
   const { columns } = run.series;
   const step = run.facts.series?.step_us ?? 1;
   const facts = run.facts;
-  const hosts = facts.hosts ?? [];
   /** @type {(column: Float64Array, unit: number) => Float64Array} */
   const perSecond = (column, unit) => column.map((value) => (value / step) * unit);
   const rate = (/** @type {number} */ value) => `${formatBytes(value)}/s`;
-  const hostCores = known(hosts.map((/** @type {any} */ host) => host.core_limit_milli / 1000 || host.cpu_count));
-  const hostMemory = known(hosts.map((/** @type {any} */ host) => host.memory_limit_bytes ?? host.memory_bytes));
-  const held = (facts.tune?.processors?.held_ns ?? NaN) / (facts.run?.wall_ns ?? NaN);
+  const { core_limit_milli: allowed, host_core_milli: ofHosts, memory_limit_bytes: memoryLimit } = facts.run;
+  const hostMemory = facts.hosts.map((/** @type {any} */ host) => host.memory_limit_bytes ?? host.memory_bytes ?? NaN);
   /** @type {(name: string, value: number) => {name: string, value: number}[]} */
   const limit = (name, value) => (value > 0 ? [{ name, value }] : []);
   return [
@@ -98,7 +94,7 @@ export function createTracks(run) {
       title: "processors",
       definition: "Processors used on average in each part of the run's time. Lines: what the run was allowed, what its hosts have, and the threads that running tasks asked for.",
       curves: [curve("used", perSecond(columns.cpu_us, 1))],
-      limits: [...limit("allowed", held), ...limit("of the hosts", sum(hostCores))],
+      limits: [...limit("allowed", allowed / 1000), ...(ofHosts > allowed ? limit("of the hosts", ofHosts / 1000) : [])],
       asked: askedThreads(run, step),
       format: formatNumber,
     },
@@ -106,7 +102,7 @@ export function createTracks(run) {
       title: "memory",
       definition: "Largest resident memory of all processes at one time, in each part of the run's time. Lines: the run's limit, and the memory of its hosts.",
       curves: [curve("used", columns.memory_bytes)],
-      limits: [...limit("limit", facts.run?.memory_limit_bytes ?? NaN), ...limit("of the hosts", sum(hostMemory))],
+      limits: [...limit("limit", memoryLimit), ...limit("of the hosts", sum(hostMemory))],
       asked: null,
       format: formatBytes,
     },
@@ -128,8 +124,8 @@ export function createTracks(run) {
     },
     {
       title: "waiting",
-      definition: "Threads that waited for a processor, on average (upwards), and threads in uninterruptible sleep: as a rule they wait for storage (downwards).",
-      curves: [curve("for processors", perSecond(columns.wait_us, 1)), curve("blocked", columns.blocked)],
+      definition: "Threads that waited for a processor, on average (upwards), and threads in uninterruptible sleep: as a rule they wait for storage or a network file system (downwards).",
+      curves: [curve("for processors", perSecond(columns.wait_us, 1)), curve("blocked", perSecond(columns.blocked_us, 1))],
       limits: [],
       asked: null,
       format: formatNumber,
