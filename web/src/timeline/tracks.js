@@ -7,6 +7,8 @@ export const TRACK_HEIGHT = 48;
 const PADDING = 4;
 /** A limit that is so many times the highest value is not drawn: it would flatten the values. */
 const LIMIT_SHOWN = 4;
+/** What is asked for is cut off there: so many times the highest value or limit. */
+const ASKED_SHOWN = 1.6;
 
 /**
  * @typedef {Object} Curve
@@ -139,9 +141,9 @@ export function createTracks(run) {
  * @param {Curve} shown
  */
 function scaleOf(track, shown) {
-  let most = Math.max(shown.most || 0, track.asked?.most ?? 0);
-  for (const { value } of track.limits) if (value <= LIMIT_SHOWN * most) most = Math.max(most, value);
-  return most;
+  let most = shown.most || 0;
+  for (const { value } of track.limits) if (value <= LIMIT_SHOWN * (shown.most || 0)) most = Math.max(most, value);
+  return Math.max(most, Math.min(track.asked?.most ?? 0, ASKED_SHOWN * most));
 }
 
 /**
@@ -229,7 +231,7 @@ function drawLimits(context, view, track, top) {
   context.lineWidth = 1;
   context.font = "10px system-ui, sans-serif";
   context.textBaseline = "top";
-  if (track.asked) drawStairs(context, view, track.asked.values, bottom, unit);
+  if (track.asked) drawStairs(context, view, track.asked.values, bottom, unit, scale);
   let right = gutter + width - 4;
   for (const { name, value } of track.limits) {
     if (value > scale) continue;
@@ -259,14 +261,15 @@ function drawLimits(context, view, track, top) {
  * @param {Float64Array} values
  * @param {number} bottom
  * @param {number} unit
+ * @param {number} most
  */
-function drawStairs(context, view, values, bottom, unit) {
+function drawStairs(context, view, values, bottom, unit, most) {
   const step = view.run.facts.series?.step_us ?? 1;
   context.strokeStyle = view.palette.text;
   context.beginPath();
   for (let x = 0; x < view.width; x++) {
     const at = Math.floor((view.from_us + x / view.scale) / step);
-    context.lineTo(view.gutter + x, Math.round(bottom - (values[at] || 0) * unit) + 0.5);
+    context.lineTo(view.gutter + x, Math.round(bottom - Math.min(values[at] || 0, most) * unit) + 0.5);
   }
   context.stroke();
 }
