@@ -58,7 +58,7 @@ function retries(run) {
 function hosts(run) {
   const all = run.facts.hosts ?? [];
   if (all.length === 0) return null;
-  const rows = all.map((/** @type {any} */ host, /** @type {number} */ at) => {
+  const rows = all.slice(0, LISTED).map((/** @type {any} */ host, /** @type {number} */ at) => {
     const part = run.facts.parts?.length > 1 ? run.facts.parts[at] : null;
     return plainRow(quoted(host.hostname, 60), number(formatCount(host.cpu_count)), number(formatBytes(host.memory_bytes)),
       quoted(host.cpu_model || host.product, 60), quoted(host.os, 60), quoted(host.kernel, 40),
@@ -66,7 +66,7 @@ function hosts(run) {
   });
   return block(all.length === 1 ? "Host" : "Hosts", plainTable("Hosts", [
     { text: "name" }, { text: "processors", number: true }, { text: "memory", number: true }, { text: "model" }, { text: "system" }, { text: "kernel" }, { text: "tasks", number: true },
-  ], rows));
+  ], rows), all.length > LISTED ? element("p", { class: "dim" }, `${LISTED} of ${plural(all.length, "host")} are listed.`) : null);
 }
 
 /** @param {Run} run */

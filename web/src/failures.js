@@ -1,7 +1,7 @@
 // What failed and why, before anything else: as `tracer failed` says it, with the figures of what was killed.
 
-import { button, element, figureCell, goTo, plainRow, plainTable, quoted, unknownMark } from "./dom.js";
-import { UNKNOWN, brief, figures, formatNanoseconds, formatResult, formatShare, formatTimeOfDay, isKnown, plural, visible } from "./figures.js";
+import { bar, button, element, figureCell, goTo, plainRow, plainTable, quoted, unknownMark } from "./dom.js";
+import { UNKNOWN, brief, figures, formatBytes, formatCount, formatNanoseconds, formatResult, formatShare, formatTimeOfDay, isKnown, plural, visible } from "./figures.js";
 import { statusOf } from "./head.js";
 import { attemptsOf, processesOf, resultOf, taskById, taskTitle } from "./rows.js";
 import { FAILED, endOf, severities } from "./select.js";
@@ -11,10 +11,12 @@ import { FAILED, endOf, severities } from "./select.js";
  * @typedef {import("./state.js").State} State
  */
 
-/** So many failures are shown in full; and so many are listed: all of them are in the table of tasks. */
+/** So many failures are shown in full, so many in a line, and so many more when asked for: all are in the table of tasks. */
 const OPEN_COUNT = 3;
-const LISTED_COUNT = 100;
+const LINE_COUNT = 8;
+const LISTED_COUNT = 50;
 const COMMAND_LENGTH = 2000;
+const NEAR_LIMIT = 0.95;
 
 /**
  * The sentence without the task, which is above it.
@@ -108,16 +110,18 @@ function figuresTable(run, task, process) {
 }
 
 /**
- * "its cgroup used 100 % of its limit of 8.00 GiB"
+ * The peak against the limit; null if there is none.
  * @param {Run} run
  * @param {number} task
  */
-function memoryWords(run, task) {
+function memoryField(run, task) {
   const { memory_limit_bytes, cgroup_peak_bytes } = run.tasks.columns;
   const limit = memory_limit_bytes[task];
   const peak = cgroup_peak_bytes[task];
   if (!isKnown(limit)) return null;
-  return `${figures.cgroup_peak_bytes.format(peak)}${isKnown(peak) ? ` (${formatShare(peak / limit)})` : ""} of the limit of ${figures.memory_limit_bytes.format(limit)}`;
+  const share = peak / limit;
+  const words = `${formatBytes(peak)}${isKnown(share) ? ` (${formatShare(share)})` : ""} of the limit of ${formatBytes(limit)} `;
+  return element("span", { title: figures.cgroup_peak_bytes.definition }, words, isKnown(share) ? bar(share, share > NEAR_LIMIT ? "--bad" : "--accent") : null);
 }
 
 /** @param {Run} run */
@@ -132,8 +136,9 @@ function effectWords(run) {
     began++;
     failed += severity[task] === FAILED ? 1 : 0;
   }
-  const driver = visible(brief(engine || name, 60));
-  return `${driver} ${status === "running" ? "is running" : statusOf(run).text}${began > 0 ? `; of ${plural(began, "task")} that began, ${failed} failed` : ""}`;
+  const end = statusOf(run).text;
+  const words = status === "running" ? "is running" : end.startsWith("killed") ? `was ${end}` : end;
+  return `${brief(engine || name, 60)} ${words}${began > 0 ? `; of ${plural(began, "task")} that began, ${formatCount(failed)} failed` : ""}`;
 }
 
 /**
@@ -160,7 +165,7 @@ function detailsOf(run, state, failure) {
   const task = taskById(run, failure.task?.id);
   const process = task < 0 ? -1 : processOf(run, failure, task);
   const attempts = task < 0 ? [] : attemptsOf(run, task);
-  const memory = task < 0 ? null : memoryWords(run, task);
+  const memory = task < 0 ? null : memoryField(run, task);
   /** @type {[string, Node | string | null][]} */
   const fields = [
     ["cause", quoted(bareSentence(failure.sentence), 600)],
@@ -189,6 +194,7 @@ function failureItem(run, state, failure, open) {
     : failure.verdict === "retried" ? ["retried", "warning"] : ["harmless", "dim"];
   const summary = element("summary", {}, element("span", { class: `verdict ${kind}` }, word), titleOf(failure),
     element("span", { class: "end" }, endWords(failure), failure.verdict === "retried" ? element("span", { class: "good" }, ", then ok") : null),
+    element("span", { class: "why dim" }, visible(brief(bareSentence(failure.sentence), 200))),
     element("time", { class: "dim" }, isKnown(failure.unix_ns) ? formatTimeOfDay(failure.unix_ns) : UNKNOWN));
   const item = element("details", { class: "failure" }, summary);
   const fill = () => {
@@ -204,27 +210,18 @@ function failureItem(run, state, failure, open) {
  * @param {Run} run
  * @param {State} state
  * @param {any[]} failures
- * @param {number} openCount
- */
-function listOf(run, state, failures, openCount) {
-  const items = failures.slice(0, LISTED_COUNT).map((failure, at) => failureItem(run, state, failure, at < openCount));
-  if (failures.length <= LISTED_COUNT) return items;
-  return [...items, element("p", { class: "actions" }, `${LISTED_COUNT} of ${failures.length} are listed here. `,
-    button("Show all failed tasks in the table", () => {
-      state.set({ table: "tasks", search: "/^(failed|killed)$/" });
-      goTo("tables");
-    }))];
-}
-
-/**
- * @param {Run} run
- * @param {State} state
- * @param {any[]} failures
  * @param {string} title
  */
 function folded(run, state, failures, title) {
   if (failures.length === 0) return null;
-  return element("details", { class: "fold" }, element("summary", {}, title), ...listOf(run, state, failures, 0));
+  const items = failures.slice(0, LISTED_COUNT).map((failure) => failureItem(run, state, failure, false));
+  const rest = failures.length <= LISTED_COUNT ? null : element("p", { class: "actions" },
+    `${LISTED_COUNT} of these ${formatCount(failures.length)} are listed.`,
+    button("Show all failed tasks in the table", () => {
+      state.set({ table: "tasks", search: "/^(failed|killed)$/" });
+      goTo("tables");
+    }));
+  return element("details", { class: "fold" }, element("summary", {}, title), ...items, rest);
 }
 
 /**
@@ -254,7 +251,9 @@ export function mount(place, run, state) {
   const retried = of("retried");
   const harmless = of("harmless");
   place.append(element("div", {},
-    effectOf(run, fatal.length), ...listOf(run, state, fatal, OPEN_COUNT),
+    effectOf(run, fatal.length),
+    ...fatal.slice(0, LINE_COUNT).map((failure, at) => failureItem(run, state, failure, at < OPEN_COUNT)),
+    folded(run, state, fatal.slice(LINE_COUNT), `${plural(fatal.length - LINE_COUNT, "more failure")} that made it fail`),
     folded(run, state, retried, `${plural(retried.length, "failure was", "failures were")} retried, then ok`),
     folded(run, state, harmless, `${plural(harmless.length, "failure", "failures")} without effect on the run`)));
 }

@@ -43,7 +43,7 @@ const ROWS_MOST = 18;
 const HEIGHT_MOST = 12e6;
 /** More than fits into a cell. */
 const CELL_LENGTH = 160;
-const SAVED_AT_ONCE = 5000;
+const SAVED_AT_ONCE = 1000;
 const PRINTED_ROWS = 200;
 const PRINTED_COLUMNS = 14;
 const PRINTED_LENGTH = 60;
