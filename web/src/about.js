@@ -1,6 +1,7 @@
 // Earlier runs, attempts, hosts, what is missing, and what every figure means.
 
-import { element, plainRow, plainTable, quoted } from "./dom.js";
+import { groupRows, largestOf, sumOf } from "./columns.js";
+import { element, figureCell, plainRow, plainTable, quoted } from "./dom.js";
 import { figures, formatBytes, formatCount, formatNanoseconds, formatTime, isKnown, plural } from "./figures.js";
 import { FAILED, RETRIED, severities } from "./select.js";
 import { runEnd } from "./state.js";
@@ -29,9 +30,9 @@ function attempts(run) {
   const all = [{ id, started_unix_ns, status, wall_ns: wall_ns ?? runEnd(run) * 1000, task_count }, ...previous];
   const rows = all.slice(0, LISTED + 1).map((each, at) => plainRow(
     formatTime(each.started_unix_ns), element("td", { class: ["failed", "killed"].includes(each.status) ? "bad" : "" }, `${each.status}${at === 0 ? " (this run)" : ""}`),
-    number(formatNanoseconds(each.wall_ns)), number(formatCount(each.task_count)), element("code", {}, each.id)));
+    number(formatNanoseconds(each.wall_ns)), number(formatCount(each.task_count)), number(isKnown(each.failed_count) ? formatCount(each.failed_count) : "–"), element("code", {}, each.id)));
   return block("This run and earlier ones of the same work",
-    plainTable("This run and earlier ones", [{ text: "began" }, { text: "status" }, { text: "wall time", number: true }, { text: "tasks", number: true }, { text: "run" }], rows),
+    plainTable("This run and earlier ones", [{ text: "began" }, { text: "status" }, { text: "wall time", number: true }, { text: "tasks", number: true }, { text: "failed", number: true }, { text: "run" }], rows),
     element("p", { class: "dim" }, `Same name, user and working directory; ${Math.min(previous.length, LISTED)} of ${plural(previous.length, "earlier run")}. `,
       "tracer compare tells whether one took longer."));
 }
@@ -54,15 +55,35 @@ function retries(run) {
   return block("Attempts", element("p", {}, `${plural(count, "task")} failed and ${count === 1 ? "was" : "were"} tried again; they used ${figures.cpu_us.format(cpu)} of CPU time in ${figures.wall_us.format(wall)} of wall time. ${formatCount(failed)} failed and ${failed === 1 ? "was" : "were"} not.`));
 }
 
+/**
+ * What the engine reported about its tasks, and what the kernel counted for the same ones.
+ * @param {Run} run
+ */
+function engineReports(run) {
+  const { name, cpu_us, wall_us, peak_rss_bytes, engine_wall_us, engine_cpu_us, engine_peak_rss_bytes } = run.tasks.columns;
+  const pairs = /** @type {const} */ ([["wall_us", engine_wall_us, wall_us], ["cpu_us", engine_cpu_us, cpu_us], ["peak_rss_bytes", engine_peak_rss_bytes, peak_rss_bytes]]);
+  const groups = groupRows(run.tasks.count, (task) => run.text(name[task]))
+    .map(({ key, rows }) => ({ key, rows: rows.filter((row) => pairs.some(([, reported]) => isKnown(reported?.[row]))) }))
+    .filter(({ rows }) => rows.length > 0);
+  if (groups.length === 0) return null;
+  const compute = (/** @type {string} */ figure) => (figure === "peak_rss_bytes" ? largestOf : sumOf);
+  const rows = groups.slice(0, LISTED).map(({ key, rows: tasks }) => plainRow(quoted(key, 60), number(formatCount(tasks.length)),
+    ...pairs.flatMap(([figure, reported, counted]) => [reported, counted].map((column) => figureCell(figures[figure], compute(figure)(column, tasks))))));
+  return block("What the engine reported, and what the kernel counted", plainTable("Engine and kernel", [
+    { text: "name" }, { text: "tasks", number: true },
+    ...pairs.flatMap(([figure]) => ["engine", "kernel"].map((who) => ({ text: `${figures[figure].title}: ${who}`, number: true }))),
+  ], rows), element("p", { class: "dim" }, `Sums, of memory the largest, of tasks about which the engine reported something. ${Math.min(groups.length, LISTED)} of ${plural(groups.length, "name")}.`));
+}
+
 /** @param {Run} run */
 function hosts(run) {
   const all = run.facts.hosts ?? [];
   if (all.length === 0) return null;
-  const rows = all.slice(0, LISTED).map((/** @type {any} */ host, /** @type {number} */ at) => {
-    const part = run.facts.parts?.length > 1 ? run.facts.parts[at] : null;
+  const parts = new Map((run.facts.parts ?? []).map((/** @type {any} */ part) => [part.host_id, part]));
+  const rows = all.slice(0, LISTED).map((/** @type {any} */ host) => {
     return plainRow(quoted(host.hostname, 60), number(formatCount(host.cpu_count)), number(formatBytes(host.memory_bytes)),
       quoted(host.cpu_model || host.product, 60), quoted(host.os, 60), quoted(host.kernel, 40),
-      number(part ? formatCount(part.task_count) : formatCount(run.facts.run.task_count)));
+      number(formatCount(parts.get(host.id)?.task_count)));
   });
   return block(all.length === 1 ? "Host" : "Hosts", plainTable("Hosts", [
     { text: "name" }, { text: "processors", number: true }, { text: "memory", number: true }, { text: "model" }, { text: "system" }, { text: "kernel" }, { text: "tasks", number: true },
@@ -123,5 +144,5 @@ function origin(run) {
  * @param {Run} run
  */
 export function mount(place, run) {
-  place.append(element("div", {}, attempts(run), retries(run), hosts(run), containers(run), missing(run), definitions(), origin(run)));
+  place.append(element("div", {}, attempts(run), retries(run), engineReports(run), hosts(run), containers(run), missing(run), definitions(), origin(run)));
 }

@@ -60,6 +60,12 @@ function knownColumns(count, columns) {
  */
 const figuresOf = (run, table, names) => names.map((name) => figureColumn(name, (row) => run[table].columns[name][row]));
 
+/**
+ * The column of the user, if there are several.
+ * @param {import("./data.js").Table} table
+ */
+const usersOf = ({ columns }) => (new Set(columns.user_id).size > 1 ? ["user_id"] : []);
+
 /** @param {string} result */
 const kindOfResult = (result) => (result === "ok" || result === "succeeded" ? "" : result === "running" ? "warning" : "bad");
 
@@ -77,17 +83,18 @@ export function taskModel(run) {
   const columns = [
     textColumn("name", "task", 230, "What it does. Tasks that do the same have the same name.", (row) => run.text(name[row])),
     textColumn("label", "label", 130, "Distinguishes it from tasks of the same name: the engine's id, or the argument that differs.", (row) => run.text(label[row])),
-    textColumn("sample", "sample", 90, "The sample that it worked on, found in command lines.", (row) => run.text(sample[row])),
+    textColumn("sample", "sample", 116, "The sample that it worked on, found in command lines.", (row) => run.text(sample[row])),
     ended,
     ...figuresOf(run, "tasks", ["begin_us", "wall_us", "cpu_us"]),
     figureColumn("cores", (row) => cpu_us[row] / wall_us[row]),
     figureColumn("efficiency", (row) => efficiency(run, row)),
     ...figuresOf(run, "tasks", ["wait_us", "peak_rss_bytes", "memory_limit_bytes"]),
     figureColumn("memory_share", memoryShare),
-    ...figuresOf(run, "tasks", ["read_bytes", "write_bytes", "cost_nanos", "process_count", "failed_count", "concurrent_memory_bytes",
-      "cgroup_peak_bytes", "storage_us", "memory_wait_us", "sent_bytes", "received_bytes", "core_limit_milli", "requested_thread_count"]),
+    ...figuresOf(run, "tasks", ["read_bytes", "write_bytes", "process_count", "failed_count", "concurrent_memory_bytes",
+      "cgroup_peak_bytes", "storage_us", "memory_wait_us", "sent_bytes", "received_bytes", "core_limit_milli", "requested_thread_count",
+      "engine_wall_us", "engine_cpu_us", "engine_peak_rss_bytes"]),
     textColumn("bound_by", "bound by", 96, "What the threads of all tasks of its name did most of the time.", (row) => run.text(bound_by[row])),
-    ...figuresOf(run, "tasks", ["critical", "lost_count", "partial_count"]),
+    ...figuresOf(run, "tasks", ["critical", "lost_count", "partial_count", ...usersOf(run.tasks)]),
     ...((run.facts.hosts ?? []).length > 1 ? [textColumn("host", "host", 110, "The host that it ran on.", (row) => hostName(run, host[row]))] : []),
   ];
   const hasTasks = run.tasks.columns.kind.some((kind) => run.text(kind) !== "main");
@@ -126,7 +133,7 @@ export function processModel(run) {
     textColumn("command", "command", 330, "Its command line.", (row) => run.text(command[row])),
     textColumn("task", "task", 180, "The task that it belongs to.", (row) => taskTitle(run, task[tool[row]])),
     ended,
-    ...figuresOf(run, "processes", ["begin_us", "wall_us", "cpu_us", "wait_us", "peak_rss_bytes", "read_bytes", "write_bytes", "sent_bytes", "received_bytes", "doubtful", "pid"]),
+    ...figuresOf(run, "processes", ["begin_us", "wall_us", "cpu_us", "wait_us", "peak_rss_bytes", "read_bytes", "write_bytes", "sent_bytes", "received_bytes", "doubtful", "pid", ...usersOf(run.processes)]),
   ];
   return { name: "processes", one: "process", many: "processes", count: run.processes.count, columns: knownColumns(run.processes.count, columns) };
 }
@@ -169,7 +176,7 @@ export function sumOf(column, rows) {
  * @param {Float64Array} column
  * @param {number[]} rows
  */
-function largestOf(column, rows) {
+export function largestOf(column, rows) {
   let largest = NaN;
   for (const row of rows) if (!(largest >= column[row]) && !Number.isNaN(column[row])) largest = column[row];
   return largest;
@@ -232,13 +239,28 @@ function countColumn(groups, title, definition) {
 }
 
 /**
+ * What each of the run's task names or tools costs, in billionths.
+ * @param {any} cost an answer of tracer cost
+ * @param {"task" | "tool"} by
+ * @returns {Map<string, number>}
+ */
+export const costsOf = (cost, by) => new Map((cost?.rows ?? []).map((/** @type {any} */ row) => [row[by], row.cost_micros * 1000]));
+
+/**
+ * @param {Group[]} groups
+ * @param {Map<string, number>} costs by key
+ */
+const costColumn = (groups, costs) => figureColumn("cost_nanos", (row) => costs.get(groups[row].key) ?? NaN);
+
+/**
  * Tasks that have a key in common, such as their name.
  * @param {Run} run
  * @param {Group[]} groups
+ * @param {Map<string, number>} costs by key
  * @param {{name: string, title: string, definition: string, one: string, many: string}} words
  * @returns {Model}
  */
-export function taskGroupModel(run, groups, words) {
+export function taskGroupModel(run, groups, costs, words) {
   const figuresOfGroups = groupFigures(groups, run.tasks.columns);
   const severity = severities(run);
   const failed = groups.map(({ rows }) => rows.reduce((count, row) => count + (severity[row] === FAILED || severity[row] === RETRIED ? 1 : 0), 0));
@@ -251,7 +273,8 @@ export function taskGroupModel(run, groups, words) {
     ...figuresOfGroups.wall, ...figuresOfGroups.cpu,
     ...["wait_us", "storage_us", "memory_wait_us"].map(figuresOfGroups.sums),
     ...["peak_rss_bytes", "memory_limit_bytes"].map(figuresOfGroups.largest),
-    ...["read_bytes", "write_bytes", "sent_bytes", "received_bytes", "process_count", "cost_nanos"].map(figuresOfGroups.sums),
+    ...["read_bytes", "write_bytes", "sent_bytes", "received_bytes", "process_count"].map(figuresOfGroups.sums),
+    costColumn(groups, costs),
   ];
   return { ...words, count: groups.length, columns: knownColumns(groups.length, columns) };
 }
@@ -269,6 +292,7 @@ export function toolGroupModel(run, groups) {
     countColumn(groups, "in tasks", "Tasks that used it."),
     ...figuresOfGroups.wall, ...figuresOfGroups.cpu, figuresOfGroups.sums("wait_us"), figuresOfGroups.largest("peak_rss_bytes"),
     ...["read_bytes", "write_bytes", "sent_bytes", "received_bytes", "process_count", "failed_count"].map(figuresOfGroups.sums),
+    costColumn(groups, costsOf(run.facts.cost_by_tool, "tool")),
   ];
   return { name: "tools", one: "tool", many: "tools", count: groups.length, columns: knownColumns(groups.length, columns) };
 }

@@ -3,7 +3,7 @@
 import { bar, button, element, figureCell, goTo, plainRow, plainTable, quoted, unknownMark } from "./dom.js";
 import { UNKNOWN, brief, figures, formatBytes, formatCount, formatNanoseconds, formatResult, formatShare, formatTimeOfDay, isKnown, plural, visible } from "./figures.js";
 import { statusOf } from "./head.js";
-import { attemptsOf, processesOf, resultOf, taskById, taskTitle } from "./rows.js";
+import { attemptsOf, idOfTask, processesOf, resultOf, taskById, taskTitle } from "./rows.js";
 import { FAILED, endOf, severities } from "./select.js";
 
 /**
@@ -168,7 +168,7 @@ function detailsOf(run, state, failure) {
   const memory = task < 0 ? null : memoryField(run, task);
   /** @type {[string, Node | string | null][]} */
   const fields = [
-    ["cause", quoted(bareSentence(failure.sentence), 600)],
+    ["cause", failure.sentence ? quoted(bareSentence(failure.sentence), 600) : "unknown"],
     ["", failure.cause ? quoted(failure.cause, 600) : null],
     ["command", failure.command ? element("code", { class: "command" }, brief(shellLine(failure.command), COMMAND_LENGTH)) : null],
     ["memory", memory],
@@ -189,12 +189,11 @@ function detailsOf(run, state, failure) {
  * @param {boolean} open
  */
 function failureItem(run, state, failure, open) {
-  const [word, kind] = failure.verdict === "fatal"
-    ? failure.kind === "interrupted" ? ["interrupted", "bad"] : ["fatal", "bad"]
-    : failure.verdict === "retried" ? ["retried", "warning"] : ["harmless", "dim"];
+  const word = failure.kind === "interrupted" && failure.verdict === "fatal" ? failure.kind : failure.verdict;
+  const kind = { retried: "warning", harmless: "dim" }[/** @type {"retried"} */ (failure.verdict)] ?? "bad";
   const summary = element("summary", {}, element("span", { class: `verdict ${kind}` }, word), titleOf(failure),
     element("span", { class: "end" }, endWords(failure), failure.verdict === "retried" ? element("span", { class: "good" }, ", then ok") : null),
-    element("span", { class: "why dim" }, visible(brief(bareSentence(failure.sentence), 200))),
+    element("span", { class: "why dim" }, brief(bareSentence(failure.sentence), 200)),
     element("time", { class: "dim" }, isKnown(failure.unix_ns) ? formatTimeOfDay(failure.unix_ns) : UNKNOWN));
   const item = element("details", { class: "failure" }, summary);
   const fill = () => {
@@ -225,6 +224,27 @@ function folded(run, state, failures, title) {
 }
 
 /**
+ * Failed tasks, as failures of which nothing else is known: there may be no incident about what failed.
+ * @param {Run} run
+ * @returns {any[]}
+ */
+function unexplained(run) {
+  const { name, label, kind, status, exit_code, signal, begin_us, wall_us } = run.tasks.columns;
+  const failures = [];
+  for (const [task, severity] of severities(run).entries()) {
+    if (severity !== FAILED || run.text(kind[task]) === "main") continue;
+    failures.push({
+      verdict: "failed", sentence: "", unix_ns: run.facts.run.started_unix_ns + (begin_us[task] + wall_us[task]) * 1000,
+      task: {
+        id: idOfTask(run, task), name: run.text(name[task]), label: run.text(label[task]), status: run.text(status[task]),
+        exit_code: exit_code[task], signal: signal[task], wall_ns: wall_us[task] * 1000,
+      },
+    });
+  }
+  return failures;
+}
+
+/**
  * The effect on the run, before what caused it.
  * @param {Run} run
  * @param {number} fatalCount
@@ -232,7 +252,7 @@ function folded(run, state, failures, title) {
 function effectOf(run, fatalCount) {
   const { status } = run.facts.run;
   const hasFailed = status === "failed" || status === "killed";
-  if (hasFailed && fatalCount === 0) return element("p", {}, `${effectWords(run)}. `, element("strong", { class: "bad" }, "The cause is unknown."));
+  if (hasFailed && fatalCount === 0) return element("p", { class: "effect" }, `${effectWords(run)}. `, element("strong", { class: "bad" }, "The cause is unknown."));
   if (hasFailed || fatalCount > 0) return element("p", { class: "effect" }, `${effectWords(run)}.`);
   return element("p", { class: "dim" }, status === "running" ? "Nothing has failed so far." : "Nothing failed.");
 }
@@ -247,13 +267,14 @@ export function mount(place, run, state) {
   const failures = run.facts.failures?.failures ?? [];
   /** @param {string} verdict */
   const of = (verdict) => failures.filter((failure) => failure.verdict === verdict);
-  const fatal = of("fatal");
+  const known = of("fatal");
+  const fatal = known.length > 0 ? known : unexplained(run);
   const retried = of("retried");
   const harmless = of("harmless");
   place.append(element("div", {},
-    effectOf(run, fatal.length),
+    effectOf(run, known.length),
     ...fatal.slice(0, LINE_COUNT).map((failure, at) => failureItem(run, state, failure, at < OPEN_COUNT)),
-    folded(run, state, fatal.slice(LINE_COUNT), `${plural(fatal.length - LINE_COUNT, "more failure")} that made it fail`),
+    folded(run, state, fatal.slice(LINE_COUNT), `${plural(fatal.length - LINE_COUNT, "more failure")}`),
     folded(run, state, retried, `${plural(retried.length, "failure was", "failures were")} retried, then ok`),
     folded(run, state, harmless, `${plural(harmless.length, "failure", "failures")} without effect on the run`)));
 }

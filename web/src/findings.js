@@ -34,17 +34,28 @@ function savingWords(finding) {
 }
 
 /**
- * The tasks that a finding is about: those of the name that it names.
+ * The name of tasks in the subject of a finding: "NAME", "3 × NAME" or "NAME and 2 other tasks".
  * @param {Run} run
- * @param {any} finding
+ * @param {string} subject
  */
-function evidenceOf(run, finding) {
+function nameIn(run, subject) {
+  const { name } = run.tasks.columns;
+  const names = [subject, subject.replace(/^\d+ × /, ""), subject.replace(/ and \d+ other tasks?$/, "")];
+  return names.find((text) => name.some((index) => run.text(index) === text)) ?? "";
+}
+
+/**
+ * All tasks of a name, and their time.
+ * @param {Run} run
+ * @param {string} title
+ */
+function tasksOf(run, title) {
   const { name, begin_us } = run.tasks.columns;
   let count = 0;
   let from = Infinity;
   let to = 0;
   for (let task = 0; task < run.tasks.count; task++) {
-    if (run.text(name[task]) !== finding.subject) continue;
+    if (run.text(name[task]) !== title) continue;
     count++;
     from = Math.min(from, begin_us[task]);
     to = Math.max(to, endOf(run, "tasks", task));
@@ -71,15 +82,16 @@ function longestGap(run) {
  * @param {any} finding
  */
 function evidenceButton(run, state, finding) {
-  const tasks = evidenceOf(run, finding);
+  const name = nameIn(run, String(finding.subject));
+  const tasks = tasksOf(run, name);
   const gap = finding.finding === "gaps_between_tasks" ? longestGap(run) : null;
   if (tasks.count === 0 && !gap) return null;
   const { from, to } = gap ?? tasks;
   const title = gap ? "Show the longest gap in the timeline"
-    : tasks.count === 1 ? "Show the task in the timeline" : `Show the ${plural(tasks.count, "task")} in the timeline`;
+    : tasks.count === 1 ? "Show the task in the timeline" : `Show the ${plural(tasks.count, "task")} of this name in the timeline`;
   return button(title, () => {
     const around = Math.max((to - from) / 20, 1000);
-    state.set({ highlight: gap ? "" : finding.subject, from_us: from - around, to_us: to + around });
+    state.set({ highlight: gap ? "" : name, from_us: from - around, to_us: to + around });
     goTo("timeline");
   });
 }
@@ -133,17 +145,19 @@ function partsOf(title, note, whole, parts, doubt) {
     doubt ? element("p", { class: "dim" }, doubt) : null);
 }
 
-/** @param {any} tune */
-function wallParts(tune) {
+/** @param {Run} run */
+function wallParts(run) {
+  const { tune } = run.facts;
   const { wall_ns, task_ns, gap_ns, queue_ns, driver_ns, driver_cpu_ns } = tune.wall;
-  const computes = driver_cpu_ns > (gap_ns + driver_ns) / 2;
+  /* A notebook's kernel, or a script that computes by itself, is no engine. */
+  const computes = !run.facts.run.engine && driver_cpu_ns > (gap_ns + driver_ns) / 2;
   const unsure = tune.path_unsure_count > 0
     ? ` Before ${formatCount(tune.path_unsure_count)} of ${plural(tune.path_task_count, "task")} on the path several had just ended: any may be the one.` : "";
   return partsOf("Where the wall time went", formatNanoseconds(wall_ns), wall_ns, [
     { title: "tasks", ns: task_ns, colour: "--c0", note: "on the critical path" },
     { title: "gaps", ns: gap_ns, colour: "--c1", note: computes ? "no task ran: the script itself computed" : "no task ran: the next one on the path had not begun" },
     { title: "queue", ns: queue_ns, colour: "--c4", note: "others ran: the next one on the path had not begun" },
-    { title: computes ? "script" : "engine", ns: driver_ns, colour: "--c7", note: "before the first task and after the last" },
+    { title: computes ? "script" : "engine", ns: driver_ns, colour: "--c7", note: computes ? "itself, before the first task and after the last" : "before the first task and after the last" },
   ], `What waited for what is inferred from times and files.${unsure}`);
 }
 
@@ -226,6 +240,6 @@ export function mount(place, run, state) {
     : [element("ol", { class: "findings" }, ...findings.map((/** @type {any} */ finding) => findingItem(run, state, finding))),
       element("p", { class: "dim" }, "What can save most is first. Each saving is of that finding alone: they do not add up.")];
   const went = tune.wall?.wall_ns > 0
-    ? element("div", { class: "beside" }, wallParts(tune), processorParts(tune)) : null;
+    ? element("div", { class: "beside" }, wallParts(run), processorParts(tune)) : null;
   place.append(element("div", {}, ...found, doubtsOf(tune), went, pathTable(tune)));
 }

@@ -1,7 +1,7 @@
 // The top of the page: which run, how it ended, its main figures, and how complete the data are.
 
 import { element, quoted } from "./dom.js";
-import { figures, formatBytes, formatCores, formatCount, formatMoney, formatNanoseconds, formatShare, formatSignal, formatTime, isKnown, plural } from "./figures.js";
+import { figures, formatBytes, formatCoreLimit, formatCores, formatCount, formatMoney, formatNanoseconds, formatShare, formatSignal, formatTime, isKnown, plural } from "./figures.js";
 import { FAILED, RETRIED, RUNNING, severities } from "./select.js";
 import { THEMES, runEnd } from "./state.js";
 
@@ -31,22 +31,13 @@ export function statusOf(run) {
   return { text: `ended after ${wall}, exit status unknown`, kind: "warning" };
 }
 
-/**
- * The processors that the run may use on all its hosts; NaN if unknown.
- * @param {Run} run
- */
-export function coresAllowed(run) {
-  const { tune } = run.facts;
-  const allowed = tune?.processors?.held_ns / tune?.wall?.wall_ns;
-  return Number.isFinite(allowed) && allowed > 0 ? allowed : (run.facts.run.core_limit_milli ?? NaN) / 1000;
-}
-
 /** @param {Run} run */
 function originOf(run) {
-  const { user, user_id, host, working_directory, started_unix_ns, engine, kind, id } = run.facts.run;
+  const { user, user_id, working_directory, started_unix_ns, engine, kind, id } = run.facts.run;
   const hosts = run.facts.hosts ?? [];
+  const hostname = hosts[0]?.hostname;
   /** @type {Child[]} */
-  const where = hosts.length > 1 ? [` on ${plural(hosts.length, "host")}`] : host ? [" on ", quoted(host, 60)] : [];
+  const where = hosts.length > 1 ? [` on ${plural(hosts.length, "host")}`] : hostname ? [" on ", quoted(hostname, 60)] : [];
   /** @type {Child[][]} */
   const words = [
     [formatTime(started_unix_ns)],
@@ -93,10 +84,10 @@ function tasksFact(run) {
 
 /** @param {Run} run */
 function cpuFact(run) {
-  const { cpu_ns, run_delay_ns } = run.facts.run;
+  const { cpu_ns, run_delay_ns, core_limit_milli, host_core_milli } = run.facts.run;
   const used = cpu_ns / wallNs(run);
-  const allowed = coresAllowed(run);
-  const average = Number.isFinite(used) ? `${formatCores(used)} ${isKnown(allowed) ? `of ${Number(allowed.toFixed(2))} ` : ""}cores on average` : "";
+  const allowed = core_limit_milli ?? host_core_milli;
+  const average = Number.isFinite(used) ? `${formatCores(used)} ${isKnown(allowed) ? `of ${formatCoreLimit(allowed)} ` : ""}cores on average` : "";
   return fact("CPU time", [formatNanoseconds(cpu_ns)], [average, `${formatNanoseconds(run_delay_ns)} waiting for a core`], figures.cpu_us.definition);
 }
 

@@ -26,7 +26,7 @@ export function taskById(run, id) {
  * @param {Run} run
  * @param {number} task
  */
-function idOfTask(run, task) {
+export function idOfTask(run, task) {
   const { id_high, id_low } = run.tasks.columns;
   return `${hex(id_high[task])}${hex(id_low[task])}`;
 }

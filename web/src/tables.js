@@ -1,7 +1,7 @@
 // The tables: tasks, their names and samples, tools, processes. A row that is selected here is selected in the
 // timeline, and the other way round.
 
-import { groupRows, processModel, taskGroupModel, taskModel, toolGroupModel, toolModel } from "./columns.js";
+import { costsOf, groupRows, processModel, taskGroupModel, taskModel, toolGroupModel, toolModel } from "./columns.js";
 import { button, element } from "./dom.js";
 import { isKnown } from "./figures.js";
 import { SHOWN, selectTasks } from "./select.js";
@@ -40,9 +40,9 @@ function tabsOf(run) {
   const tabs = [
     { key: "tasks", title: "Tasks", model: () => taskModel(run), taskOf: (row) => row },
     { key: "names", title: "Task names", groups: names, taskOf: null,
-      model: () => taskGroupModel(run, names, { name: "task-names", title: "task name", definition: "Tasks that do the same have the same name.", one: "name", many: "names" }) },
+      model: () => taskGroupModel(run, names, costsOf(run.facts.cost, "task"), { name: "task-names", title: "task name", definition: "Tasks that do the same have the same name.", one: "name", many: "names" }) },
     { key: "samples", title: "Samples", groups: samples, taskOf: null,
-      model: () => taskGroupModel(run, samples, { name: "samples", title: "sample", definition: "Found in command lines; (shared): work for several.", one: "sample", many: "samples" }) },
+      model: () => taskGroupModel(run, samples, new Map(), { name: "samples", title: "sample", definition: "Found in command lines; (shared): work for several.", one: "sample", many: "samples" }) },
     { key: "tool-names", title: "Tools", groups: tools, taskOf: null, model: () => toolGroupModel(run, tools) },
     { key: "tools", title: "Tools of tasks", model: () => toolModel(run), taskOf: (row) => task[row] },
     { key: "processes", title: "Processes", model: () => processModel(run), taskOf: (row) => task[run.processes.columns.tool[row]] },

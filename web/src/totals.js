@@ -1,6 +1,6 @@
 // What costs most in sum, by task name and by tool: processors, memory, money.
 
-import { groupRows, sumOf } from "./columns.js";
+import { costsOf, groupRows, sumOf } from "./columns.js";
 import { bar, element, plainRow, plainTable, quoted, unknownMark } from "./dom.js";
 import { figures, formatCount, formatPartsOf, formatShare, isKnown, plural } from "./figures.js";
 import { endOf } from "./select.js";
@@ -25,10 +25,11 @@ const HOUR_US = 3.6e9;
  * @param {Run} run
  * @param {"tasks" | "tools"} table
  * @param {Group[]} groups
+ * @param {Map<string, number>} costs
  * @returns {Sum[]}
  */
-function sumsOf(run, table, groups) {
-  const { begin_us, cpu_us, peak_rss_bytes, concurrent_memory_bytes, cost_nanos } = run[table].columns;
+function sumsOf(run, table, groups, costs) {
+  const { begin_us, cpu_us, peak_rss_bytes, concurrent_memory_bytes } = run[table].columns;
   const held = Float64Array.from(begin_us, (begin, row) => {
     const memory = concurrent_memory_bytes?.[row];
     return ((isKnown(memory) ? memory : peak_rss_bytes[row]) * (endOf(run, table, row) - begin)) / 2 ** 30 / HOUR_US;
@@ -36,7 +37,7 @@ function sumsOf(run, table, groups) {
   return groups.map(({ key, rows }) => ({
     key,
     count: rows.length,
-    of: { core_hours: sumOf(cpu_us, rows) / HOUR_US, gib_hours: sumOf(held, rows), cost_nanos: cost_nanos ? sumOf(cost_nanos, rows) : NaN },
+    of: { core_hours: sumOf(cpu_us, rows) / HOUR_US, gib_hours: sumOf(held, rows), cost_nanos: costs.get(key) ?? NaN },
   }));
 }
 
@@ -129,8 +130,10 @@ export function mount(place, run) {
   const { tasks, tools } = run;
   const names = groupRows(tasks.count, (row) => run.text(tasks.columns.name[row]));
   const toolNames = groupRows(tools.count, (row) => run.text(tools.columns.name[row]));
+  const bill = billOf(run);
   place.append(
-    sumTable("By task name", "tasks", sumsOf(run, "tasks", names)),
-    element("div", { class: "beside" }, sumTable("By tool", "in tasks", sumsOf(run, "tools", toolNames)), billOf(run)),
+    sumTable("By task name", "tasks", sumsOf(run, "tasks", names, costsOf(run.facts.cost, "task"))),
+    sumTable("By tool", "in tasks", sumsOf(run, "tools", toolNames, costsOf(run.facts.cost_by_tool, "tool"))),
+    ...(bill ? [bill] : []),
     element("p", { class: "dim" }, "The run's own part is among them, under the name of what drives it. Core-hours are CPU time. GiB-hours are memory times wall time: of a task the most memory at once, of a tool its largest process."));
 }
