@@ -15,19 +15,23 @@ import zlib
 
 
 class Elements(html.parser.HTMLParser):
-    """The elements of the file: (tag, attributes, text) of each."""
+    """The elements of the file: (tag, attributes, text until the next tag) of each."""
 
     def __init__(self, text):
         super().__init__()
-        self.all = []
+        self.all, self.is_open = [], False
         self.feed(text)
         self.close()
 
     def handle_starttag(self, tag, attrs):
         self.all.append((tag, dict(attrs), []))
+        self.is_open = True
+
+    def handle_endtag(self, tag):
+        self.is_open = False
 
     def handle_data(self, data):
-        if self.all:
+        if self.is_open:
             self.all[-1][2].append(data)
 
     def find(self, tag, **attributes):

@@ -18,6 +18,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "lake")]
 import loader  # noqa: E402 (found by the path above)
+from checks import refresh  # noqa: E402
 from daemons import replay  # noqa: E402
 from lake import Lake, Unavailable  # noqa: E402
 from testing import ENVIRONMENT, Skip, same  # noqa: E402
@@ -27,6 +28,7 @@ TRACER_LIMIT_S = 300
 # Recordings, and which of its runs.
 RECORDED = {"snakemake": ("snakemake", "snakemake"), "make": ("make", "make"), "recorded": ("failures", "one_of_many")}
 MADE = ("succeeded", "failed", "killed", "running", "incomplete", "empty", "hostile")
+MADE_RUN, HOSTS_RUN = "780ab6e67011bb18", "2f43a495ffc2a818"
 HOSTS = "hosts" # of a lake
 
 
@@ -70,6 +72,8 @@ class Pages:
         for number in range(1, 4):
             loader.load(lake, self.store("snakemake"),
                         change=loader.on_another_host(number, late_ns=number * 10**9, cluster="alps"))
+        for view, in lake.rows("SELECT view FROM system.view_refreshes WHERE database = 'tracer'"):
+            refresh(lake, view.removesuffix("_refresh"))
         return lake
 
     def access(self, lake, user="analyst"):
@@ -85,8 +89,8 @@ class Pages:
 
     def ask(self, kind, verb, *arguments, processes=PROCESSES):
         """What that command says of the run."""
-        run = {HOSTS: "snakemake"}.get(kind) or RECORDED.get(kind, (None, None))[1]
-        named = [verb, *([run] if run else []), *arguments]
+        run = MADE_RUN if kind in MADE else HOSTS_RUN if kind == HOSTS else RECORDED[kind][1]
+        named = [verb, run, *arguments]
         if kind == HOSTS:
             return self.run(named, **self.access(self.lake()))
         return self.run([*named, "--store", str(self.store(kind, processes))])
