@@ -21,30 +21,23 @@
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds
 -- sentence: {hostname} stayed on without a run for {gap_ns} in all, the last time after {run}
 -- advice: Stop the host when its last run ends.
-WITH waiting AS (
-  SELECT r.host_id AS waiting_host_id, r.id AS waiting_run_id
-    FROM standing_runs r JOIN hosts h ON h.id = r.host_id
-   WHERE r.kind = 'service' AND r.engine IS NULL
-     AND r.cpu_ns <= :most_service_cores * coalesce(r.wall_ns, h.last_seen_unix_ns - r.started_unix_ns)
-     AND 1000000000.0 * (coalesce(r.read_bytes, 0) + coalesce(r.write_bytes, 0) + coalesce(r.sent_bytes, 0)
-                         + coalesce(r.received_bytes, 0))
-         <= 1.0 * :most_service_bytes * coalesce(r.wall_ns, h.last_seen_unix_ns - r.started_unix_ns)
-), work AS ( -- one that runs ends after all times
+WITH work AS ( -- one that runs ends after all times
   SELECT host_id AS work_host_id, id AS work_run_id, name AS work_run, started_unix_ns AS work_begin_unix_ns,
-         coalesce(started_unix_ns + wall_ns, 9000000000000000000) AS work_end_unix_ns
-    FROM standing_runs
-   WHERE kind NOT IN ('system', 'session', 'host-service')
-     AND (host_id, id) NOT IN (SELECT waiting_host_id, waiting_run_id FROM waiting)
+         coalesce(end_unix_ns, 9000000000000000000) AS work_end_unix_ns,
+         CASE WHEN is_service = 1 AND cpu_ns <= :most_service_cores * life_ns
+                   AND 1000000000.0 * moved_bytes <= 1.0 * :most_service_bytes * life_ns THEN 1 ELSE 0 END AS is_waiting
+    FROM work_runs
 ), moment AS (
   SELECT host_id AS moment_host_id, last_unix_ns AS at_unix_ns, covered_ns AS seen_ns, 0 AS run_end_unix_ns
     FROM host_activity
    WHERE begin_unix_ns >= :since_unix_ns
-     AND (coalesce(cpu_ns, 0) <= :most_cores * covered_ns OR host_id NOT IN (SELECT waiting_host_id FROM waiting))
+     AND (coalesce(cpu_ns, 0) <= :most_cores * covered_ns
+          OR host_id NOT IN (SELECT work_host_id FROM work WHERE is_waiting = 1))
    UNION ALL
-  SELECT work_host_id, work_begin_unix_ns, 0, work_end_unix_ns FROM work
+  SELECT work_host_id, work_begin_unix_ns, 0, work_end_unix_ns FROM work WHERE is_waiting = 0
 ), placed AS (
   SELECT moment_host_id, at_unix_ns, seen_ns,
-         max(run_end_unix_ns) OVER (PARTITION BY moment_host_id ORDER BY at_unix_ns, seen_ns, run_end_unix_ns
+         max(run_end_unix_ns) OVER (PARTITION BY moment_host_id ORDER BY at_unix_ns, seen_ns
                                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS free_unix_ns
     FROM moment
 ), gap AS (
@@ -60,14 +53,14 @@ WITH waiting AS (
     FROM gap
    GROUP BY gap_host_id
 ), ended AS (
-  SELECT work_host_id AS ended_host_id, work_end_unix_ns AS ended_unix_ns, min(work_run_id) AS ended_run_id,
-         min(work_run) AS ended_run,
-         row_number() OVER (PARTITION BY work_host_id ORDER BY work_end_unix_ns DESC) AS place
+  SELECT work_host_id AS ended_host_id, work_end_unix_ns AS ended_unix_ns, work_run_id AS ended_run_id, work_run AS ended_run,
+         row_number() OVER (PARTITION BY work_host_id, work_end_unix_ns ORDER BY work_run_id) AS place,
+         max(work_end_unix_ns) OVER (PARTITION BY work_host_id) AS latest_unix_ns
     FROM work
-   GROUP BY work_host_id, work_end_unix_ns
+   WHERE is_waiting = 0
 )
 SELECT h.id AS host_id, h.hostname AS hostname, total.since_unix_ns AS since_unix_ns,
-       total.until_unix_ns AS until_unix_ns, CASE WHEN ended.place = 1 THEN 1 ELSE 0 END AS is_now,
+       total.until_unix_ns AS until_unix_ns, CASE WHEN ended.ended_unix_ns = ended.latest_unix_ns THEN 1 ELSE 0 END AS is_now,
        CASE WHEN total.gap_ns >= 0.95 * total.span_ns THEN 'certain' ELSE 'likely' END AS certainty,
        ended.ended_run_id AS run_id, ended.ended_run AS run, total.gap_count AS gap_count, total.gap_ns AS gap_ns,
        h.cpu_count * total.gap_ns AS held_cpu_ns,
@@ -75,5 +68,5 @@ SELECT h.id AS host_id, h.hostname AS hostname, total.since_unix_ns AS since_uni
   FROM hosts h
   JOIN total ON total.total_host_id = h.id
   JOIN ended ON ended.ended_host_id = h.id AND ended.ended_unix_ns = total.latest_unix_ns
- WHERE total.gap_ns >= :least_ns
+ WHERE ended.place = 1 AND total.gap_ns >= :least_ns
  ORDER BY total.gap_ns DESC, h.id;

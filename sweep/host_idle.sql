@@ -30,34 +30,26 @@
 -- sentence: {hostname} has been idle for {idle_ns}: no work was active on its {cpu_count} processors
 -- advice: Stop it or give it back, unless somebody needs a service of it.
 WITH work AS (
-  SELECT host_id AS work_host_id, id AS work_run_id, started_unix_ns AS work_unix_ns,
-         started_unix_ns + wall_ns AS work_end_unix_ns,
-         CASE WHEN kind = 'service' AND engine IS NULL THEN 1 ELSE 0 END AS is_service
-    FROM standing_runs
-   WHERE kind NOT IN ('system', 'session', 'host-service')
-), known AS ( -- the latest activity that needs no tasks, processes and samples
+  SELECT host_id AS work_host_id, id AS work_run_id, started_unix_ns AS work_unix_ns, end_unix_ns AS work_end_unix_ns,
+         is_service AS work_is_service
+    FROM work_runs
+), known AS ( -- the latest activity that needs no processes and samples
   SELECT known_host_id, max(at_unix_ns) AS known_unix_ns
     FROM (SELECT id AS known_host_id, first_seen_unix_ns AS at_unix_ns FROM hosts
            UNION ALL SELECT id, :since_unix_ns FROM hosts
            UNION ALL SELECT id, boot_unix_ns FROM hosts
            UNION ALL SELECT work_host_id, coalesce(work_end_unix_ns, work_unix_ns) FROM work) each
    GROUP BY known_host_id
-), task AS ( -- of open runs: a run that has ended did so when its last task had
-  SELECT t.host_id AS task_host_id, t.id AS open_task_id, t.started_unix_ns AS task_begin_unix_ns,
-         t.started_unix_ns + t.wall_ns AS task_end_unix_ns, t.run_id AS task_run_id, t.cpu_ns AS task_cpu_ns,
-         coalesce(t.read_bytes, 0) + coalesce(t.write_bytes, 0) + coalesce(t.sent_bytes, 0)
-           + coalesce(t.received_bytes, 0) AS task_bytes
-    FROM standing_tasks t
-   WHERE (t.host_id, t.run_id) IN (SELECT work_host_id, work_run_id FROM work WHERE work_end_unix_ns IS NULL)
-), process AS (
+), process AS ( -- of open runs: a run that has ended did so when its last process had
   SELECT p.host_id AS process_host_id, p.id AS active_process_id, p.started_unix_ns AS process_begin_unix_ns,
          p.started_unix_ns + (p.end_boot_ns - p.begin_boot_ns) AS process_end_unix_ns,
          p.begin_boot_ns AS process_boot_ns, p.run_id AS process_run_id, p.cpu_ns AS process_cpu_ns,
          coalesce(p.read_bytes, 0) + coalesce(p.write_bytes, 0) + coalesce(p.sent_bytes, 0)
            + coalesce(p.received_bytes, 0) AS process_bytes
     FROM processes p
-   WHERE (p.host_id, p.task_id) IN (SELECT host_id, id FROM open_tasks
-                                     WHERE (host_id, run_id) IN (SELECT work_host_id, work_run_id FROM work))
+   WHERE (p.host_id, p.run_id) IN (SELECT work_host_id, work_run_id FROM work WHERE work_end_unix_ns IS NULL)
+     AND (p.end_boot_ns IS NULL OR p.started_unix_ns + (p.end_boot_ns - p.begin_boot_ns)
+                                   >= (SELECT min(known_unix_ns) FROM known) - 300000000000)
 ), sampled AS (
   SELECT s.host_id AS sampled_host_id, s.process_id AS sampled_process_id, s.boot_ns AS sampled_boot_ns,
          s.cpu_ns AS sampled_cpu_ns,
@@ -95,10 +87,6 @@ WITH work AS (
          CASE WHEN end_unix_ns IS NULL THEN event_cpu_ns - earlier_cpu_ns ELSE all_cpu_ns END AS step_cpu_ns,
          CASE WHEN end_unix_ns IS NULL THEN event_bytes - earlier_bytes ELSE all_bytes END AS step_bytes
     FROM paired
-   UNION ALL
-  SELECT task_host_id, task_run_id, coalesce(task_end_unix_ns, task_begin_unix_ns), task_end_unix_ns,
-         task_end_unix_ns - task_begin_unix_ns, task_cpu_ns, task_bytes
-    FROM task
 ), period_of AS (
   SELECT step_host_id, step_run_id, max(change_unix_ns) AS last_change_unix_ns, max(step_unix_ns) AS last_step_unix_ns,
          max(CASE WHEN step_bytes > 0 OR step_cpu_ns > :least_core_share * step_ns THEN step_unix_ns END)
@@ -111,10 +99,10 @@ WITH work AS (
   SELECT known_host_id AS active_host_id, known_unix_ns AS active_unix_ns FROM known
    UNION ALL
   SELECT period_of.step_host_id,
-         CASE WHEN work.is_service = 1 AND (period_of.used_cpu_ns > :most_service_cores * 300000000000
-                                            OR period_of.used_bytes > :most_service_bytes * 300)
+         CASE WHEN work.work_is_service = 1 AND (period_of.used_cpu_ns > :most_service_cores * 300000000000
+                                                 OR period_of.used_bytes > :most_service_bytes * 300)
               THEN period_of.last_step_unix_ns
-              WHEN work.is_service = 1 THEN work.work_unix_ns
+              WHEN work.work_is_service = 1 THEN work.work_unix_ns
               WHEN period_of.last_active_unix_ns > period_of.last_change_unix_ns THEN period_of.last_active_unix_ns
               ELSE period_of.last_change_unix_ns END
     FROM period_of
@@ -139,14 +127,12 @@ WITH work AS (
    GROUP BY idle.idle_host_id
 ), latest AS (
   SELECT host_id AS latest_host_id, id AS latest_run_id, name AS latest_run, user_id AS latest_user_id,
-         row_number() OVER (PARTITION BY host_id ORDER BY coalesce(started_unix_ns + wall_ns, started_unix_ns) DESC, id)
-           AS place
-    FROM standing_runs
-   WHERE kind NOT IN ('system', 'session', 'host-service')
+         row_number() OVER (PARTITION BY host_id ORDER BY coalesce(end_unix_ns, started_unix_ns) DESC, id) AS place
+    FROM work_runs
 ), service AS (
   SELECT work_host_id AS service_host_id, count(*) AS open_count
     FROM work
-   WHERE is_service = 1 AND work_end_unix_ns IS NULL
+   WHERE work_is_service = 1 AND work_end_unix_ns IS NULL
    GROUP BY work_host_id
 ), found AS (
   SELECT h.id AS host_id, h.hostname AS hostname, covered.idle_unix_ns AS since_unix_ns,

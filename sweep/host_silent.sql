@@ -16,8 +16,8 @@
 WITH open_run AS (
   SELECT host_id AS open_host_id, id AS open_run_id, name AS open_run,
          row_number() OVER (PARTITION BY host_id ORDER BY started_unix_ns DESC, id) AS place
-    FROM standing_runs
-   WHERE end_boot_ns IS NULL AND kind NOT IN ('system', 'session', 'host-service', 'service')
+    FROM work_runs
+   WHERE end_boot_ns IS NULL AND kind <> 'service'
 )
 SELECT h.id AS host_id, h.hostname AS hostname, h.last_seen_unix_ns AS since_unix_ns,
        h.last_seen_unix_ns AS until_unix_ns, 0 AS is_now, 'likely' AS certainty, open_run.open_run_id AS run_id,

@@ -36,17 +36,14 @@ WITH watched AS (
   SELECT t.host_id AS task_host_id, count(*) AS task_count,
          sum(CASE WHEN t.started_unix_ns >= :since_unix_ns OR t.end_boot_ns IS NOT NULL THEN 1 ELSE 0 END)
            AS change_count
-    FROM standing_tasks t JOIN standing_runs r ON r.host_id = t.host_id AND r.id = t.run_id
-   WHERE r.kind NOT IN ('system', 'session', 'host-service')
-     AND (r.kind <> 'service' OR r.engine IS NOT NULL)
+    FROM standing_tasks t JOIN work_runs r ON r.host_id = t.host_id AND r.id = t.run_id
+   WHERE r.is_service = 0
      AND (t.end_boot_ns IS NULL OR t.started_unix_ns + t.wall_ns >= :since_unix_ns)
    GROUP BY t.host_id
 ), latest AS (
   SELECT host_id AS latest_host_id, id AS latest_run_id, name AS latest_run,
-         row_number() OVER (PARTITION BY host_id ORDER BY coalesce(started_unix_ns + wall_ns, started_unix_ns) DESC, id)
-           AS place
-    FROM standing_runs
-   WHERE kind NOT IN ('system', 'session', 'host-service')
+         row_number() OVER (PARTITION BY host_id ORDER BY coalesce(end_unix_ns, started_unix_ns) DESC, id) AS place
+    FROM work_runs
 )
 SELECT h.id AS host_id, h.hostname AS hostname, watched.first_unix_ns AS since_unix_ns,
        watched.until_unix_ns AS until_unix_ns, 1 AS is_now,

@@ -23,9 +23,9 @@
 WITH left_run AS (
   SELECT host_id AS left_host_id, id AS left_run_id, name AS left_name, started_unix_ns AS left_begin_unix_ns,
          begin_boot_ns AS left_begin_boot_ns, root_end_boot_ns AS left_boot_ns
-    FROM standing_runs
+    FROM work_runs
    WHERE end_boot_ns IS NULL AND root_end_boot_ns IS NOT NULL AND living_count > 0
-     AND kind NOT IN ('system', 'session', 'host-service', 'service', 'container', 'found')
+     AND kind NOT IN ('service', 'container', 'found')
 ), member AS (
   SELECT p.host_id AS member_host_id, p.run_id AS member_run_id, p.id AS member_id, p.program AS member_program,
          p.begin_boot_ns AS member_begin_boot_ns, p.end_boot_ns AS member_end_boot_ns, p.cpu_ns AS member_cpu_ns,

@@ -21,9 +21,8 @@ WITH task AS (
          t.cpu_ns AS task_cpu_ns, t.lost_count AS task_lost_count,
          coalesce(t.concurrent_memory_bytes, t.peak_rss_bytes) * (1.0 * t.wall_ns / 1000000000) AS task_byte_seconds,
          row_number() OVER (PARTITION BY t.host_id, t.name ORDER BY t.started_unix_ns DESC, t.id) AS place
-    FROM standing_tasks t JOIN standing_runs r ON r.host_id = t.host_id AND r.id = t.run_id
+    FROM standing_tasks t JOIN work_runs r ON r.host_id = t.host_id AND r.id = t.run_id
    WHERE t.started_unix_ns >= :since_unix_ns AND t.status IN ('failed', 'killed') AND t.end_boot_ns IS NOT NULL
-     AND r.kind NOT IN ('system', 'session', 'host-service')
 ), total AS (
   SELECT task_host_id AS total_host_id, task_name AS total_name, count(*) AS failed_count,
          count(DISTINCT task_run_id) AS run_count, min(begin_unix_ns) AS first_unix_ns,

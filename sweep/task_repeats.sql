@@ -18,8 +18,8 @@
 -- advice: If its input did not change, resume the run instead (-resume, --rerun-incomplete).
 WITH run AS (
   SELECT host_id AS run_host_id, id AS work_run_id, name AS work_run
-    FROM standing_runs
-   WHERE kind NOT IN ('system', 'session', 'host-service', 'service', 'cron')
+    FROM work_runs
+   WHERE kind NOT IN ('service', 'cron')
 ), likely AS (
   SELECT host_id AS likely_host_id, command_key AS likely_key
     FROM repeatable_processes

@@ -15,6 +15,7 @@ DROP VIEW IF EXISTS readable_runs;
 DROP VIEW IF EXISTS processes;
 DROP VIEW IF EXISTS joined_runs;
 DROP VIEW IF EXISTS standing_runs;
+DROP VIEW IF EXISTS work_runs;
 DROP VIEW IF EXISTS standing_tasks;
 DROP VIEW IF EXISTS standing_tools;
 DROP VIEW IF EXISTS placed_samples;
@@ -88,6 +89,16 @@ CREATE VIEW standing_runs AS
   SELECT r.*, h.hostname AS host, r.end_boot_ns - r.begin_boot_ns AS wall_ns
     FROM runs r LEFT JOIN hosts h ON h.id = r.host_id
    WHERE r.process_count > 0;
+-- Runs of work: all but the system's own, login sessions, and services of the distribution and known agents. life_ns ends
+-- when the run did, or when its host was last seen. A workflow engine that runs as a service does not count as one.
+CREATE VIEW work_runs AS
+  SELECT r.*, r.started_unix_ns + (r.end_boot_ns - r.begin_boot_ns) AS end_unix_ns,
+         coalesce(r.end_boot_ns - r.begin_boot_ns, h.last_seen_unix_ns - r.started_unix_ns) AS life_ns,
+         coalesce(r.read_bytes, 0) + coalesce(r.write_bytes, 0) + coalesce(r.sent_bytes, 0)
+           + coalesce(r.received_bytes, 0) AS moved_bytes,
+         CASE WHEN r.kind = 'service' AND r.engine IS NULL THEN 1 ELSE 0 END AS is_service
+    FROM runs r LEFT JOIN hosts h ON h.id = r.host_id
+   WHERE r.process_count > 0 AND r.kind NOT IN ('system', 'session', 'host-service');
 -- Tasks that were not merged into another one.
 CREATE VIEW standing_tasks AS
   SELECT *, end_boot_ns - begin_boot_ns AS wall_ns FROM tasks
