@@ -48,7 +48,7 @@ static int allow_around(int rules, const char *file, uint64_t access)
 	return result;
 }
 
-static int landlock_enter(const char *store, const char *socket)
+static int landlock_enter(const char *store, const char *socket, const char *sampler_socket)
 {
 	int rules, result = privilege_landlock_begin(&rules);
 
@@ -58,6 +58,8 @@ static int landlock_enter(const char *store, const char *socket)
 		result = allow_around(rules, store, WRITE);
 	if (!result && socket)
 		result = allow_around(rules, socket, REMOVE);
+	if (!result && sampler_socket)
+		result = allow_around(rules, sampler_socket, REMOVE);
 	return result ? result : privilege_landlock_enter(rules);
 }
 
@@ -94,9 +96,9 @@ static int seccomp_enter(void)
 				       sizeof(refused) / sizeof(refused[0]));
 }
 
-int confine_enter(const char *store, const char *socket)
+int confine_enter(const char *store, const char *socket, const char *sampler_socket)
 {
-	int result = landlock_enter(store, socket);
+	int result = landlock_enter(store, socket, sampler_socket);
 
 	return result ? result : seccomp_enter();
 }

@@ -14,5 +14,5 @@
  * to another user. Returns 0 or a negative errno, logged. */
 int confine_drop(const struct option_user *user);
 
-/* Enters Landlock and seccomp. `socket` may be NULL. Returns 0 or a negative errno, logged. */
-int confine_enter(const char *store, const char *socket);
+/* Enters Landlock and seccomp. The sockets may be NULL. Returns 0 or a negative errno, logged. */
+int confine_enter(const char *store, const char *socket, const char *sampler_socket);

@@ -51,11 +51,18 @@ static int open_recording(const char *path, int *ret_fd)
 	return -EIO;
 }
 
-static int serve(const struct options *options, struct session *session, struct store *store, int listen_fd)
+struct sockets {
+	int probe_fd, samplers_fd; /* -1: none */
+};
+
+static int serve(const struct options *options, struct session *session, struct store *store,
+		 const struct sockets *sockets)
 {
 	struct server_options server = {
-		.listen_fd = listen_fd,
+		.listen_fd = sockets->probe_fd,
+		.samplers_fd = sockets->samplers_fd,
 		.probe_uid = options->probe.uid,
+		.sampler_uid = options->sampler.uid,
 		.once = options->once,
 		.record_fd = -1,
 		.retention = options->retention,
@@ -67,7 +74,7 @@ static int serve(const struct options *options, struct session *session, struct 
 
 	/* All files except those of the store are open, and no input has been read yet. */
 	if (r == 0)
-		r = confine_enter(options->store, options->socket);
+		r = confine_enter(options->store, options->socket, options->sampler_socket);
 	if (r == 0)
 		r = server_run(&server, session, store);
 	if (server.record_fd >= 0)
@@ -75,7 +82,7 @@ static int serve(const struct options *options, struct session *session, struct 
 	return r;
 }
 
-static int run(const struct options *options, int listen_fd)
+static int run(const struct options *options, const struct sockets *sockets)
 {
 	struct store_error store_error;
 	struct rules *rules = NULL;
@@ -101,9 +108,9 @@ static int run(const struct options *options, int listen_fd)
 	if (r < 0)
 		log_error("cannot load the model from the store %s: %s", options->store, strerror(-r));
 	else if (options->replay)
-		r = confine_enter(options->store, NULL) < 0 ? -EPERM : replay_file(&session, options->replay);
+		r = confine_enter(options->store, NULL, NULL) < 0 ? -EPERM : replay_file(&session, options->replay);
 	else
-		r = serve(options, &session, store, listen_fd);
+		r = serve(options, &session, store, sockets);
 	apply_end(model);
 	store_close(store);
 end:
@@ -111,24 +118,46 @@ end:
 	return r;
 }
 
+static int listen_at(const char *path, gid_t group, uid_t uid)
+{
+	int fd = listen_open(path, group, uid);
+
+	if (fd < 0)
+		log_error(fd == -EADDRINUSE ? "%s is in use by another correlator or is not a socket: %s"
+					    : "cannot listen on %s: %s",
+			  path, strerror(-fd));
+	return fd;
+}
+
+/* Returns 0 or -errno. */
+static int sockets_open(struct sockets *sockets, const struct options *options)
+{
+	sockets->probe_fd = listen_at(options->socket, options->socket_group, options->probe.uid);
+	if (sockets->probe_fd < 0)
+		return sockets->probe_fd;
+	if (options->sampler_socket)
+		sockets->samplers_fd = listen_at(options->sampler_socket, options->socket_group, options->sampler.uid);
+	return options->sampler_socket && sockets->samplers_fd < 0 ? sockets->samplers_fd : 0;
+}
+
+static void sockets_remove(const struct sockets *sockets, const struct options *options)
+{
+	if (sockets->probe_fd >= 0)
+		unlink(options->socket);
+	if (sockets->samplers_fd >= 0)
+		unlink(options->sampler_socket);
+}
+
 static int listen_and_run(const struct options *options)
 {
-	int listen_fd = -1;
+	struct sockets sockets = {.probe_fd = -1, .samplers_fd = -1};
+	int r = options->replay ? 0 : sockets_open(&sockets, options);
 
-	if (!options->replay) {
-		listen_fd = listen_open(options->socket, options->socket_group, options->probe.uid);
-		if (listen_fd < 0) {
-			log_error(listen_fd == -EADDRINUSE ? "%s is in use by another correlator or is not a socket: %s"
-							   : "cannot listen on %s: %s",
-				  options->socket, strerror(-listen_fd));
-			return listen_fd;
-		}
-	}
-	int r = confine_drop(&options->user);
 	if (r == 0)
-		r = run(options, listen_fd);
-	if (!options->replay)
-		unlink(options->socket);
+		r = confine_drop(&options->user);
+	if (r == 0)
+		r = run(options, &sockets);
+	sockets_remove(&sockets, options);
 	return r;
 }
 

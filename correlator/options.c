@@ -70,6 +70,10 @@ static const struct option_program program = {
 		 "whose arguments are kept, redacted", take_programs, AT(keep_arguments)},
 		{"probe-user", "USER", "accept a probe of this user, besides root and the user of\n"
 		 "the correlator (default nobody)", option_take_user, AT(probe)},
+		{"sampler-socket", "PATH", "socket to listen on for samplers of GPUs (default: none)",
+		 option_take_text, AT(sampler_socket)},
+		{"sampler-user", "USER", "accept samplers of this user, besides root and the user of\n"
+		 "the correlator (default nobody)", option_take_user, AT(sampler)},
 		{"user", "USER", "become this user once the socket is bound",
 		 option_take_user, AT(user), .no_setting = true},
 		{"retain", "DAYS", "delete runs DAYS after their end, 0: never",
@@ -197,7 +201,10 @@ static int note(void *target, const struct option_rule *rule, const char *text)
 
 int options_load(struct options *options, int argc, char **argv)
 {
-	*options = (struct options){.probe = {.uid = NOBODY}, .socket_group = PRIVILEGE_NO_GROUP, .ready_fd = -1};
+	*options = (struct options){.probe = {.uid = NOBODY},
+				    .sampler = {.uid = NOBODY},
+				    .socket_group = PRIVILEGE_NO_GROUP,
+				    .ready_fd = -1};
 	int error = option_parse(&program, options, argc, argv, note);
 
 	if (error == 0)

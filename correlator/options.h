@@ -17,11 +17,11 @@ struct rules_directories {
 };
 
 struct options {
-	const char *socket, *store, *replay, *record, *cluster;
+	const char *socket, *sampler_socket, *store, *replay, *record, *cluster;
 	struct rules_directories rules;
 	enum redact_mode arguments;
 	const char *keep_arguments; /* NULL: of no program */
-	struct option_user probe, user;
+	struct option_user probe, sampler, user;
 	gid_t socket_group;
 	int ready_fd;
 	struct retention_options retention;

@@ -22,7 +22,7 @@ struct row_blob {
 };
 
 /* Totals common to runs, tasks, tools and processes: those counted in records, and,
- * in ROW_TOTALS, one accumulated by process scans. */
+ * in ROW_TOTALS, one accumulated by process scans and those of samplers. */
 #define ROW_COUNTED_TOTALS(I) \
 	I(cpu_ns) \
 	I(user_ns) \
@@ -44,9 +44,14 @@ struct row_blob {
 	I(sent_bytes) \
 	I(received_bytes)
 
+#define ROW_GPU_TOTALS(I) \
+	I(gpu_busy_ns) \
+	I(gpu_energy_uj)
+
 #define ROW_TOTALS(I) \
 	ROW_COUNTED_TOTALS(I) \
-	I(uninterruptible_ns)
+	I(uninterruptible_ns) \
+	ROW_GPU_TOTALS(I)
 
 /* Limits and usage of a cgroup. */
 #define ROW_LIMITS(I) \
@@ -107,6 +112,7 @@ struct row_blob {
 	I(failed_count) \
 	ROW_TOTALS(I) \
 	I(peak_rss_bytes) \
+	I(gpu_peak_bytes) \
 	I(concurrent_memory_bytes) \
 	I(partial_count)
 
@@ -202,6 +208,7 @@ struct row_blob {
 	ROW_TOTALS(I) \
 	I(peak_rss_bytes) \
 	T(gpu) \
+	I(gpu_peak_bytes) \
 	I(failed) \
 	I(partial)
 
@@ -219,7 +226,9 @@ struct row_blob {
 	I(rss_shmem_bytes) \
 	I(swap_bytes) \
 	I(thread_count) \
-	I(uninterruptible_count)
+	I(uninterruptible_count) \
+	I(gpu_busy_ns) \
+	I(gpu_memory_bytes)
 
 #define ROW_INCIDENT_COLUMNS(I, T, B) \
 	I(id) \

@@ -78,7 +78,10 @@ CREATE VIEW processes AS SELECT
   p.uninterruptible_ns,    -- ns; scans that found a thread in uninterruptible sleep (D), each counted as the time since the previous scan; samples
   p.gpu,                   -- text; GPU devices that scans found open, separated by commas; /proc/devices, file descriptors
   p.failed,                -- 0 or 1; whether it failed: it did not end with 0, and that was not expected, NULL: not ended, or result unknown; model
-  p.partial                -- 0 or 1; whether some figures are lower bounds because the usage of ended threads could not be kept; kernel side
+  p.partial,               -- 0 or 1; whether some figures are lower bounds because the usage of ended threads could not be kept; kernel side
+  p.gpu_busy_ns,           -- ns; time that GPUs worked for it, summed over devices, without its last moments, NULL: not reported; sampler
+  p.gpu_energy_uj,         -- microjoule; energy of GPUs while it alone held them, NULL: never alone, or not reported; sampler
+  p.gpu_peak_bytes         -- bytes; largest GPU memory at one sample, on all devices, NULL: not reported; sampler
   FROM process_rows p
   LEFT JOIN images i ON i.id = p.image_id
   LEFT JOIN tools t ON t.id = p.tool_id;

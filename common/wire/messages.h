@@ -1,8 +1,8 @@
-/* All messages between tracer-probe and tracer-correlator.
+/* All messages to and from tracer-correlator: of tracer-probe, and of samplers on a socket of their own.
  *
  * The structures in wire.h, the codec (wire.c), the tables of docs/wire.md and the
  * tests are derived from these lists. To add a field, append it to
- * its list and increment WIRE_VERSION.
+ * its list and increment WIRE_VERSION, for the messages of samplers SAMPLER_VERSION.
  *
  * A message is a msgpack array [number, field, field, ...]. Field kinds:
  *   U(name)         unsigned integer
@@ -14,6 +14,7 @@
 #pragma once
 
 #define WIRE_VERSION 3
+#define SAMPLER_VERSION 1
 
 /* First frame of a connection: identifies the probe, its host and its ring. */
 #define WIRE_HELLO_FIELDS(U, T) \
@@ -62,6 +63,24 @@
  * connection. The receiver remembers the last values; the difference is what is new. */
 #define WIRE_LOSSES_FIELDS(U, T) T(slots) /* array of LOSS_SLOTS struct loss_slot (bpf/record.h) */
 
+/* First frame of a sampler: what samples devices of one kind. */
+#define WIRE_SAMPLER_FIELDS(U, T) \
+	U(version) /* SAMPLER_VERSION */ \
+	T(name)    /* kind of its devices, such as nvidia: their names begin with it */ \
+	T(driver)  /* version of the driver that it asks, for the log */
+
+/* What one device did for one process in an interval. */
+#define WIRE_DEVICE_USE_FIELDS(U, T) \
+	U(boot_ns)       /* end of the interval, the same for all devices of a round */ \
+	U(interval_ns)   /* its length, at most a minute */ \
+	U(pid)           /* in the initial namespace */ \
+	U(start_boot_ns) /* start of the process, whole ticks of 10 ms (/proc/PID/stat) */ \
+	U(known)         /* bits: 1 busy_ns, 2 memory_bytes, 4 energy_uj; the others are meaningless */ \
+	U(busy_ns)       /* time that the device worked for the process, at most interval_ns */ \
+	U(memory_bytes)  /* memory that it holds there now */ \
+	U(energy_uj)     /* energy of the device, if no other process holds it */ \
+	T(device)        /* name of the device: the sampler's, and a number */
+
 /* M(NAME, name, number) */
 #define WIRE_MESSAGES(M) \
 	M(HELLO, hello, 1) \
@@ -70,4 +89,6 @@
 	M(EVENT, event, 16) \
 	M(SAMPLE, sample, 32) \
 	M(PASS, pass, 33) \
-	M(LOSSES, losses, 34)
+	M(LOSSES, losses, 34) \
+	M(SAMPLER, sampler, 48) \
+	M(DEVICE_USE, device_use, 49)

@@ -1,4 +1,4 @@
-/* Wire protocol between tracer-probe and tracer-correlator: frames and messages.
+/* Wire protocol of tracer-correlator and its peers: frames and messages.
  *
  * A frame is a 32-bit big-endian size followed by one msgpack message of that
  * size (messages.h). A recording is a 16-byte magic followed by the same frames.
@@ -22,6 +22,9 @@ enum wire_type {
 	WIRE_MESSAGES(M)
 #undef M
 };
+
+/* Bits of device_use.known */
+enum { DEVICE_USE_BUSY = 1, DEVICE_USE_MEMORY = 2, DEVICE_USE_ENERGY = 4 };
 
 /* Returns the name of the message in messages.h ("event"), or "unknown". */
 const char *wire_type_name(enum wire_type type);

@@ -225,6 +225,19 @@ static void apply_device(struct model *model, const struct event_device *device)
 		device_add(model, process->image, device->major, device->minor);
 }
 
+void apply_device_use(struct model *model, uint64_t pid, uint64_t start_boot_ns, const char *device,
+		      const struct device_report *report)
+{
+	struct process *process = process_find_by_ticks(model, pid, start_boot_ns);
+
+	if (!process || process->ignored)
+		return;
+	if (!process->image)
+		change_place_part(model, process);
+	if (process->image)
+		device_add_use(model, process->image, device, report);
+}
+
 /* ---- entry points */
 
 int apply_message(struct model *model, const struct wire_message *message)
@@ -349,5 +362,10 @@ int apply_commit(struct model *model, struct store_stream *stream)
 
 void apply_note_end(struct model *model)
 {
+	struct process *process, *next;
+
+	HASH_ITER (hh, model->processes, process, next)
+		if (process->image)
+			image_take_use(model, process->image);
 	model->host_dirty = model->host_dirty || model->host.host_key; /* to write its last-seen time */
 }

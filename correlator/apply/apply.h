@@ -8,6 +8,7 @@
 #pragma once
 
 #include "common/store/store.h"
+#include "correlator/model/device.h"
 #include "correlator/model/model.h"
 
 /* Creates a model and restores what `store` knows of running processes. Returns 0 or -errno. */
@@ -24,6 +25,11 @@ int apply_event(struct model *model, const struct event *event);
 /* Counts a record that could not be decoded as lost; at most its header is known. Or records that were not sent,
  * of unknown number, between the time in `header` and `until_boot_ns`. */
 int apply_unreadable(struct model *model, const struct record_header *header, uint64_t until_boot_ns);
+
+/* Adds what a device did for the process with `pid` that started at `start_boot_ns`, of which only whole ticks
+ * (PROCESS_TICK_NS) count. Of an unknown process nothing is kept. Like samples of the host, not part of the stream. */
+void apply_device_use(struct model *model, uint64_t pid, uint64_t start_boot_ns, const char *device,
+		      const struct device_report *report);
 
 /* Facts and samples of the host. They are not part of the stream, so a replay has none. A
  * sample is ignored until the stream has identified the host. */

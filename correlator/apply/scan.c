@@ -52,6 +52,19 @@ static int64_t memory_of(const struct counters *counters)
 			 (counters->valid & COUNTER_VALID(rss_shmem_bytes) ? counters->rss_shmem_bytes : 0));
 }
 
+/* Whether GPUs worked for it, or its memory on them changed: by steps of the same size. */
+static bool is_gpu_step(const struct model *model, const struct image *image, int64_t elapsed_ns)
+{
+	const struct device_use *use = &image->use;
+	int64_t busy_ns = use->busy_ns - (image->sampled_gpu_busy_ns == ROW_NULL ? 0 : image->sampled_gpu_busy_ns);
+	int64_t moved = use->memory_bytes - (image->sampled_gpu_bytes == ROW_NULL ? 0 : image->sampled_gpu_bytes);
+
+	if (use->memory_bytes != ROW_NULL && (moved >= STEP_BYTES || moved <= -STEP_BYTES))
+		return true;
+	return use->busy_ns != ROW_NULL && busy_ns >= STEP_CPU_NS &&
+	       (model->is_quiet_scan || busy_ns >= elapsed_ns / BUSY_SHARE);
+}
+
 /* Whether this scan is worth a sample. `now` covers the image; the kernel's counters cover the whole
  * process. */
 static bool is_step(const struct model *model, const struct image *image, const struct totals *now,
@@ -61,7 +74,7 @@ static bool is_step(const struct model *model, const struct image *image, const 
 	int64_t cpu_ns = now->cpu_ns - image->sampled_cpu_ns;
 	int64_t elapsed_ns = image->sampled_boot_ns ? (int64_t)(sample->boot_ns - image->sampled_boot_ns) : 0;
 
-	if (moved >= STEP_BYTES || moved <= -STEP_BYTES)
+	if (moved >= STEP_BYTES || moved <= -STEP_BYTES || is_gpu_step(model, image, elapsed_ns))
 		return true;
 	if (cpu_ns < STEP_CPU_NS && totals_io_bytes(now) - image->sampled_io_bytes < STEP_BYTES)
 		return false;
@@ -87,6 +100,8 @@ void scan_note_step(struct image *image, uint64_t boot_ns, const struct totals *
 	image->sampled_boot_ns = boot_ns;
 	image->sampled_cpu_ns = now->cpu_ns;
 	image->sampled_io_bytes = totals_io_bytes(now);
+	image->sampled_gpu_busy_ns = image->use.busy_ns;
+	image->sampled_gpu_bytes = image->use.memory_bytes;
 }
 
 static void sample_store(struct model *model, struct process *process, const struct event_sample *sample,
@@ -112,6 +127,8 @@ static void sample_store(struct model *model, struct process *process, const str
 					  .swap_bytes = KNOWN(counters, swap_bytes),
 					  .thread_count = KNOWN(counters, thread_count),
 					  .uninterruptible_count = KNOWN(counters, uninterruptible_count),
+					  .gpu_busy_ns = image->use.busy_ns,
+					  .gpu_memory_bytes = device_memory_at(&image->use, sample->boot_ns),
 				  });
 }
 
@@ -178,6 +195,8 @@ static void sample_known(struct model *model, struct process *process, const str
 		sample_store(model, process, sample, &now);
 	if ((slept && model->is_rows_scan) || row_is_due(model, process->image, &now, step))
 		image_update(model, process->image, &sample->counters, TOTALS_SAMPLE);
+	if (model->is_rows_scan || !(process->image->totals.valid & COUNTER_VALID(gpu_busy_ns)))
+		image_take_use(model, process->image);
 	stall_note_sample(model, process, sample, &now);
 	process->image->tool->scan_memory_bytes += memory_of(&sample->counters);
 }

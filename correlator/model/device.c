@@ -6,8 +6,12 @@
 
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
+#include "correlator/model/tally.h"
 
 #define DEVICES_MAX_BYTES 256 /* 16 GPUs and their control nodes; any more are ignored */
+#define DEVICES_OF_HOST_MAX 64
+/* Samplers report once a second. */
+#define REPORT_LASTS_NS (5 * UINT64_C(1000000000))
 
 /* From Documentation/admin-guide/devices.txt and nvidia-modprobe. */
 #define MAJOR_NVIDIA 195
@@ -42,11 +46,10 @@ static bool list_has(const char *list, const char *name)
 	return false;
 }
 
-void device_add(struct model *model, struct image *image, uint64_t major, uint64_t minor)
+static void add_name(struct model *model, struct image *image, const char *name)
 {
-	char name[48], list[DEVICES_MAX_BYTES];
+	char list[DEVICES_MAX_BYTES];
 
-	device_name(major, minor, name, sizeof(name));
 	if (image->gpu && list_has(image->gpu, name))
 		return;
 	if ((size_t)snprintf(list, sizeof(list), "%s%s%s", image->gpu ? image->gpu : "", image->gpu ? "," : "", name) >=
@@ -54,4 +57,51 @@ void device_add(struct model *model, struct image *image, uint64_t major, uint64
 		return;
 	model_set_text(model, &image->gpu, list);
 	image_set_dirty(model, image);
+}
+
+void device_add(struct model *model, struct image *image, uint64_t major, uint64_t minor)
+{
+	char name[48];
+
+	device_name(major, minor, name, sizeof(name));
+	add_name(model, image, name);
+}
+
+static void add(int64_t *sum, int64_t part)
+{
+	if (part != ROW_NULL)
+		*sum = (*sum == ROW_NULL ? 0 : *sum) + part;
+}
+
+static bool is_possible(const struct image *image, const struct device_report *report)
+{
+	int64_t busy_ns = image->use.busy_ns;
+
+	if (report->boot_ns < image->use.boot_ns || report->boot_ns < image->begin_boot_ns)
+		return false;
+	add(&busy_ns, report->busy_ns);
+	return busy_ns == ROW_NULL || (uint64_t)busy_ns / DEVICES_OF_HOST_MAX <= report->boot_ns - image->begin_boot_ns;
+}
+
+void device_add_use(struct model *model, struct image *image, const char *name, const struct device_report *report)
+{
+	struct device_use *use = &image->use;
+
+	if (!is_possible(image, report))
+		return;
+	add_name(model, image, name);
+	if (report->boot_ns != use->boot_ns)
+		use->memory_bytes = ROW_NULL;
+	use->boot_ns = report->boot_ns;
+	add(&use->busy_ns, report->busy_ns);
+	add(&use->energy_uj, report->energy_uj);
+	add(&use->memory_bytes, report->memory_bytes);
+	tally_raise(&use->peak_bytes, use->memory_bytes);
+	if (image->ended != IMAGE_LIVING)
+		image_take_use(model, image);
+}
+
+int64_t device_memory_at(const struct device_use *use, uint64_t boot_ns)
+{
+	return boot_ns < use->boot_ns + REPORT_LASTS_NS ? use->memory_bytes : ROW_NULL;
 }

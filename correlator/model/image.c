@@ -104,6 +104,7 @@ static void image_tally(const struct image *image, const struct tool *tool, stru
 	ret->failed_count = image->failed;
 	ret->partial_count = is_partial(&image->totals);
 	ret->peak_rss_bytes = image->peak_rss_bytes;
+	ret->gpu_peak_bytes = image->gpu_peak_bytes;
 	ret->requested_thread_count = image->requested_thread_count;
 	tally_core_limit(ret, image, tool);
 	ret->end_boot_ns = image->end_boot_ns;
@@ -164,6 +165,8 @@ struct image *image_new(struct model *model, struct process *process, enum image
 	image->spawn_cpu_ns = ROW_NULL;
 	image->uninterruptible_ns = ROW_NULL;
 	image->peak_rss_bytes = ROW_NULL;
+	image->use = DEVICE_USE_UNKNOWN;
+	image->gpu_peak_bytes = image->sampled_gpu_bytes = image->sampled_gpu_busy_ns = ROW_NULL;
 	image->wait_status = ROW_NULL;
 	image->role = verdict->role;
 	container_note_image(model, image);
@@ -290,6 +293,41 @@ void image_update(struct model *model, struct image *image, const struct counter
 	image_set_dirty(model, image);
 }
 
+static bool has_more_use(const struct image *image)
+{
+	const struct totals *totals = &image->totals;
+
+	return (image->use.busy_ns != ROW_NULL &&
+		!(totals->valid & COUNTER_VALID(gpu_busy_ns) && totals->gpu_busy_ns == image->use.busy_ns)) ||
+	       (image->use.energy_uj != ROW_NULL &&
+		!(totals->valid & COUNTER_VALID(gpu_energy_uj) && totals->gpu_energy_uj == image->use.energy_uj)) ||
+	       image->use.peak_bytes > image->gpu_peak_bytes;
+}
+
+void image_take_use(struct model *model, struct image *image)
+{
+	struct totals now = image->totals;
+	struct tally change;
+
+	if (!has_more_use(image))
+		return;
+	if (image->use.busy_ns != ROW_NULL) {
+		now.gpu_busy_ns = image->use.busy_ns;
+		now.valid |= COUNTER_VALID(gpu_busy_ns);
+	}
+	if (image->use.energy_uj != ROW_NULL) {
+		now.gpu_energy_uj = image->use.energy_uj;
+		now.valid |= COUNTER_VALID(gpu_energy_uj);
+	}
+	tally_raise(&image->gpu_peak_bytes, image->use.peak_bytes);
+	tally_init(&change);
+	totals_difference(&change.totals, &image->totals, &now);
+	change.gpu_peak_bytes = image->gpu_peak_bytes;
+	image->totals = now;
+	tally_above(image->tool, &change, 1);
+	image_set_dirty(model, image);
+}
+
 bool image_end(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns, int64_t wait_status,
 	       uint32_t exit_flags)
 {
@@ -297,6 +335,7 @@ bool image_end(struct model *model, struct image *image, enum image_ended how, u
 
 	if (image->ended != IMAGE_LIVING)
 		return false;
+	image_take_use(model, image);
 	image_unlink(model, image);
 	image->ended = how;
 	image_link(model, image);

@@ -4,6 +4,7 @@
  * recomputed from rows. */
 #pragma once
 
+#include "correlator/model/device.h"
 #include "correlator/model/reason.h"
 #include "correlator/model/totals.h"
 #include "common/rules/rules.h"
@@ -51,7 +52,9 @@ struct image {
 	bool failed;                    /* and the failure was not expected */
 	const char *rule;               /* owned by the rules */
 	enum reason reason;
-	char *gpu; /* GPU devices held open, NULL: none seen */
+	char *gpu;              /* GPU devices held open, NULL: none seen */
+	struct device_use use;  /* as samplers report it; totals follow in steps */
+	int64_t gpu_peak_bytes; /* ROW_NULL unknown */
 	bool dirty;
 	struct image *prev, *next; /* of its tool */
 	struct image *dirty_prev, *dirty_next;
@@ -59,6 +62,7 @@ struct image {
 	struct image *client_prev, *client_next; /* while it runs and its role is client */
 	uint64_t sampled_boot_ns;                /* of the last sample row, 0: none yet; its values: */
 	int64_t sampled_memory_bytes, sampled_cpu_ns, sampled_io_bytes;
+	int64_t sampled_gpu_bytes, sampled_gpu_busy_ns; /* ROW_NULL: none */
 };
 
 /* To be called once host id and boot id are set: all image ids start with them. */
@@ -67,6 +71,8 @@ int64_t image_id(const struct model *model, uint32_t pid, uint64_t start_boot_ns
 struct image *image_new(struct model *model, struct process *process, enum image_began began, uint64_t begin_boot_ns,
 			const struct rules_verdict *verdict, struct tool *tool, enum reason reason);
 void image_update(struct model *model, struct image *image, const struct counters *counters, enum image_totals kind);
+/* Adds to its totals what samplers have reported meanwhile. */
+void image_take_use(struct model *model, struct image *image);
 /* Returns false if it had already ended. */
 bool image_end(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns, int64_t wait_status,
 	       uint32_t exit_flags);

@@ -28,6 +28,18 @@ struct process *process_find(struct model *model, uint32_t pid, uint64_t start_b
 	return process;
 }
 
+struct process *process_find_by_ticks(struct model *model, uint64_t pid, uint64_t start_boot_ns)
+{
+	struct process *process, *next;
+
+	/* Few processes use a device, once a second each: not worth an index. */
+	HASH_ITER (hh, model->processes, process, next)
+		if (process->key.pid == pid &&
+		    process->key.start_boot_ns / PROCESS_TICK_NS == start_boot_ns / PROCESS_TICK_NS)
+			return process;
+	return NULL;
+}
+
 struct process *process_new(struct model *model, const struct image_key *key, struct process *parent)
 {
 	struct process *process = model_alloc(model, sizeof(*process));

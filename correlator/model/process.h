@@ -83,6 +83,9 @@ struct process {
 };
 
 struct process *process_find(struct model *model, uint32_t pid, uint64_t start_boot_ns);
+/* Starts are known to samplers from /proc, in ticks. */
+#define PROCESS_TICK_NS UINT64_C(10000000)
+struct process *process_find_by_ticks(struct model *model, uint64_t pid, uint64_t start_boot_ns);
 struct process *process_new(struct model *model, const struct image_key *key, struct process *parent);
 void process_set_context(struct process *process, uint64_t cgroup_id, uint32_t uid, uint32_t pgid, uint32_t flags);
 /* Its affinity and CPU quota, which may exceed the processors of the host. */

@@ -11,6 +11,7 @@ void tally_add(struct tally *sum, const struct tally *part, int sign)
 	if (sign < 0)
 		return;
 	tally_raise(&sum->peak_rss_bytes, part->peak_rss_bytes);
+	tally_raise(&sum->gpu_peak_bytes, part->gpu_peak_bytes);
 	tally_raise(&sum->requested_thread_count, part->requested_thread_count);
 	tally_raise(&sum->core_limit_milli, part->core_limit_milli);
 	tally_raise(&sum->inner_core_limit_milli, part->inner_core_limit_milli);

@@ -11,6 +11,7 @@ struct tally {
 	int64_t failed_count;
 	int64_t partial_count;          /* images whose totals have COUNTERS_PARTIAL */
 	int64_t peak_rss_bytes;         /* largest of one image, ROW_NULL unknown */
+	int64_t gpu_peak_bytes;         /* largest of one image, ROW_NULL unknown */
 	int64_t requested_thread_count; /* largest of one image, ROW_NULL unknown */
 	int64_t core_limit_milli;       /* the same, of images in the run's own container or in none */
 	int64_t inner_core_limit_milli; /* the same, of images in other containers */
@@ -30,6 +31,7 @@ static inline void tally_init(struct tally *tally)
 {
 	*tally = (struct tally){
 		.peak_rss_bytes = ROW_NULL,
+		.gpu_peak_bytes = ROW_NULL,
 		.requested_thread_count = ROW_NULL,
 		.core_limit_milli = ROW_NULL,
 		.inner_core_limit_milli = ROW_NULL,

@@ -10,9 +10,13 @@
 #include "bpf/record.h"
 #include "common/store/rows.h"
 
-/* The only figure that no record has: process scans add it up. Known if they report how many
- * threads were in that state. */
-enum { COUNTER_uninterruptible_ns = COUNTER_uninterruptible_count };
+/* Figures that no record has. Process scans add up the first, which is known if they report how many
+ * threads were in that state; samplers report the others. */
+enum {
+	COUNTER_uninterruptible_ns = COUNTER_uninterruptible_count,
+	COUNTER_gpu_busy_ns = COUNTER_COUNT,
+	COUNTER_gpu_energy_uj,
+};
 
 struct totals {
 #define I(name) int64_t name;
@@ -22,7 +26,7 @@ struct totals {
 };
 
 /* Usage of the image: `now` minus `base`, with on-CPU time split into user and system as the
- * kernel's cputime_adjust does; uninterruptible_ns is left 0. Never negative: a counter that went
+ * kernel's cputime_adjust does; what no record has is left 0. Never negative: a counter that went
  * back (it was read while a thread was exiting) counts as unchanged. */
 void totals_of_image(struct totals *ret, const struct counters *base, const struct counters *now);
 
@@ -39,7 +43,8 @@ void totals_add(struct totals *sum, const struct totals *part, int sign);
 /* Figures that some kernels or settings never record: unknown in sums too. */
 #define TOTALS_OPTIONAL \
 	(COUNTER_VALID(block_io_delay_ns) | COUNTER_VALID(memory_delay_ns) | COUNTER_VALID(sent_bytes) | \
-	 COUNTER_VALID(received_bytes) | COUNTER_VALID(uninterruptible_ns))
+	 COUNTER_VALID(received_bytes) | COUNTER_VALID(uninterruptible_ns) | COUNTER_VALID(gpu_busy_ns) | \
+	 COUNTER_VALID(gpu_energy_uj))
 
 /* Sets every ROW_TOTALS field of `row` from `figures`; an unknown field becomes
  * `unknown` (ROW_NULL for images, 0 for sums), an unknown optional one ROW_NULL. */

@@ -120,6 +120,7 @@ static const char *const totals_texts[] = {"sample", "exec", "exit", "final"};
 		COUNT(failed_count, (tally).failed_count); \
 		COUNT(partial_count, (tally).partial_count); \
 		BOTH(peak_rss_bytes, (tally).peak_rss_bytes); \
+		BOTH(gpu_peak_bytes, (tally).gpu_peak_bytes); \
 		END_BOTH((tally).living_count > 0, (tally).end_boot_ns); \
 		TOTALS_BOTH((tally).totals, 0); \
 	} while (0)
@@ -270,6 +271,7 @@ void image_columns(struct columns *columns, struct row_process *row, struct imag
 	BOTH(spawn_cpu_ns, image->spawn_cpu_ns);
 	BOTH(peak_rss_bytes, image->peak_rss_bytes);
 	OWN_TEXT(gpu, image->gpu);
+	BOTH(gpu_peak_bytes, image->gpu_peak_bytes);
 	status_columns(columns, row, image);
 	TOTALS_BOTH(image->totals, ROW_NULL);
 	if (!columns->loading) {
@@ -279,7 +281,11 @@ void image_columns(struct columns *columns, struct row_process *row, struct imag
 	image->own_command = image->began != IMAGE_FORK;
 	image->totals.valid |= row->partial == 1 ? COUNTERS_PARTIAL : 0;
 	image->uninterruptible_ns = row->uninterruptible_ns;
+	image->use = DEVICE_USE_UNKNOWN;
+	image->use.busy_ns = row->gpu_busy_ns;
+	image->use.energy_uj = row->gpu_energy_uj;
 	image->memory_stall_ns = row->memory_delay_ns == ROW_NULL ? 0 : row->memory_delay_ns;
 	image->sampled_cpu_ns = image->totals.cpu_ns;
 	image->sampled_io_bytes = totals_io_bytes(&image->totals);
+	image->sampled_gpu_busy_ns = image->use.busy_ns;
 }

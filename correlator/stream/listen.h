@@ -4,6 +4,6 @@
 #include <sys/types.h>
 
 /* Opens a listening socket at `path`; replaces a stale socket file. Besides its owner, only `group` may connect (mode 0660),
- * or if that is (gid_t)-1, only the user `probe_uid`. Returns the descriptor or -errno, which is -EADDRINUSE if a
+ * or if that is (gid_t)-1, only the user `peer_uid`. Returns the descriptor or -errno, which is -EADDRINUSE if a
  * server answers there. */
-int listen_open(const char *path, gid_t group, uid_t probe_uid);
+int listen_open(const char *path, gid_t group, uid_t peer_uid);

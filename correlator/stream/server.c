@@ -8,6 +8,7 @@
 #include "common/loop.h"
 #include "common/ready.h"
 #include "correlator/host/host_read.h"
+#include "correlator/stream/samplers.h"
 
 #define COMMIT_PERIOD_MS 400 /* on average an event waits half of it for its row */
 #define RETRY_PERIOD_MS 1000
@@ -33,6 +34,7 @@ struct server {
 	uv_loop_t loop;
 	uv_pipe_t listener;
 	uv_pipe_t peer;
+	struct samplers *samplers; /* NULL: none are served */
 	bool has_peer, peer_closing;
 	bool has_next;           /* a peer waits until the previous one is gone */
 	uint64_t heard_since_ms; /* when reading from the peer began, on the loop's clock */
@@ -429,6 +431,9 @@ static void start(struct server *server)
 	uv_pipe_open(&server->listener, server->options.listen_fd);
 	server->listener.data = server;
 	uv_listen((uv_stream_t *)&server->listener, 4, connected);
+	if (server->options.samplers_fd >= 0)
+		server->samplers = samplers_new(loop, server->options.samplers_fd, server->options.sampler_uid,
+						server->session->model);
 	uv_timer_init(loop, &server->commit_timer);
 	server->commit_timer.data = server;
 	uv_timer_start(&server->commit_timer, commit_due, COMMIT_PERIOD_MS, COMMIT_PERIOD_MS);
@@ -466,6 +471,7 @@ int server_run(const struct server_options *options, struct session *session, st
 	r = server.failure ? server.failure : server.paused ? -EIO : 0;
 	server.options.once = false;
 	loop_end(&server.loop);
+	samplers_free(server.samplers);
 	wire_input_deinit(&server.input);
 	return r;
 }

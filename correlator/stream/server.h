@@ -10,10 +10,12 @@
 #include "correlator/stream/session.h"
 
 struct server_options {
-	int listen_fd;   /* bound and listening; ownership is taken */
-	uid_t probe_uid; /* user accepted as probe, besides root and our own */
-	bool once;       /* exit when the first peer that said hello has disconnected */
-	int record_fd;   /* gets a copy of every frame, or -1 */
+	int listen_fd;     /* bound and listening; ownership is taken */
+	int samplers_fd;   /* the same, for samplers; or -1 */
+	uid_t probe_uid;   /* user accepted as probe, besides root and our own */
+	uid_t sampler_uid; /* and as sampler */
+	bool once;         /* exit when the first peer that said hello has disconnected */
+	int record_fd;     /* gets a copy of every frame of the probe, or -1 */
 	struct retention_options retention;
 	uint64_t host_period_s; /* between samples of the host; 0: neither samples nor facts, except the cluster */
 	const char *cluster;    /* the host's; NULL: read from files */

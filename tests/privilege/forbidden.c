@@ -353,7 +353,7 @@ static int be_correlator(pid_t victim, const char *store)
 	int result = confine_drop(&nobody);
 
 	if (result == 0)
-		result = confine_enter(store, NULL);
+		result = confine_enter(store, NULL, NULL);
 	verdict(result == 0, "the sandbox is entered", strerror(-result));
 	if (result)
 		return 1;

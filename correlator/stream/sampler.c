@@ -1,0 +1,114 @@
+/* See sampler.h. */
+#include "correlator/stream/sampler.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SECOND_NS UINT64_C(1000000000)
+#define INTERVAL_MAX_NS (60 * SECOND_NS)
+#define LATE_MAX_NS (60 * SECOND_NS)
+#define MEMORY_MAX_BYTES (UINT64_C(1) << 50)
+#define POWER_MAX_UW UINT64_C(100000000000) /* 100 kW */
+
+static int reject(const char **ret_reason, const char *reason)
+{
+	*ret_reason = reason;
+	return -EPROTO;
+}
+
+static bool is_too_often(struct sampler *sampler, uint64_t now_boot_ns)
+{
+	uint64_t second = now_boot_ns / SECOND_NS;
+
+	if (second != sampler->second)
+		sampler->message_count = 0;
+	sampler->second = second;
+	return ++sampler->message_count > SAMPLER_MESSAGES_MAX;
+}
+
+static int greet(struct sampler *sampler, const struct wire_sampler *hello, const char **ret_reason)
+{
+	if (sampler->name[0])
+		return reject(ret_reason, "a second first message");
+	if (hello->version != SAMPLER_VERSION)
+		return reject(ret_reason, "a different protocol version: upgrade sampler and correlator together");
+	if (hello->name.size == 0 || hello->name.size > SAMPLER_NAME_MAX)
+		return reject(ret_reason, "a name of invalid size");
+	for (uint32_t i = 0; i < hello->name.size; i++)
+		if (!islower((unsigned char)hello->name.data[i]))
+			return reject(ret_reason, "a name that is not of lower-case letters");
+	memcpy(sampler->name, hello->name.data, hello->name.size);
+	sampler->name[hello->name.size] = '\0';
+	snprintf(sampler->driver, sizeof(sampler->driver), "%.*s", (int)hello->driver.size, hello->driver.data);
+	return 0;
+}
+
+/* The sampler's name and a number of at most 4 digits. */
+static bool device_is_own(const struct sampler *sampler, const struct wire_bytes *device)
+{
+	size_t prefix = strlen(sampler->name);
+
+	if (device->size <= prefix || device->size > prefix + 4 || memcmp(device->data, sampler->name, prefix) != 0)
+		return false;
+	for (size_t i = prefix; i < device->size; i++)
+		if (!isdigit((unsigned char)device->data[i]))
+			return false;
+	return true;
+}
+
+/* Within these bounds, sums of figures cannot overflow. */
+static const char *problem_of(const struct sampler *sampler, const struct wire_device_use *use, uint64_t now_boot_ns)
+{
+	if (!device_is_own(sampler, &use->device))
+		return "a device that is not of its kind";
+	if (use->boot_ns > now_boot_ns || now_boot_ns - use->boot_ns > LATE_MAX_NS)
+		return "an interval that does not end now";
+	if (use->interval_ns > INTERVAL_MAX_NS || use->interval_ns > use->boot_ns)
+		return "an interval that is too long";
+	if (use->known & DEVICE_USE_BUSY && use->busy_ns > use->interval_ns)
+		return "a device that is busy for longer than the interval";
+	if (use->known & DEVICE_USE_MEMORY && use->memory_bytes > MEMORY_MAX_BYTES)
+		return "more memory than a device has";
+	if (use->known & DEVICE_USE_ENERGY && use->energy_uj > POWER_MAX_UW / SECOND_NS * use->interval_ns)
+		return "more power than a device draws";
+	return NULL;
+}
+
+static int take(struct sampler *sampler, struct model *model, const struct wire_device_use *use, uint64_t now_boot_ns,
+		const char **ret_reason)
+{
+	const char *problem = problem_of(sampler, use, now_boot_ns);
+	char device[SAMPLER_NAME_MAX + 5];
+
+	if (problem)
+		return reject(ret_reason, problem);
+	snprintf(device, sizeof(device), "%.*s", (int)use->device.size, use->device.data);
+	apply_device_use(model, use->pid, use->start_boot_ns, device,
+			 &(struct device_report){
+				 .boot_ns = use->boot_ns,
+				 .busy_ns = use->known & DEVICE_USE_BUSY ? (int64_t)use->busy_ns : ROW_NULL,
+				 .memory_bytes = use->known & DEVICE_USE_MEMORY ? (int64_t)use->memory_bytes : ROW_NULL,
+				 .energy_uj = use->known & DEVICE_USE_ENERGY ? (int64_t)use->energy_uj : ROW_NULL,
+			 });
+	return 0;
+}
+
+int sampler_feed(struct sampler *sampler, struct model *model, const void *data, size_t size, uint64_t now_boot_ns,
+		 const char **ret_reason)
+{
+	struct wire_message message;
+
+	if (wire_decode(data, size, &message, ret_reason) < 0)
+		return -EPROTO;
+	if (is_too_often(sampler, now_boot_ns))
+		return reject(ret_reason, "too many messages a second");
+	if (message.type == WIRE_SAMPLER)
+		return greet(sampler, &message.sampler, ret_reason);
+	if (message.type != WIRE_DEVICE_USE)
+		return reject(ret_reason, "a message that no sampler sends");
+	if (!sampler->name[0])
+		return reject(ret_reason, "figures before its name");
+	return take(sampler, model, &message.device_use, now_boot_ns, ret_reason);
+}

@@ -1,0 +1,174 @@
+/* tracer-sampler-nvidia: reports what NVIDIA's GPUs do for each process to tracer-correlator.
+ *
+ * A process of its own, so that no vendor's library is in the probe or the correlator. It needs the devices, /proc and
+ * the correlator's socket; no privilege, no network, and no file to write.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/option.h"
+#include "common/ready.h"
+#include "sampler/link.h"
+#include "sampler/nvidia.h"
+
+#define KIND "nvidia" /* its devices are nvidia0, nvidia1, … */
+#define TICK_NS UINT64_C(10000000)
+#define EXIT_NO_DEVICE 3
+
+struct options {
+	const char *socket;
+	uint64_t period_ns;
+	uint64_t duration_ns;
+	enum log_level log_level;
+};
+
+#define AT(field) offsetof(struct options, field)
+
+static const struct option_program program = {
+	.name = "tracer-sampler-nvidia",
+	.purpose = "Reports what NVIDIA GPUs do for each process to tracer-correlator.",
+	.exit_text = "Exit status: 0 stopped, 1 failure, 2 usage error, 3 no driver or no device.",
+	/* clang-format off */
+	.rules = (const struct option_rule[]){
+		{"socket", "PATH", "the correlator's socket for samplers\n(default " TRACER_RUN_DIR "/sampler.sock)",
+		 option_take_text, AT(socket)},
+		{"period", "SECONDS", "interval between samples (default 0.5)",
+		 option_take_seconds, AT(period_ns), 200000000, 5000000000},
+		{"duration", "SECONDS", "stop after this time",
+		 option_take_seconds, AT(duration_ns), 0, INT64_MAX},
+		{"log-level", "LEVEL", "error, warning, info (default) or debug",
+		 option_take_log_level, AT(log_level)},
+		{0}},
+	/* clang-format on */
+};
+
+static volatile sig_atomic_t is_stopped;
+
+static void stop(int number)
+{
+	is_stopped = 1;
+}
+
+/* The start of a process, in whole ticks; 0: it is gone. */
+static uint64_t start_of(uint32_t pid)
+{
+	unsigned long long ticks;
+	char path[32], text[1024];
+	FILE *file;
+	size_t size;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	size = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[size] = '\0';
+	/* The name, which may hold anything, ends with the last parenthesis. The start is the 22nd field. */
+	const char *rest = strrchr(text, ')');
+
+	if (!rest ||
+	    sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+		   &ticks) != 1)
+		return 0;
+	return ticks * TICK_NS;
+}
+
+struct round {
+	struct link *link;
+	uint64_t boot_ns;
+};
+
+static void report(void *context, const struct nvidia_use *use)
+{
+	const struct round *round = context;
+	uint64_t start_boot_ns = start_of(use->pid);
+	char device[16];
+	int size = snprintf(device, sizeof(device), KIND "%u", use->minor);
+
+	if (start_boot_ns == 0)
+		return;
+	link_add(round->link, &(struct wire_message){.type = WIRE_DEVICE_USE,
+						     .device_use = {
+							     .boot_ns = round->boot_ns,
+							     .interval_ns = use->interval_ns,
+							     .pid = use->pid,
+							     .start_boot_ns = start_boot_ns,
+							     .known = (use->has_busy ? DEVICE_USE_BUSY : 0U) |
+								      (use->has_memory ? DEVICE_USE_MEMORY : 0U) |
+								      (use->has_energy ? DEVICE_USE_ENERGY : 0U),
+							     .busy_ns = use->busy_ns,
+							     .memory_bytes = use->memory_bytes,
+							     .energy_uj = use->energy_uj,
+							     .device = {.data = device, .size = (uint32_t)size},
+						     }});
+}
+
+static void sleep_until(uint64_t boot_ns)
+{
+	uint64_t now_ns = clock_boot_ns();
+	struct timespec left = {0};
+
+	if (now_ns >= boot_ns)
+		return;
+	left.tv_sec = (time_t)((boot_ns - now_ns) / 1000000000);
+	left.tv_nsec = (long)((boot_ns - now_ns) % 1000000000);
+	ppoll(NULL, 0, &left, NULL); /* a signal ends it */
+}
+
+static void sample_until_stopped(const struct options *options, struct nvidia *nvidia)
+{
+	const char *driver = nvidia_driver(nvidia);
+	const struct wire_message hello = {
+		.type = WIRE_SAMPLER,
+		.sampler = {.version = SAMPLER_VERSION,
+			    .name = {.data = KIND, .size = sizeof(KIND) - 1},
+			    .driver = {.data = driver, .size = (uint32_t)strlen(driver)}},
+	};
+	struct link link = {.path = options->socket ? options->socket : TRACER_RUN_DIR "/sampler.sock", .fd = -1};
+	uint64_t began_ns = clock_boot_ns(), next_ns = began_ns;
+
+	while (!is_stopped && (options->duration_ns == 0 || next_ns - began_ns <= options->duration_ns)) {
+		struct round round = {.link = &link, .boot_ns = clock_boot_ns()};
+
+		if (link_open(&link, &hello)) {
+			nvidia_sample(nvidia, round.boot_ns, clock_unix_ns(), report, &round);
+			link_send(&link);
+		}
+		ready_tell_alive(round.boot_ns);
+		next_ns = next_ns + options->period_ns > round.boot_ns ? next_ns + options->period_ns
+								       : round.boot_ns + options->period_ns;
+		sleep_until(next_ns);
+	}
+	link_close(&link);
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = {.period_ns = 500000000, .log_level = LOG_LEVEL_INFO};
+	struct nvidia *nvidia;
+
+	log_init(program.name, LOG_LEVEL_INFO);
+	int r = option_parse(&program, &options, argc, argv, NULL);
+
+	if (r < 0)
+		return option_exit(r);
+	log_init(program.name, options.log_level);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGTERM, stop);
+	signal(SIGINT, stop);
+	nvidia = nvidia_open();
+	if (!nvidia)
+		return EXIT_NO_DEVICE;
+	ready_tell_manager();
+	sample_until_stopped(&options, nvidia);
+	nvidia_close(nvidia);
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,31 @@
+/* Asks NVML once per round what each device did for each process that holds it.
+ *
+ * NVML gives for each process the share of its samples, five a second, in which the device worked for it, since a time that
+ * the caller names: so the caller remembers the time of the last sample, and no sample counts twice. docs/gpu.md has what was
+ * measured. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define NVIDIA_HOLDERS_MAX 64 /* processes of a device; of further ones nothing is reported */
+
+/* What a device did for a process since the round before. */
+struct nvidia_use {
+	uint32_t pid;
+	unsigned minor; /* of /dev/nvidiaN */
+	uint64_t interval_ns;
+	bool has_busy, has_memory, has_energy;
+	uint64_t busy_ns, memory_bytes, energy_uj;
+};
+
+struct nvidia;
+
+typedef void nvidia_take(void *context, const struct nvidia_use *use);
+
+/* Loads the library and finds the devices. Returns NULL, logged, if there is no driver or no device. */
+struct nvidia *nvidia_open(void);
+void nvidia_close(struct nvidia *nvidia);
+const char *nvidia_driver(const struct nvidia *nvidia);
+/* One round. The first one, and one after a pause of more than 10 s, only begins an interval. */
+void nvidia_sample(struct nvidia *nvidia, uint64_t now_boot_ns, uint64_t now_unix_ns, nvidia_take *take, void *context);

@@ -1,0 +1,64 @@
+/* The part of NVIDIA's NVML that the sampler calls, declared after its public documentation ("NVML API Reference Guide").
+ *
+ * The library belongs to the driver, so it is loaded at run time and nothing of it is needed to build. */
+#pragma once
+
+#include <stdint.h>
+
+enum nvml_result {
+	NVML_SUCCESS = 0,
+	NVML_NOT_SUPPORTED = 3,
+	NVML_NOT_FOUND = 6, /* no samples since that time */
+	NVML_INSUFFICIENT_SIZE = 7,
+};
+
+#define NVML_UNKNOWN_BYTES UINT64_MAX
+#define NVML_SAMPLES_OF_DEVICE_USE 1 /* NVML_GPU_UTILIZATION_SAMPLES */
+
+struct nvml_process {
+	unsigned pid;
+	unsigned long long used_bytes;
+	unsigned gpu_instance, compute_instance;
+};
+
+struct nvml_process_use {
+	unsigned pid;
+	unsigned long long unix_us; /* of its latest sample */
+	unsigned percent, memory_percent, encoder_percent, decoder_percent;
+};
+
+struct nvml_sample {
+	unsigned long long unix_us;
+	union {
+		unsigned percent;
+		unsigned long long widest;
+	};
+};
+
+typedef struct nvml_device *nvml_device;
+
+/* F(name, symbol, parameters) */
+#define NVML_FUNCTIONS(F) \
+	F(init, "nvmlInit_v2", (void)) \
+	F(shutdown, "nvmlShutdown", (void)) \
+	F(driver_version, "nvmlSystemGetDriverVersion", (char *text, unsigned size)) \
+	F(device_count, "nvmlDeviceGetCount_v2", (unsigned *ret_count)) \
+	F(device, "nvmlDeviceGetHandleByIndex_v2", (unsigned index, nvml_device *ret_device)) \
+	F(minor, "nvmlDeviceGetMinorNumber", (nvml_device device, unsigned *ret_minor)) \
+	F(compute_processes, "nvmlDeviceGetComputeRunningProcesses_v3", \
+	  (nvml_device device, unsigned *count, struct nvml_process *ret_processes)) \
+	F(graphics_processes, "nvmlDeviceGetGraphicsRunningProcesses_v3", \
+	  (nvml_device device, unsigned *count, struct nvml_process *ret_processes)) \
+	F(process_use, "nvmlDeviceGetProcessUtilization", \
+	  (nvml_device device, struct nvml_process_use * ret_uses, unsigned *count, unsigned long long since_unix_us)) \
+	F(samples, "nvmlDeviceGetSamples", \
+	  (nvml_device device, int type, unsigned long long since_unix_us, int *ret_value_type, unsigned *count, \
+	   struct nvml_sample *ret_samples)) \
+	F(power, "nvmlDeviceGetPowerUsage", (nvml_device device, unsigned *ret_milliwatt))
+
+struct nvml {
+	void *library;
+#define F(name, symbol, parameters) int(*name) parameters;
+	NVML_FUNCTIONS(F)
+#undef F
+};

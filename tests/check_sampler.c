@@ -1,0 +1,206 @@
+/* What samplers report, and what they may not. */
+#include "correlator/model/process.h"
+#include "correlator/stream/sampler.h"
+
+#include "tests/streams.h"
+
+static struct sampler sampler;
+static const char *refusal;
+
+/* Returns whether the correlator takes the message. */
+static bool feed(const struct wire_message *message)
+{
+	struct wire_output output = {0};
+
+	ck_assert_int_eq(wire_encode(&output, message), 0);
+	int r = sampler_feed(&sampler, model, output.data + WIRE_FRAME_HEADER_SIZE,
+			     output.size - WIRE_FRAME_HEADER_SIZE, now, &refusal);
+
+	wire_output_deinit(&output);
+	return r == 0;
+}
+
+static bool greet(uint64_t version, const char *name)
+{
+	sampler = (struct sampler){0};
+	return feed(&(struct wire_message){
+		.type = WIRE_SAMPLER, .sampler = {.version = version, .name = bytes(name), .driver = bytes("580.1")}});
+}
+
+/* Process n starts at n ms. */
+static struct wire_message use_of(unsigned pid, const char *device)
+{
+	return (struct wire_message){.type = WIRE_DEVICE_USE,
+				     .device_use = {.boot_ns = now,
+						    .interval_ns = 1000 * MS,
+						    .pid = pid,
+						    .start_boot_ns = pid * MS / PROCESS_TICK_NS * PROCESS_TICK_NS,
+						    .device = bytes(device)}};
+}
+
+static void report(unsigned pid, const char *device, uint64_t busy_ms, uint64_t memory_mib, uint64_t energy_uj)
+{
+	struct wire_message message = use_of(pid, device);
+
+	message.device_use.known = DEVICE_USE_BUSY | DEVICE_USE_MEMORY | (energy_uj ? DEVICE_USE_ENERGY : 0U);
+	message.device_use.busy_ns = busy_ms * MS;
+	message.device_use.memory_bytes = memory_mib * MIB;
+	message.device_use.energy_uj = energy_uj;
+	ck_assert(feed(&message));
+}
+
+#define FIGURES "gpu_busy_ns / 1000000, gpu_peak_bytes / 1048576, gpu_energy_uj"
+
+TEST(sums_of_a_process_its_tool_task_and_run)
+{
+	WITHOUT_RESTARTS();
+	tell("2>10 python3 train.py; 10>11 python3 worker.py; later 1000");
+	ck_assert(greet(SAMPLER_VERSION, "nvidia"));
+	report(10, "nvidia0", 500, 100, 0);
+	report(10, "nvidia1", 900, 50, 0);
+	report(11, "nvidia0", 250, 70, 0);
+	tell("later 1000");
+	report(10, "nvidia0", 100, 120, 7000);
+	report(11, "nvidia0", 0, 70, 0);
+	tell("11 ends; 10 ends");
+	ck_assert_rows("SELECT pid, gpu, " FIGURES " FROM processes WHERE pid >= 10 ORDER BY pid",
+		       "10 nvidia0,nvidia1 1500 150 7000\n11 nvidia0 250 70 -\n");
+	ck_assert_rows("SELECT " FIGURES " FROM tools WHERE gpu_busy_ns IS NOT NULL ORDER BY 1 DESC",
+		       "1500 150 7000\n250 70 -\n");
+	ck_assert_rows("SELECT " FIGURES " FROM tasks WHERE gpu_busy_ns IS NOT NULL", "1750 150 7000\n");
+	ck_assert_rows("SELECT " FIGURES " FROM runs WHERE gpu_busy_ns IS NOT NULL", "1750 150 7000\n");
+	/* Unknown is not zero. */
+	ck_assert_rows("SELECT count(*) FROM processes WHERE pid < 10 AND (gpu_busy_ns IS NOT NULL OR gpu_peak_bytes "
+		       "IS NOT NULL)",
+		       "0\n");
+}
+
+TEST(each_program_of_a_process_has_its_own)
+{
+	WITHOUT_RESTARTS();
+	tell("2>10 python3 train.py; later 1000");
+	ck_assert(greet(SAMPLER_VERSION, "nvidia"));
+	report(10, "nvidia0", 500, 100, 0);
+	tell("10 python3 test.py; later 1000");
+	report(10, "nvidia0", 20, 10, 0);
+	tell("10 ends");
+	ck_assert_rows("SELECT " FIGURES " FROM processes WHERE pid = 10 ORDER BY begin_boot_ns",
+		       "500 100 -\n20 10 -\n");
+}
+
+TEST(samples_of_a_process_that_only_waits_for_its_device)
+{
+	WITHOUT_RESTARTS();
+	tell("2>10 python3 train.py; later 2000");
+	ck_assert(greet(SAMPLER_VERSION, "nvidia"));
+	report(10, "nvidia0", 500, 100, 0);
+	tell("10<2 seen 1; pass; later 1000");
+	report(10, "nvidia0", 600, 100, 0);
+	tell("10<2 seen 1; pass; later 6000; 10<2 seen 1; pass; later 1000");
+	report(10, "nvidia0", 1, 300, 0);
+	tell("10<2 seen 1; pass; 10 ends");
+	ck_assert_rows(
+		"SELECT gpu_busy_ns / 1000000, gpu_memory_bytes / 1048576 FROM samples WHERE gpu_busy_ns IS NOT NULL "
+		"ORDER BY boot_ns",
+		"500 100\n1100 100\n1101 300\n");
+}
+
+TEST(a_restart_keeps_what_was_reported)
+{
+	WITHOUT_RESTARTS();
+	tell("2>10 python3 train.py; later 1000");
+	ck_assert(greet(SAMPLER_VERSION, "nvidia"));
+	report(10, "nvidia0", 500, 100, 0);
+	apply_note_end(model);
+	restart();
+	tell("later 1000");
+	report(10, "nvidia0", 100, 50, 0);
+	tell("10 ends");
+	ck_assert_rows("SELECT " FIGURES " FROM processes WHERE pid = 10", "600 100 -\n");
+}
+
+TEST(reports_that_match_no_process)
+{
+	WITHOUT_RESTARTS();
+	tell("2>10 python3 train.py; later 1000");
+	ck_assert(greet(SAMPLER_VERSION, "nvidia"));
+	struct wire_message message = use_of(10, "nvidia0");
+
+	message.device_use.known = DEVICE_USE_BUSY;
+	message.device_use.busy_ns = MS;
+	message.device_use.start_boot_ns += PROCESS_TICK_NS; /* another process with its pid */
+	ck_assert(feed(&message));
+	report(77, "nvidia0", 500, 100, 0);
+	/* Older than the last one. */
+	report(10, "nvidia0", 500, 100, 0);
+	message = use_of(10, "nvidia0");
+	message.device_use.boot_ns -= MS;
+	message.device_use.known = DEVICE_USE_BUSY;
+	message.device_use.busy_ns = 100 * MS;
+	ck_assert(feed(&message));
+	/* More than all devices of a host can do in its life. */
+	for (int i = 0; i < 500; i++)
+		report(10, "nvidia0", 1000, 100, 0);
+	tell("10 ends");
+	ck_assert_rows("SELECT gpu_busy_ns < 70000000000 FROM processes WHERE pid = 10", "1\n");
+	ck_assert_rows("SELECT count(*) FROM processes WHERE gpu_busy_ns IS NOT NULL", "1\n");
+}
+
+static void refuse(struct wire_message message, const char *reason)
+{
+	ck_assert(greet(SAMPLER_VERSION, "nvidia"));
+	ck_assert(!feed(&message));
+	ck_assert_str_eq(refusal, reason);
+}
+
+#define REFUSE(field, value, reason) \
+	do { \
+		struct wire_message message = use_of(10, "nvidia0"); \
+\
+		message.device_use.known = 7; \
+		message.device_use.field = (value); \
+		refuse(message, reason); \
+	} while (0)
+
+TEST(figures_that_cannot_be)
+{
+	tell("2>10 python3 train.py; later 100000");
+	REFUSE(device, bytes("amd0"), "a device that is not of its kind");
+	REFUSE(device, bytes("nvidia"), "a device that is not of its kind");
+	REFUSE(device, bytes("nvidia0,x"), "a device that is not of its kind");
+	REFUSE(device, bytes("nvidia12345"), "a device that is not of its kind");
+	REFUSE(boot_ns, now + 1, "an interval that does not end now");
+	REFUSE(boot_ns, now - 61000 * MS, "an interval that does not end now");
+	REFUSE(interval_ns, 61000 * MS, "an interval that is too long");
+	REFUSE(busy_ns, 1001 * MS, "a device that is busy for longer than the interval");
+	REFUSE(memory_bytes, UINT64_MAX, "more memory than a device has");
+	REFUSE(energy_uj, UINT64_MAX, "more power than a device draws");
+	refuse((struct wire_message){.type = WIRE_PASS}, "a message that no sampler sends");
+	refuse((struct wire_message){.type = WIRE_SAMPLER}, "a second first message");
+	sampler = (struct sampler){0};
+	ck_assert(!feed(&(struct wire_message){.type = WIRE_DEVICE_USE}));
+	ck_assert_str_eq(refusal, "figures before its name");
+	ck_assert(!greet(SAMPLER_VERSION + 1, "nvidia"));
+	ck_assert(!greet(SAMPLER_VERSION, ""));
+	ck_assert(!greet(SAMPLER_VERSION, "../etc"));
+	ck_assert(!greet(SAMPLER_VERSION, "averyverylongname"));
+}
+
+TEST(a_flood)
+{
+	tell("2>10 python3 train.py; later 1000");
+	ck_assert(greet(SAMPLER_VERSION, "nvidia"));
+	struct wire_message message = use_of(10, "nvidia0");
+
+	for (int i = 1; i < SAMPLER_MESSAGES_MAX; i++)
+		ck_assert(feed(&message));
+	ck_assert(!feed(&message));
+	ck_assert_str_eq(refusal, "too many messages a second");
+	now += 1000 * MS;
+	ck_assert(feed(&message));
+}
+
+int main(void)
+{
+	return streams_run("sampler");
+}

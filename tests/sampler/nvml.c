@@ -1,0 +1,203 @@
+/* A stand-in for NVIDIA's library, for tests: one device, whose truth is the file named by TRACER_TEST_NVML.
+ *
+ * Each line: PID FROM_MS UNTIL_MS PERCENT MIB, wall clock: from then until then the device works PERCENT of the time for
+ * the process, which holds that much memory as long as it lives. Samples and their times, and what is forgotten, are
+ * as docs/gpu.md measured them. With a line `devices-only`, it does not tell processes apart. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "sampler/nvml.h"
+
+#define SAMPLE_US 200000
+#define KEPT 71
+#define USES_MIN 100
+#define TRUTHS_MAX 64
+
+struct truth {
+	unsigned pid;
+	uint64_t from_us, until_us;
+	unsigned percent;
+	uint64_t bytes;
+};
+
+static struct truth truths[TRUTHS_MAX];
+static unsigned truth_count;
+static bool is_devices_only;
+
+static void read_truth(void)
+{
+	const char *path = getenv("TRACER_TEST_NVML");
+	FILE *file = path ? fopen(path, "re") : NULL;
+	unsigned long long from_ms, until_ms, mib;
+	char line[256];
+
+	truth_count = 0;
+	is_devices_only = false;
+	while (file && fgets(line, sizeof(line), file) && truth_count < TRUTHS_MAX) {
+		struct truth *truth = &truths[truth_count];
+
+		is_devices_only |= strcmp(line, "devices-only\n") == 0;
+		if (sscanf(line, "%u %llu %llu %u %llu", &truth->pid, &from_ms, &until_ms, &truth->percent, &mib) != 5)
+			continue;
+		truth->from_us = from_ms * 1000;
+		truth->until_us = until_ms * 1000;
+		truth->bytes = mib << 20;
+		truth_count++;
+	}
+	if (file)
+		fclose(file);
+}
+
+static bool is_alive(unsigned pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%u", pid);
+	return access(path, F_OK) == 0;
+}
+
+static unsigned percent_at(const struct truth *truth, uint64_t unix_us)
+{
+	return truth->from_us <= unix_us && unix_us < truth->until_us ? truth->percent : 0;
+}
+
+/* The samples after `since_us`, at most those that are kept. */
+static unsigned sample_times(uint64_t since_us, uint64_t *ret_first_us)
+{
+	uint64_t last = clock_unix_ns() / 1000 / SAMPLE_US, first = since_us / SAMPLE_US + 1;
+
+	if (last >= KEPT && first < last - KEPT + 1)
+		first = last - KEPT + 1;
+	*ret_first_us = first * SAMPLE_US;
+	return last < first ? 0 : (unsigned)(last - first + 1);
+}
+
+int nvmlInit_v2(void);
+int nvmlShutdown(void);
+int nvmlSystemGetDriverVersion(char *text, unsigned size);
+int nvmlDeviceGetCount_v2(unsigned *ret_count);
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, nvml_device *ret_device);
+int nvmlDeviceGetMinorNumber(nvml_device device, unsigned *ret_minor);
+int nvmlDeviceGetComputeRunningProcesses_v3(nvml_device device, unsigned *count, struct nvml_process *ret_processes);
+int nvmlDeviceGetGraphicsRunningProcesses_v3(nvml_device device, unsigned *count, struct nvml_process *ret_processes);
+int nvmlDeviceGetProcessUtilization(nvml_device device, struct nvml_process_use *ret_uses, unsigned *count,
+				    unsigned long long since_us);
+int nvmlDeviceGetSamples(nvml_device device, int type, unsigned long long since_us, int *ret_value_type,
+			 unsigned *count, struct nvml_sample *ret_samples);
+int nvmlDeviceGetPowerUsage(nvml_device device, unsigned *ret_milliwatt);
+
+int nvmlInit_v2(void)
+{
+	return NVML_SUCCESS;
+}
+
+int nvmlShutdown(void)
+{
+	return NVML_SUCCESS;
+}
+
+int nvmlSystemGetDriverVersion(char *text, unsigned size)
+{
+	snprintf(text, size, "stand-in");
+	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetCount_v2(unsigned *ret_count)
+{
+	*ret_count = 1;
+	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, nvml_device *ret_device)
+{
+	*ret_device = (nvml_device)&truths;
+	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetMinorNumber(nvml_device device, unsigned *ret_minor)
+{
+	*ret_minor = 0;
+	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetComputeRunningProcesses_v3(nvml_device device, unsigned *count, struct nvml_process *ret_processes)
+{
+	unsigned room = *count;
+
+	read_truth();
+	*count = 0;
+	for (unsigned i = 0; i < truth_count && *count < room; i++)
+		if (is_alive(truths[i].pid))
+			ret_processes[(*count)++] =
+				(struct nvml_process){.pid = truths[i].pid, .used_bytes = truths[i].bytes};
+	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetGraphicsRunningProcesses_v3(nvml_device device, unsigned *count, struct nvml_process *ret_processes)
+{
+	*count = 0;
+	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetProcessUtilization(nvml_device device, struct nvml_process_use *ret_uses, unsigned *count,
+				    unsigned long long since_us)
+{
+	uint64_t first_us;
+	unsigned room = *count, samples = sample_times(since_us, &first_us);
+
+	if (room < USES_MIN) {
+		*count = USES_MIN;
+		return NVML_INSUFFICIENT_SIZE;
+	}
+	*count = 0;
+	if (is_devices_only)
+		return NVML_NOT_SUPPORTED;
+	for (unsigned i = 0; i < truth_count && *count < room; i++) {
+		struct nvml_process_use use = {.pid = truths[i].pid};
+
+		unsigned own = 0;
+
+		for (unsigned at = 0; at < samples && is_alive(use.pid); at++) {
+			uint64_t unix_us = first_us + (uint64_t)at * SAMPLE_US;
+			unsigned percent = percent_at(&truths[i], unix_us);
+
+			own += unix_us >= truths[i].from_us;
+			use.percent += percent;
+			if (percent)
+				use.unix_us = unix_us;
+		}
+		if (use.percent == 0)
+			continue;
+		use.percent /= own;
+		ret_uses[(*count)++] = use;
+	}
+	return *count ? NVML_SUCCESS : NVML_NOT_FOUND;
+}
+
+int nvmlDeviceGetSamples(nvml_device device, int type, unsigned long long since_us, int *ret_value_type,
+			 unsigned *count, struct nvml_sample *ret_samples)
+{
+	uint64_t first_us;
+	unsigned samples = sample_times(since_us, &first_us);
+
+	if (samples == 0)
+		return NVML_NOT_FOUND;
+	for (unsigned at = 0; at < samples && at < *count; at++) {
+		ret_samples[at] = (struct nvml_sample){.unix_us = first_us + (uint64_t)at * SAMPLE_US};
+		for (unsigned i = 0; i < truth_count; i++)
+			ret_samples[at].percent += percent_at(&truths[i], ret_samples[at].unix_us);
+	}
+	*count = samples < *count ? samples : *count;
+	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetPowerUsage(nvml_device device, unsigned *ret_milliwatt)
+{
+	*ret_milliwatt = 125000;
+	return NVML_SUCCESS;
+}
