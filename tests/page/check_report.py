@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""tracer report --with-previous: several attempts at the same work on one page, one after the other.
+"""What tracer report can be asked for: attempts at the same work on one page, a page for others, a run too large for a page.
 
-usage: check_attempts.py BUILD-DIRECTORY [NAME...]
+usage: check_report.py BUILD-DIRECTORY [NAME...]
 """
 
 import pathlib
 import shutil
 import sqlite3
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -14,7 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 from page_data import Page  # noqa: E402 (found by the path above)
 from pages import Pages  # noqa: E402
-from testing import arguments, find_tests, run_tests, same  # noqa: E402
+from testing import ENVIRONMENT, arguments, find_tests, run_tests, same  # noqa: E402
 
 IDS = {"runs": ("id",), "tasks": ("id", "run_id", "parent_task_id", "retried_by_id"), "tools": ("id", "run_id", "task_id"),
        "process_rows": ("id", "tool_id"), "incidents": ("id", "run_id", "task_id", "process_id")}
@@ -71,10 +72,44 @@ def test_attempts_are_one_after_the_other(pages):
     assert abs(used[1] - 3 * used[0]) < 0.001 * used[1], used
 
 
+def test_a_run_too_large_is_refused_with_advice(pages):
+    store = pages.directory / "large.db"
+    shutil.copy(pages.store("snakemake"), store)
+    with sqlite3.connect(store) as database:
+        database.execute("UPDATE runs SET process_count = 3000000")
+    page = pages.directory / "large.html"
+    command = [pages.tracer, "report", "snakemake", "--store", store, "-o", page]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=ENVIRONMENT)
+    same("status", (result.returncode, page.exists()), (1, False))
+    assert "3000000 processes" in result.stderr and "--format md" in result.stderr, result.stderr
+    markdown = pages.run([*map(str, command[1:5]), "--format", "md"])
+    assert markdown.startswith("# snakemake"), markdown
+
+
+def test_pseudonyms_last(pages):
+    """The same in all pages of a user, others in those of another; the key is only the user's."""
+    homes = [pages.directory / f"home{number}" for number in range(2)]
+    names = []
+    for home in (homes[0], homes[0], homes[1]):
+        page = home.with_suffix(".html")
+        home.mkdir(exist_ok=True)
+        pages.run(["report", "snakemake", "--share", "--store", str(pages.store("snakemake")), "-o", str(page)], HOME=str(home))
+        names.append([Page(page).text(task["name"]) for task in Page(page).rows("tasks")])
+    assert names[0] == names[1] and not set(names[0]) & set(names[2]), names
+    assert len(set(names[0])) > 5 and all(name.startswith("~") for name in names[0]), names
+    [key] = homes[0].rglob("share.key")
+    same("mode and size of the key", (key.stat().st_mode & 0o777, key.stat().st_size), (0o600, 32))
+    key.write_bytes(b"short")
+    result = subprocess.run([pages.tracer, "report", "snakemake", "--share", "--store", pages.store("snakemake")],
+                            capture_output=True, text=True, check=False, env={**ENVIRONMENT, "HOME": str(homes[0])})
+    same("with a damaged key", (result.returncode, result.stdout), (1, ""))
+    assert "share.key" in result.stderr, result.stderr
+
+
 def main():
     options = arguments(__doc__)
     with Pages(options.build) as pages:
-        return run_tests("page-attempts", find_tests(globals()), lambda test: test(pages), options.names)
+        return run_tests("page-report", find_tests(globals()), lambda test: test(pages), options.names)
 
 
 if __name__ == "__main__":
