@@ -206,13 +206,16 @@ export function groupKey(run, group) {
 }
 
 /**
- * CPU time used of that of the processors that a task was allowed, 0 to 1; NaN if unknown.
+ * CPU time used of that of the threads that a task asked for, or else of the processors that it was allowed, 0 to 1; NaN if
+ * unknown. Most tasks are allowed all processors of their host: that says nothing about them.
  * @param {Run} run
  * @param {number} task
  */
 export function efficiency(run, task) {
-  const { cpu_us, wall_us, core_limit_milli } = run.tasks.columns;
-  const share = (cpu_us[task] * 1000) / (wall_us[task] * core_limit_milli[task]);
+  const { cpu_us, wall_us, requested_thread_count, core_limit_milli } = run.tasks.columns;
+  const allowed = core_limit_milli[task] / 1000;
+  const cores = Math.min(requested_thread_count[task] || allowed, allowed || Infinity);
+  const share = cpu_us[task] / (wall_us[task] * cores);
   return Number.isFinite(share) ? Math.min(share, 1) : NaN;
 }
 
@@ -251,12 +254,12 @@ const STATUSES = [
 ];
 /** @type {Entry[]} */
 const EFFICIENCIES = [
-  ["below 20 %", "--c0", 0.2],
-  ["20 to 40 %", "--c0", 0.4],
-  ["40 to 60 %", "--c0", 0.6],
+  ["below 20 %", "--c0", 0.3],
+  ["20 to 40 %", "--c0", 0.45],
+  ["40 to 60 %", "--c0", 0.62],
   ["60 to 80 %", "--c0", 0.8],
   ["above 80 %", "--c0", 1],
-  ["unknown", "--text-dim", 0.5],
+  ["unknown", "--text-dim", 0.35],
 ];
 /** @type {Entry} */
 const OTHERS = ["others", "--text-dim", 0.5];

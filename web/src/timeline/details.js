@@ -16,11 +16,11 @@ const COMMAND_LENGTH = 8000;
 
 /** @type {[string, string[]][]} */
 const FIGURE_GROUPS = [
-  ["Time", ["begin_us", "wall_us"]],
-  ["Processors", ["cpu_us", "cores", "efficiency", "core_limit_milli", "requested_thread_count", "wait_us"]],
-  ["Memory", ["peak_rss_bytes", "concurrent_memory_bytes", "cgroup_peak_bytes", "memory_limit_bytes", "memory_wait_us"]],
+  ["Time", ["begin_us", "wall_us", "engine_wall_us"]],
+  ["Processors", ["cpu_us", "engine_cpu_us", "cores", "efficiency", "core_limit_milli", "requested_thread_count", "wait_us"]],
+  ["Memory", ["peak_rss_bytes", "engine_peak_rss_bytes", "concurrent_memory_bytes", "cgroup_peak_bytes", "memory_limit_bytes", "memory_wait_us"]],
   ["Storage and network", ["read_bytes", "write_bytes", "storage_us", "sent_bytes", "received_bytes"]],
-  ["Processes", ["pid", "process_count", "failed_count", "lost_count", "partial_count", "doubtful", "cost_nanos"]],
+  ["Processes", ["pid", "process_count", "failed_count", "lost_count", "partial_count", "doubtful"]],
 ];
 
 /**
@@ -45,7 +45,7 @@ function figureLists(run, selected) {
     const list = element("dl", {});
     for (const name of names) {
       const value = valueOf(run, selected, name);
-      if (value === undefined) continue;
+      if (value === undefined || !figures[name]) continue;
       const { title: label, definition, format } = figures[name];
       const known = isKnown(value);
       list.append(element("dt", { title: definition }, label), element("dd", known ? {} : { class: "dim" }, format(value)));

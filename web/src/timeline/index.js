@@ -24,7 +24,7 @@ import { ownersOf, sayTask } from "./words.js";
 const GUTTER = 216;
 const NARROW_GUTTER = 120;
 const NARROW = 800;
-const LEAST_HEIGHT = 120;
+const LEAST_HEIGHT = 80;
 const MOST_HEIGHT_SHARE = 0.52;
 const SETTLE_MS = 160;
 const PRINT_WIDTH = 1000;
@@ -38,12 +38,12 @@ const OWNERS = {
 };
 
 /**
- * When attempts began: of tasks that were retried.
+ * When attempts began: of the run, if there was an earlier one, and of tasks that were retried.
  * @param {import("../data.js").Run} run
  */
 function restartsOf(run) {
   const { retried_by, begin_us } = run.tasks.columns;
-  const begins = [];
+  const begins = (run.facts.previous ?? []).length > 0 ? [0] : [];
   for (const next of retried_by) if (!Number.isNaN(next)) begins.push(begin_us[next]);
   return begins.sort((a, b) => a - b);
 }
@@ -233,9 +233,10 @@ export function mount(parent, run, state) {
     return /** @type {CanvasRenderingContext2D} */ (target.getContext("2d", { alpha: false }));
   }
 
+  /* The height of the rows, which changes too, is no reason. */
   function resize() {
     const width = printing ? PRINT_WIDTH : rows.clientWidth;
-    if (width === 0) return;
+    if (width === 0 || width === view.gutter + view.width) return;
     view.gutter = width < NARROW ? NARROW_GUTTER : GUTTER;
     view.width = Math.max(width - view.gutter, 1);
     picture.style.setProperty("--gutter", `${view.gutter}px`);
@@ -497,6 +498,8 @@ export function mount(parent, run, state) {
   setStyles();
   setPalette();
   resize();
+  const { selected } = state.get();
+  if (selected) show(ownersOf(run, selected)[0].row);
   createNest(run).then((nest) => {
     view.nest = nest;
     settle();

@@ -88,7 +88,7 @@ export function createTracks(run) {
   const perSecond = (column, unit) => column.map((value) => (value / step) * unit);
   const rate = (/** @type {number} */ value) => `${formatBytes(value)}/s`;
   const { core_limit_milli: allowed, host_core_milli: ofHosts, memory_limit_bytes: memoryLimit } = facts.run;
-  const hostMemory = facts.hosts.map((/** @type {any} */ host) => host.memory_limit_bytes ?? host.memory_bytes ?? NaN);
+  const hostMemory = (facts.hosts ?? []).map((/** @type {any} */ host) => host.memory_limit_bytes ?? host.memory_bytes ?? NaN);
   /** @type {(name: string, value: number) => {name: string, value: number}[]} */
   const limit = (name, value) => (value > 0 ? [{ name, value }] : []);
   return [

@@ -1,7 +1,7 @@
 // A task, tool or process in words: for the tooltip, the screen reader and the details.
 
 import { figures, formatCount, formatDuration, formatResult, isKnown, brief } from "../figures.js";
-import { hostName, severities, RETRIED } from "../select.js";
+import { hostName, severities, userName, RETRIED } from "../select.js";
 
 /**
  * @typedef {import("../data.js").Run} Run
@@ -101,12 +101,13 @@ export function briefFigures(run, { table, row }) {
  * @param {number} task
  */
 export function detailsOfTask(run, task) {
-  const { label, sample, host, bound_by } = run.tasks.columns;
+  const { label, sample, host, bound_by, user_id } = run.tasks.columns;
   /** @type {[string, string][]} */
   const words = [
     ["label", run.text(label[task])],
     ["sample", run.text(sample[task])],
     ["bound by", run.text(bound_by[task])],
+    ["user", user_id[task] === run.facts.run.user_id ? "" : userName(run, task)],
     ["host", (run.facts.hosts ?? []).length > 1 ? hostName(run, host[task]) : ""],
   ];
   return words.filter(([, text]) => text !== "");
