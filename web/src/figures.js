@@ -261,7 +261,7 @@ export const figures = {
   engine_peak_rss_bytes: bytes("peak memory (engine)", "As the workflow engine reported it: as a rule from samples, of all processes together."),
   memory_bytes: bytes("memory", "Largest resident memory of all processes at one time, in this part of the run."),
   cores: { title: "cores used", unit: "", definition: "CPU time divided by wall time: the processors used on average.", format: formatCores, csv: csvShort },
-  efficiency: { title: "CPU efficiency", unit: "%", definition: "CPU time divided by the wall time of all processors that it was allowed.", format: formatShare, csv: (value) => csvShort(isKnown(value) ? value * 100 : value) },
+  efficiency: { title: "CPU efficiency", unit: "%", definition: "CPU time divided by the wall time of the threads that it asked for; if that is unknown, of the processors that it was allowed.", format: formatShare, csv: (value) => csvShort(isKnown(value) ? value * 100 : value) },
   memory_share: { title: "of its limit", unit: "%", definition: "Peak of the cgroup (or, if unknown, peak memory) divided by the memory limit.", format: formatShare, csv: (value) => csvShort(isKnown(value) ? value * 100 : value) },
   task_count: count("tasks", "Steps of the run: subtrees of processes below what drives it. Every attempt counts."),
   core_hours: hours("core-hours", "CPU time in hours."),
