@@ -296,7 +296,7 @@ const used = new Uint8Array(STYLE_COUNT);
 
 /** @param {number} width */
 function clearStrip(width) {
-  if (touched.length < width + 2) {
+  if (touched.length !== width + 2) {
     area = new Float32Array(STYLE_COUNT * (width + 2));
     step = new Float32Array(STYLE_COUNT * (width + 2));
     touched = new Uint8Array(width + 2);

@@ -2,7 +2,7 @@
 // an animation frame, and only if something has changed.
 
 import { element } from "../dom.js";
-import { brief, formatDuration, formatTime } from "../figures.js";
+import { brief, formatDuration, formatTime, plural } from "../figures.js";
 import { colourOf, pseudoTasks, selectTasks, severities, SUCCEEDED } from "../select.js";
 import { runEnd } from "../state.js";
 import { createControls, drawLegend } from "./controls.js";
@@ -10,7 +10,7 @@ import { createDetails } from "./details.js";
 import { boxOf, drawRows, headerHeight } from "./draw.js";
 import { hitAt } from "./hit.js";
 import { listenKeys } from "./keys.js";
-import { createLayout, place, ROW_PADDING, STRIP_HEIGHT, upperBound } from "./layout.js";
+import { createLayout, place, rowAt, ROW_PADDING, STRIP_HEIGHT, upperBound } from "./layout.js";
 import { createBrush, drawMinimap, MINIMAP_HEIGHT } from "./minimap.js";
 import { createNest } from "./nest.js";
 import { readPalette, taskStyle } from "./palette.js";
@@ -27,8 +27,11 @@ const NARROW = 800;
 const LEAST_HEIGHT = 80;
 const MOST_HEIGHT_SHARE = 0.52;
 const SETTLE_MS = 160;
-const PRINT_WIDTH = 1000;
-const PRINT_HEIGHT = 2400;
+/* Of A4 or Letter on its side; the first page has a heading, too. */
+const PRINT_WIDTH = 960;
+const FIRST_PRINT_HEIGHT = 490;
+const PRINT_HEIGHT = 650;
+const MOST_PRINT_PAGES = 12;
 
 const OWNERS = {
   task: "a task on the critical path ran",
@@ -95,7 +98,8 @@ export function mount(parent, run, state) {
   const cursorTime = element("span", {});
   cursorLine.append(cursorTime);
   marked.hidden = cursorLine.hidden = true;
-  const picture = element("div", { class: "timeline-picture" }, minimap, rows, tracksPlace, marked, cursorLine);
+  const printed = element("div", { class: "timeline-printed" });
+  const picture = element("div", { class: "timeline-picture" }, minimap, rows, printed, tracksPlace, marked, cursorLine);
   const said = element("p", { class: "hidden", "aria-live": "assertive" });
   const legend = element("ul", { class: "timeline-legend", "aria-label": "Colours" });
   const help = element("p", { class: "timeline-help dim" },
@@ -206,7 +210,7 @@ export function mount(parent, run, state) {
     readState();
     placeRows();
     const needed = contentHeight + headerHeight(view);
-    const most = printing ? PRINT_HEIGHT : Math.round(innerHeight * MOST_HEIGHT_SHARE);
+    const most = Math.round(innerHeight * MOST_HEIGHT_SHARE);
     const height = Math.max(Math.min(needed, most), least);
     if (height === view.height && rowsCanvas.width === tracksCanvas.width) return;
     view.height = height;
@@ -271,7 +275,7 @@ export function mount(parent, run, state) {
     if (view.scale !== placedScale) setHeight(view.height);
     if (revealed >= 0) reveal(revealed);
     revealed = -1;
-    view.top = printing ? 0 : rows.scrollTop;
+    view.top = rows.scrollTop;
     if (minimapStale) drawMinimap(contextOf(minimapCanvas), view, minimapRaster, tracks);
     minimapStale = false;
     drawBrush();
@@ -477,7 +481,7 @@ export function mount(parent, run, state) {
   });
   new ResizeObserver(resize).observe(rows);
 
-  // A print has the whole run.
+  // A print has the whole run, on pages that are cut between rows.
   addEventListener("beforeprint", () => setPrinting(true));
   addEventListener("afterprint", () => setPrinting(false));
   /** @param {boolean} on */
@@ -490,9 +494,30 @@ export function mount(parent, run, state) {
     setPalette();
     dataset.theme = theme;
     resize();
-    if (!on) return;
-    cancelAnimationFrame(frame);
-    draw();
+    if (on) draw();
+    printed.replaceChildren(...(on ? drawPages() : []));
+  }
+
+  function drawPages() {
+    const { layout } = view;
+    const head = headerHeight(view);
+    /** @type {HTMLElement[]} */
+    const pages = [];
+    for (let top = 0, at = 0; at < layout.rows.length && pages.length < MOST_PRINT_PAGES; ) {
+      const most = top + (pages.length === 0 ? FIRST_PRINT_HEIGHT : PRINT_HEIGHT) - head;
+      at = most >= contentHeight ? layout.rows.length : Math.max(rowAt(layout, most), at + 1);
+      const page = canvas();
+      view.top = top;
+      view.height = layout.rowTop[at] - top + head;
+      resizeCanvas(page, view.height);
+      drawRows(contextOf(page), view);
+      pages.push(page);
+      top = layout.rowTop[at];
+      if (pages.length === MOST_PRINT_PAGES && at < layout.rows.length) {
+        pages.push(element("p", {}, `The first ${at} of ${plural(layout.rows.length, "row")}.`));
+      }
+    }
+    return pages;
   }
 
   setStyles();
