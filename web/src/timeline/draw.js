@@ -38,7 +38,8 @@ const SMALL_FONT = "10px system-ui, sans-serif";
  * @property {import("./path.js").Path} path
  * @property {Readonly<import("../state.js").Selected> | null} selected
  * @property {number} cursor the task that the keyboard is at; -1: none
- * @property {number[]} restarts when attempts began
+ * @property {number[]} restarts when tasks began that tried the work of another one again
+ * @property {number[]} attempts when the attempts at the work of the run began, if there are several on the page
  */
 
 /* Labels of bars, collected while bars are drawn; as many as can be on a screen. */
@@ -565,21 +566,42 @@ function drawHeader(context, view, height) {
     if (x + 4 + widthOf(context, text) < gutter + view.width) context.fillText(text, x + 4, AXIS_HEIGHT / 2);
   }
   drawRestarts(context, view);
+  drawAttempts(context, view);
   if (height > AXIS_HEIGHT) drawPath(context, view);
   context.fillStyle = palette.line;
   context.fillRect(0, height - 1, gutter + view.width, 1);
 }
 
 /**
- * Where attempts began; if there are many, the marks on the axis say enough.
+ * Where attempts began; if there are many of tasks, the marks on the axis say enough.
  * @param {View} view
  */
-function drawRestartLines({ restarts, from_us, scale, raster, height, palette }) {
-  if (restarts.length > MOST_RESTART_LINES) return;
-  for (const us of restarts) {
+function drawRestartLines({ restarts, attempts, from_us, scale, raster, height, palette }) {
+  for (const us of restarts.length > MOST_RESTART_LINES ? [] : restarts) {
     const x = Math.floor((us - from_us) * scale);
     raster.fill(x, 0, x + 1, height, palette.warningPixel);
   }
+  for (const us of attempts) {
+    const x = Math.floor((us - from_us) * scale);
+    raster.fill(x, 0, x + 2, height, palette.dimPixel);
+  }
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {View} view
+ */
+function drawAttempts(context, view) {
+  view.attempts.forEach((us, at) => {
+    const x = view.gutter + Math.floor((us - view.from_us) * view.scale);
+    if (us < view.from_us || us > view.to_us) return;
+    const text = `attempt ${at + 1}`;
+    context.fillStyle = view.palette.text;
+    context.fillRect(x, 0, 2, AXIS_HEIGHT);
+    context.fillRect(x, 2, widthOf(context, text) + 8, AXIS_HEIGHT - 7);
+    context.fillStyle = view.palette.background;
+    context.fillText(text, x + 5, AXIS_HEIGHT / 2 - 1);
+  });
 }
 
 /**

@@ -41,12 +41,12 @@ const OWNERS = {
 };
 
 /**
- * When attempts began: of the run, if there was an earlier one, and of tasks that were retried.
+ * When tasks began that tried the work of another one again.
  * @param {import("../data.js").Run} run
  */
 function restartsOf(run) {
   const { retried_by, begin_us } = run.tasks.columns;
-  const begins = (run.facts.previous ?? []).length > 0 ? [0] : [];
+  const begins = [];
   for (const next of retried_by) if (!Number.isNaN(next)) begins.push(begin_us[next]);
   return begins.sort((a, b) => a - b);
 }
@@ -131,6 +131,7 @@ export function mount(parent, run, state) {
     selected: state.get().selected,
     cursor: -1,
     restarts: restartsOf(run),
+    attempts: (run.facts.attempts ?? []).map((/** @type {any} */ attempt) => attempt.begin_us),
   }));
   let contentHeight = 0;
   let placedScale = 0;
