@@ -86,7 +86,7 @@ export const severities = keepLast((run) => {
  * @param {string} pattern
  * @returns {((text: string) => boolean) | null}
  */
-export function patternTest(pattern) {
+function patternTest(pattern) {
   const expression = /^\/(.+)\/$/.exec(pattern);
   const source = expression ? expression[1] : pattern.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   if (source === "") return null;
@@ -312,7 +312,7 @@ function colourByNames(run, text) {
  * The tool that used most CPU time, of each task.
  * @type {(run: Run) => Int32Array}
  */
-export const mainTools = keepLast((run) => {
+const mainTools = keepLast((run) => {
   const main = new Int32Array(run.tasks.count).fill(-1);
   const { task, cpu_us } = run.tools.columns;
   for (let tool = 0; tool < run.tools.count; tool++) {

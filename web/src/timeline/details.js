@@ -2,6 +2,7 @@
 
 import { element, button, quoted } from "../dom.js";
 import { brief, figures, formatCount, formatTime, isKnown, plural, visible } from "../figures.js";
+import { attemptsOf } from "../rows.js";
 import { efficiency } from "../select.js";
 import { detailsOfTask, endingOf, kindOf, nameOf, ownersOf } from "./words.js";
 
@@ -52,21 +53,6 @@ function figureLists(run, selected) {
     }
     return element("div", {}, element("h4", {}, title), list);
   });
-}
-
-/**
- * The attempts at the work of a task, the first one first; itself included.
- * @param {Run} run
- * @param {number} task
- */
-function attemptsOf(run, task) {
-  const { retried_by } = run.tasks.columns;
-  const attempts = [task];
-  for (let before = retried_by.indexOf(task); before >= 0 && !attempts.includes(before); before = retried_by.indexOf(before)) {
-    attempts.unshift(before);
-  }
-  for (let next = retried_by[task]; !Number.isNaN(next) && !attempts.includes(next); next = retried_by[next]) attempts.push(next);
-  return attempts;
 }
 
 /**

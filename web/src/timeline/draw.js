@@ -1,131 +1,14 @@
-// Draws the rows: bars in lanes, strips of closed rows, tools and processes of tasks that are near, and the axis.
+// Draws the rows: bars in lanes, tools and processes of tasks that are near, the names, and what is selected.
 
+import { formatCount } from "../figures.js";
+import { drawGrid, drawHeader, drawRestartLines, headerHeight } from "./header.js";
 import { BAND_HEIGHT, BAR_HEIGHT, rowAt, ROW_PADDING, STRIP_HEIGHT, upperBound } from "./layout.js";
-import { NO_BAND, MOST_BANDS } from "./nest.js";
-import { processStyle, RANK_COUNT, RANK_FAILED, RANK_RETRIED, RANKS, STYLE_COUNT, toolStyle } from "./palette.js";
-import { tickStep, tickText } from "./axis.js";
-import { brief, formatCount } from "../figures.js";
+import { MOST_BANDS, NO_BAND } from "./nest.js";
+import { processStyle, RANK_COUNT, RANK_RETRIED, RANKS, toolStyle } from "./palette.js";
+import { drawStrip, FAILURE_WIDTH } from "./strip.js";
+import { addLabel, clearLabels, drawLabels, drawText, FONT, LABEL_LEAST, shortText, widthOf } from "./text.js";
 
-export const AXIS_HEIGHT = 22;
-export const PATH_HEIGHT = 14;
-
-const FAILURE_WIDTH = 2;
-const LABEL_LEAST = 28;
-const LABEL_LENGTH = 80;
-const MOST_RESTART_LINES = 24;
-const TICK_LEAST = 90;
-const FONT = "11px system-ui, sans-serif";
-const SMALL_FONT = "10px system-ui, sans-serif";
-
-/**
- * What is seen; one object for as long as the page is open.
- * @typedef {Object} View
- * @property {import("../data.js").Run} run
- * @property {import("./layout.js").Layout} layout
- * @property {import("./nest.js").Nest | null} nest
- * @property {import("./palette.js").Palette} palette
- * @property {import("./raster.js").Raster} raster
- * @property {Uint8Array} styles of each task
- * @property {Uint8Array} highlighted of each task
- * @property {string} group
- * @property {number} gutter width of the names at the left
- * @property {number} width of what is right of these
- * @property {number} height of the rows' canvas
- * @property {number} top of what is seen of the rows
- * @property {number} from_us
- * @property {number} to_us
- * @property {number} scale pixels of a microsecond
- * @property {import("./path.js").Path} path
- * @property {Readonly<import("../state.js").Selected> | null} selected
- * @property {number} cursor the task that the keyboard is at; -1: none
- * @property {number[]} restarts when tasks began that tried the work of another one again
- * @property {number[]} attempts when the attempts at the work of the run began, if there are several on the page
- */
-
-/* Labels of bars, collected while bars are drawn; as many as can be on a screen. */
-const MOST_LABELS = 4096;
-const labels = {
-  count: 0,
-  text: /** @type {string[]} */ (new Array(MOST_LABELS)),
-  x: new Int32Array(MOST_LABELS),
-  y: new Int32Array(MOST_LABELS),
-  width: new Int32Array(MOST_LABELS),
-  style: new Uint8Array(MOST_LABELS),
-  small: new Uint8Array(MOST_LABELS),
-};
-
-/**
- * @param {View} view
- * @param {string} text
- * @param {number} x0
- * @param {number} x1
- * @param {number} y
- * @param {number} style
- * @param {number} small 0 or 1
- */
-function addLabel(view, text, x0, x1, y, style, small) {
-  const left = Math.max(x0, 0);
-  const width = Math.min(x1, view.width) - left;
-  if (width < LABEL_LEAST || labels.count === MOST_LABELS || text === "") return;
-  labels.text[labels.count] = shortText(text);
-  labels.x[labels.count] = left + 4;
-  labels.y[labels.count] = y;
-  labels.width[labels.count] = width - 7;
-  labels.style[labels.count] = style;
-  labels.small[labels.count] = small;
-  labels.count++;
-}
-
-const MOST_TEXTS = 20000;
-/** @type {Map<string, string>} */
-const shortTexts = new Map();
-
-/**
- * A text of a bar; once for each, as it is drawn in many frames.
- * @param {string} text
- */
-function shortText(text) {
-  let short = shortTexts.get(text);
-  if (short === undefined) {
-    short = brief(text, LABEL_LENGTH);
-    if (shortTexts.size < MOST_TEXTS) shortTexts.set(text, short);
-  }
-  return short;
-}
-
-/** @type {Map<string, number>} */
-const widths = new Map();
-
-/**
- * @param {CanvasRenderingContext2D} context
- * @param {string} text
- */
-function widthOf(context, text) {
-  const key = context.font + text;
-  let width = widths.get(key);
-  if (width === undefined) {
-    width = context.measureText(text).width;
-    if (widths.size < MOST_TEXTS) widths.set(key, width);
-  }
-  return width;
-}
-
-/**
- * @param {CanvasRenderingContext2D} context
- * @param {string} text
- * @param {number} x
- * @param {number} y
- * @param {number} width
- */
-export function drawText(context, text, x, y, width) {
-  const whole = widthOf(context, text);
-  if (whole <= width) {
-    context.fillText(text, x, y);
-    return;
-  }
-  const fits = Math.floor((text.length * (width - 8)) / whole);
-  if (fits > 1) context.fillText(`${text.slice(0, fits)}…`, x, y);
-}
+/** @typedef {import("./view.js").View} View */
 
 /* Up to which pixel bars of each rank or a higher one are. */
 const covered = new Int32Array(RANK_COUNT * (MOST_BANDS + 1));
@@ -288,100 +171,6 @@ function endOfTask(view, task) {
   return end === Infinity ? view.path.end_us : end;
 }
 
-/* Of a strip: for each style and pixel how much time of tasks is in it, and its change to the next pixel. */
-let area = new Float32Array(0);
-let step = new Float32Array(0);
-let touched = new Uint8Array(0);
-let marks = new Uint8Array(0);
-const used = new Uint8Array(STYLE_COUNT);
-
-/** @param {number} width */
-function clearStrip(width) {
-  if (touched.length !== width + 2) {
-    area = new Float32Array(STYLE_COUNT * (width + 2));
-    step = new Float32Array(STYLE_COUNT * (width + 2));
-    touched = new Uint8Array(width + 2);
-    marks = new Uint8Array(width + 2);
-    used.fill(0);
-  }
-  for (let style = 0; style < STYLE_COUNT; style++) {
-    if (!used[style]) continue;
-    area.fill(0, style * (width + 2), (style + 1) * (width + 2));
-    step.fill(0, style * (width + 2), (style + 1) * (width + 2));
-    used[style] = 0;
-  }
-  touched.fill(0);
-  marks.fill(0);
-}
-
-/**
- * A closed row: the tasks that run, by colour; and a mark over the whole height where one failed.
- * @param {View} view
- * @param {import("./layout.js").Row} row
- * @param {number} y
- */
-function drawStrip(view, row, y) {
-  const { width } = view;
-  clearStrip(width);
-  for (let lane = row.firstLane; lane < row.firstLane + row.laneCount; lane++) addLaneToStrip(view, lane);
-  const size = width + 2;
-  const unit = (STRIP_HEIGHT - 2) / row.laneCount;
-  const bottom = y + STRIP_HEIGHT;
-  for (let style = 0; style < STYLE_COUNT; style++) {
-    if (!used[style]) continue;
-    for (let x = 1; x < width; x++) step[style * size + x] += step[style * size + x - 1];
-  }
-  for (let x = 0; x < width; x++) {
-    let sum = 0;
-    let from = bottom;
-    for (let style = STYLE_COUNT - 1; style >= 0; style--) {
-      if (!used[style]) continue;
-      sum += area[style * size + x] + step[style * size + x];
-      const to = Math.round(bottom - sum * unit);
-      if (to < from) view.raster.fill(x, to, x + 1, from, view.palette.pixels[style]);
-      from = to;
-    }
-    if (touched[x] && from === bottom) view.raster.fill(x, bottom - 1, x + 1, bottom, view.palette.pixels[touched[x] - 1]);
-  }
-  for (let x = 0; x < width; x++) {
-    if (!marks[x]) continue;
-    const failed = RANKS[marks[x] - 1] === RANK_FAILED;
-    view.raster.fill(x, failed ? y : y + STRIP_HEIGHT / 2, x + FAILURE_WIDTH, bottom, view.palette.pixels[marks[x] - 1]);
-  }
-}
-
-/**
- * @param {View} view
- * @param {number} lane
- */
-function addLaneToStrip(view, lane) {
-  const { layout, width, from_us, scale, styles } = view;
-  const { begins, ends, order, laneFirst } = layout;
-  const size = width + 2;
-  const after = laneFirst[lane + 1];
-  for (let at = upperBound(ends, laneFirst[lane], after, from_us); at < after && begins[at] < view.to_us; at++) {
-    const style = styles[order[at]];
-    const x0 = Math.max((begins[at] - from_us) * scale, 0);
-    const x1 = Math.min((ends[at] - from_us) * scale, width);
-    const first = Math.floor(x0);
-    const last = Math.floor(x1);
-    const base = style * size;
-    used[style] = 1;
-    if (first === last) {
-      area[base + first] += x1 - x0;
-    } else {
-      area[base + first] += first + 1 - x0;
-      area[base + last] += x1 - last;
-      step[base + first + 1]++;
-      step[base + last]--;
-    }
-    if (touched[first] === 0 || RANKS[style] > RANKS[touched[first] - 1]) touched[first] = style + 1;
-    if (RANKS[style] < RANK_RETRIED) continue;
-    const mark = Math.min(Math.max(last - 1, first), width - FAILURE_WIDTH);
-    if (marks[mark] === 0 || RANKS[style] > RANKS[marks[mark] - 1]) marks[mark] = style + 1;
-  }
-}
-
 /**
  * @param {CanvasRenderingContext2D} context
  * @param {View} view
@@ -389,7 +178,7 @@ function addLaneToStrip(view, lane) {
 export function drawRows(context, view) {
   const { layout, raster, palette } = view;
   const headHeight = headerHeight(view);
-  labels.count = 0;
+  clearLabels();
   raster.begin(view.width, view.height);
   drawGrid(view, raster, view.height);
   drawRestartLines(view);
@@ -407,9 +196,6 @@ export function drawRows(context, view) {
   drawHeader(context, view, headHeight);
 }
 
-/** @param {View} view */
-export const headerHeight = (view) => AXIS_HEIGHT + (view.path.count > 0 ? PATH_HEIGHT : 0);
-
 /**
  * @param {View} view
  * @param {import("./layout.js").Row} row
@@ -425,36 +211,6 @@ function drawRow(view, row, offset) {
   const firstLane = Math.max(row.firstLane, upperBound(layout.laneTop, row.firstLane, afterLane, view.top) - 1);
   for (let lane = firstLane; lane < afterLane && layout.laneTop[lane] < view.top + view.height; lane++) {
     if (layout.laneHeight[lane] > 0) drawLane(view, lane, Math.round(layout.laneTop[lane] + offset));
-  }
-}
-
-/**
- * Vertical lines at the ticks of the axis.
- * @param {View} view
- * @param {import("./raster.js").Raster} raster
- * @param {number} height
- */
-export function drawGrid(view, raster, height) {
-  const tick = tickStep(TICK_LEAST / view.scale);
-  for (let us = Math.ceil(view.from_us / tick) * tick; us < view.to_us; us += tick) {
-    const x = Math.floor((us - view.from_us) * view.scale);
-    raster.fill(x, 0, x + 1, height, view.palette.linePixel);
-  }
-}
-
-/**
- * @param {CanvasRenderingContext2D} context
- * @param {View} view
- */
-function drawLabels(context, view) {
-  context.textBaseline = "middle";
-  for (let small = 0; small < 2; small++) {
-    context.font = small ? SMALL_FONT : FONT;
-    for (let at = 0; at < labels.count; at++) {
-      if (labels.small[at] !== small) continue;
-      context.fillStyle = view.palette.labels[labels.style[at]];
-      drawText(context, labels.text[at], view.gutter + labels.x[at], labels.y[at] + 0.5, labels.width[at]);
-    }
   }
 }
 
@@ -543,97 +299,4 @@ export function boxOf(view, table, row) {
     height = BAND_HEIGHT - 1;
   }
   return { x0: Math.floor(x0), x1: Math.max(Math.ceil(x1), Math.floor(x0) + 2), y0, y1: y0 + height };
-}
-
-/**
- * The axis, the critical path, and lines where attempts began.
- * @param {CanvasRenderingContext2D} context
- * @param {View} view
- * @param {number} height
- */
-function drawHeader(context, view, height) {
-  const { gutter, palette } = view;
-  context.fillStyle = palette.background;
-  context.fillRect(0, 0, gutter + view.width, height);
-  context.font = FONT;
-  context.textBaseline = "middle";
-  context.fillStyle = palette.dim;
-  const tick = tickStep(TICK_LEAST / view.scale);
-  for (let us = Math.ceil(view.from_us / tick) * tick; us < view.to_us; us += tick) {
-    const x = gutter + Math.floor((us - view.from_us) * view.scale);
-    context.fillRect(x, AXIS_HEIGHT - 5, 1, 5);
-    const text = tickText(us, tick);
-    if (x + 4 + widthOf(context, text) < gutter + view.width) context.fillText(text, x + 4, AXIS_HEIGHT / 2);
-  }
-  drawRestarts(context, view);
-  drawAttempts(context, view);
-  if (height > AXIS_HEIGHT) drawPath(context, view);
-  context.fillStyle = palette.line;
-  context.fillRect(0, height - 1, gutter + view.width, 1);
-}
-
-/**
- * Where attempts began; if there are many of tasks, the marks on the axis say enough.
- * @param {View} view
- */
-function drawRestartLines({ restarts, attempts, from_us, scale, raster, height, palette }) {
-  for (const us of restarts.length > MOST_RESTART_LINES ? [] : restarts) {
-    const x = Math.floor((us - from_us) * scale);
-    raster.fill(x, 0, x + 1, height, palette.warningPixel);
-  }
-  for (const us of attempts) {
-    const x = Math.floor((us - from_us) * scale);
-    raster.fill(x, 0, x + 2, height, palette.dimPixel);
-  }
-}
-
-/**
- * @param {CanvasRenderingContext2D} context
- * @param {View} view
- */
-function drawAttempts(context, view) {
-  view.attempts.forEach((us, at) => {
-    const x = view.gutter + Math.floor((us - view.from_us) * view.scale);
-    if (us < view.from_us || us > view.to_us) return;
-    const text = `attempt ${at + 1}`;
-    context.fillStyle = view.palette.text;
-    context.fillRect(x, 0, 2, AXIS_HEIGHT);
-    context.fillRect(x, 2, widthOf(context, text) + 8, AXIS_HEIGHT - 7);
-    context.fillStyle = view.palette.background;
-    context.fillText(text, x + 5, AXIS_HEIGHT / 2 - 1);
-  });
-}
-
-/**
- * @param {CanvasRenderingContext2D} context
- * @param {View} view
- */
-function drawRestarts(context, view) {
-  context.fillStyle = view.palette.warning;
-  let last = -1;
-  for (const us of view.restarts) {
-    const x = view.gutter + Math.floor((us - view.from_us) * view.scale);
-    if (us < view.from_us || us > view.to_us || x === last) continue;
-    context.fillRect(x, AXIS_HEIGHT - 7, 2, 7);
-    last = x;
-  }
-}
-
-/**
- * @param {CanvasRenderingContext2D} context
- * @param {View} view
- */
-function drawPath(context, view) {
-  const { gutter, palette, path } = view;
-  context.fillStyle = palette.dim;
-  drawText(context, "critical path", 18, AXIS_HEIGHT + PATH_HEIGHT / 2, gutter - 26);
-  for (let at = 0; at < path.count; at++) {
-    const x0 = Math.max(Math.floor((path.begins[at] - view.from_us) * view.scale), 0);
-    const x1 = Math.min(Math.ceil((path.ends[at] - view.from_us) * view.scale), view.width);
-    if (x1 <= x0) continue;
-    const ofTask = path.owners[at] === "task";
-    context.fillStyle = ofTask ? palette.text : palette.line;
-    const inset = ofTask ? 5 : 6;
-    context.fillRect(gutter + x0, AXIS_HEIGHT + inset, Math.max(x1 - x0 - 1, 1), PATH_HEIGHT - 2 * inset);
-  }
 }

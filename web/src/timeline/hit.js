@@ -1,7 +1,7 @@
 // What is at a point of the rows.
 
 import { BAND_HEIGHT, BAR_HEIGHT, laneAt, rowAt, upperBound } from "./layout.js";
-import { headerHeight } from "./draw.js";
+import { headerHeight } from "./header.js";
 import { NO_BAND } from "./nest.js";
 import { RANKS } from "./palette.js";
 
@@ -13,7 +13,7 @@ const SLACK_PIXELS = 2;
  */
 
 /**
- * @param {import("./draw.js").View} view
+ * @param {import("./view.js").View} view
  * @param {number} x in the canvas
  * @param {number} y
  * @returns {Hit | null}
@@ -46,7 +46,7 @@ const part = (table, row) => (row < 0 ? null : { kind: "part", selected: { table
 
 /**
  * The worst of the tasks at a time, and of these the longest; -1 if there is none.
- * @param {import("./draw.js").View} view
+ * @param {import("./view.js").View} view
  * @param {number} firstLane
  * @param {number} afterLane
  * @param {number} us
@@ -73,7 +73,7 @@ function taskInLanes(view, firstLane, afterLane, us) {
 
 /**
  * The tool or process of a task in a band.
- * @param {import("./draw.js").View} view
+ * @param {import("./view.js").View} view
  * @param {import("./nest.js").Nest} nest
  * @param {number} task
  * @param {number} band

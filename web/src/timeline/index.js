@@ -2,12 +2,14 @@
 // an animation frame, and only if something has changed.
 
 import { element } from "../dom.js";
-import { brief, formatDuration, formatTime, plural } from "../figures.js";
+import { formatDuration, plural } from "../figures.js";
 import { colourOf, pseudoTasks, selectTasks, severities, SUCCEEDED } from "../select.js";
-import { runEnd } from "../state.js";
+import { runEnd, SHORTEST_US } from "../state.js";
+import { previousRuns, restartsOf } from "./attempts.js";
 import { createControls, drawLegend } from "./controls.js";
 import { createDetails } from "./details.js";
-import { boxOf, drawRows, headerHeight } from "./draw.js";
+import { drawRows } from "./draw.js";
+import { headerHeight } from "./header.js";
 import { hitAt } from "./hit.js";
 import { listenKeys } from "./keys.js";
 import { createLayout, place, rowAt, ROW_PADDING, STRIP_HEIGHT, upperBound } from "./layout.js";
@@ -39,32 +41,6 @@ const OWNERS = {
   queue: "other tasks ran, but the next one on the critical path had not begun",
   driver: "before the first task or after the last one",
 };
-
-/**
- * When tasks began that tried the work of another one again.
- * @param {import("../data.js").Run} run
- */
-function restartsOf(run) {
-  const { retried_by, begin_us } = run.tasks.columns;
-  const begins = [];
-  for (const next of retried_by) if (!Number.isNaN(next)) begins.push(begin_us[next]);
-  return begins.sort((a, b) => a - b);
-}
-
-/**
- * A sentence on earlier runs of the same work; null if there is none.
- * @param {import("../data.js").Run} run
- */
-function previousRuns(run) {
-  const previous = run.facts.previous ?? [];
-  if (previous.length === 0) return null;
-  const [last] = previous;
-  const ended = (last.started_unix_ns + (last.wall_ns ?? 0) - (run.facts.run?.started_unix_ns ?? NaN)) / -1000;
-  const before = ended > 0 ? `, and ended ${formatDuration(ended)} before` : "";
-  const count = previous.length === 1 ? "One earlier run" : `${previous.length} earlier runs`;
-  return element("p", { class: "timeline-previous dim" },
-    `${count} of the same name, user and directory; the last one began ${formatTime(last.started_unix_ns)}, ${brief(String(last.status), 20)}${before}.`);
-}
 
 /**
  * @param {HTMLElement} parent
@@ -112,7 +88,7 @@ export function mount(parent, run, state) {
   const rowsRaster = createRaster();
   const tracksRaster = createRaster();
   const minimapRaster = createRaster();
-  const view = /** @type {import("./draw.js").View} */ (/** @type {unknown} */ ({
+  const view = /** @type {import("./view.js").View} */ (/** @type {unknown} */ ({
     run,
     layout: createLayout(run, state.get().group, selectTasks(run, state.get()).matches, opened),
     nest: null,
@@ -141,7 +117,10 @@ export function mount(parent, run, state) {
   let revealed = -1;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let settling;
-  let minimapStale = true;
+  /* Whether the size or the colours have changed. */
+  let isStale = true;
+  let tracksFrom = NaN;
+  let tracksScale = NaN;
   let printing = false;
   const drawBrush = createBrush(brushPlace, () => view, setRange);
 
@@ -249,14 +228,14 @@ export function mount(parent, run, state) {
     resizeCanvas(minimapCanvas, MINIMAP_HEIGHT);
     resizeCanvas(tracksCanvas, tracks.length * TRACK_HEIGHT);
     setHeight(LEAST_HEIGHT);
-    minimapStale = true;
+    isStale = true;
     change();
   }
 
   function setPalette() {
     view.palette = readPalette(parent, colourOf(run, state.get().colour).legend);
     drawLegend(run, state, legend, view.palette);
-    minimapStale = true;
+    isStale = true;
   }
 
   /* While the view moves, lanes stay; when it stands still, they get the place that they need. */
@@ -277,11 +256,16 @@ export function mount(parent, run, state) {
     if (revealed >= 0) reveal(revealed);
     revealed = -1;
     view.top = rows.scrollTop;
-    if (minimapStale) drawMinimap(contextOf(minimapCanvas), view, minimapRaster, tracks);
-    minimapStale = false;
+    if (isStale) {
+      drawMinimap(contextOf(minimapCanvas), view, minimapRaster, tracks);
+      tracksScale = NaN;
+      isStale = false;
+    }
     drawBrush();
     drawRows(contextOf(rowsCanvas), view);
-    drawTracks(contextOf(tracksCanvas), view, tracksRaster, tracks);
+    if (tracksFrom !== view.from_us || tracksScale !== view.scale) drawTracks(contextOf(tracksCanvas), view, tracksRaster, tracks);
+    tracksFrom = view.from_us;
+    tracksScale = view.scale;
     drawCursor();
   }
 
@@ -317,7 +301,7 @@ export function mount(parent, run, state) {
   function zoomAt(x, factor) {
     const { from_us, to_us } = state.get();
     const at = from_us + (Math.min(Math.max(x, 0), view.width) / view.width) * (to_us - from_us);
-    const length = Math.min(Math.max((to_us - from_us) * factor, 10), end);
+    const length = Math.min(Math.max((to_us - from_us) * factor, SHORTEST_US), end);
     const from = Math.min(Math.max(at - ((at - from_us) / (to_us - from_us)) * length, 0), end - length);
     setRange(from, from + length);
   }

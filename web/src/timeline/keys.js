@@ -11,7 +11,7 @@ const LONGEST_FRAME_SECONDS = 0.1;
 
 /**
  * @typedef {Object} KeyActions
- * @property {() => import("./draw.js").View} getView
+ * @property {() => import("./view.js").View} getView
  * @property {(factor: number) => void} zoom at the pointer
  * @property {(pixels: number) => void} panBy
  * @property {() => void} showAll
@@ -112,7 +112,7 @@ function moveByArrow(key, actions) {
 
 /**
  * The task that the keyboard begins at: the selected one, else the first one that is seen.
- * @param {import("./draw.js").View} view
+ * @param {import("./view.js").View} view
  */
 function firstTask(view) {
   const { layout } = view;
@@ -125,12 +125,12 @@ function firstTask(view) {
   return layout.order.length > 0 ? layout.order[0] : -1;
 }
 
-/** @param {import("./draw.js").View} view */
+/** @param {import("./view.js").View} view */
 const hasCursor = (view) => view.cursor >= 0 && view.layout.laneOf[view.cursor] >= 0;
 
 /**
  * The next or previous task of its lane.
- * @param {import("./draw.js").View} view
+ * @param {import("./view.js").View} view
  * @param {number} direction
  */
 function besideTask(view, direction) {
@@ -143,7 +143,7 @@ function besideTask(view, direction) {
 
 /**
  * The task of the next or previous lane that is nearest in time.
- * @param {import("./draw.js").View} view
+ * @param {import("./view.js").View} view
  * @param {number} direction
  */
 function taskInNextLane(view, direction) {

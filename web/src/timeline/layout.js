@@ -5,7 +5,7 @@ import { runEnd } from "../state.js";
 import { Lanes } from "./lanes.js";
 
 export const BAR_HEIGHT = 15;
-export const LANE_HEIGHT = 17;
+const LANE_HEIGHT = 17;
 export const BAND_HEIGHT = 13;
 export const STRIP_HEIGHT = 30;
 export const ROW_PADDING = 4;

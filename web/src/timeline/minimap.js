@@ -58,7 +58,7 @@ function mostPerPixel(values, width) {
 
 /**
  * @param {CanvasRenderingContext2D} context
- * @param {import("./draw.js").View} view
+ * @param {import("./view.js").View} view
  * @param {import("./raster.js").Raster} raster
  * @param {import("./tracks.js").Track[]} tracks
  */
@@ -90,7 +90,7 @@ export function drawMinimap(context, view, raster, tracks) {
 }
 
 /**
- * @param {import("./draw.js").View} view
+ * @param {import("./view.js").View} view
  * @param {import("./raster.js").Raster} raster
  */
 function drawFailures({ run, width, palette }, raster) {
@@ -106,7 +106,7 @@ function drawFailures({ run, width, palette }, raster) {
 /**
  * The brush: what is seen; it can be moved, its edges too, and another range can be drawn beside it.
  * @param {HTMLElement} element over the minimap
- * @param {() => import("./draw.js").View} getView
+ * @param {() => import("./view.js").View} getView
  * @param {(from: number, to: number) => void} setRange
  */
 export function createBrush(element, getView, setRange) {

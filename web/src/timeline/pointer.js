@@ -7,7 +7,7 @@ const LINE_PIXELS = 16;
 
 /**
  * @typedef {Object} Actions
- * @property {() => import("./draw.js").View} getView
+ * @property {() => import("./view.js").View} getView
  * @property {(x: number, factor: number) => void} zoomAt around a pixel right of the gutter
  * @property {(pixels: number) => void} panBy
  * @property {(from: number, to: number) => void} setRange

@@ -1,7 +1,8 @@
 // What the run used over time, on the axis of the rows: processors, memory, storage, network, waiting.
 
 import { formatBytes, formatCores, formatCount } from "../figures.js";
-import { drawGrid } from "./draw.js";
+import { drawGrid } from "./header.js";
+import { SMALL_FONT } from "./text.js";
 
 export const TRACK_HEIGHT = 48;
 const PADDING = 4;
@@ -184,7 +185,7 @@ function drawCurve(raster, values, width, from, perPixel, base, unit, colour, li
 
 /**
  * @param {CanvasRenderingContext2D} context
- * @param {import("./draw.js").View} view
+ * @param {import("./view.js").View} view
  * @param {import("./raster.js").Raster} raster
  * @param {Track[]} tracks
  */
@@ -217,7 +218,7 @@ export function drawTracks(context, view, raster, tracks) {
 /**
  * Lines for the limits of a track, and what its tasks asked for.
  * @param {CanvasRenderingContext2D} context
- * @param {import("./draw.js").View} view
+ * @param {import("./view.js").View} view
  * @param {Track} track
  * @param {number} top
  */
@@ -229,7 +230,7 @@ function drawLimits(context, view, track, top) {
   context.fillStyle = palette.line;
   context.fillRect(0, bottom, gutter + width, 1);
   context.lineWidth = 1;
-  context.font = "10px system-ui, sans-serif";
+  context.font = SMALL_FONT;
   context.textBaseline = "top";
   if (track.asked) drawStairs(context, view, track.asked.values, bottom, unit, scale);
   let right = gutter + width - 4;
@@ -257,7 +258,7 @@ function drawLimits(context, view, track, top) {
 
 /**
  * @param {CanvasRenderingContext2D} context
- * @param {import("./draw.js").View} view
+ * @param {import("./view.js").View} view
  * @param {Float64Array} values
  * @param {number} bottom
  * @param {number} unit
