@@ -49,6 +49,7 @@ function figureLists(run, selected) {
       if (value === undefined || !figures[name]) continue;
       const { title: label, definition, format } = figures[name];
       const known = isKnown(value);
+      if (!known && name.startsWith("engine_")) continue; /* as a rule no engine was asked */
       list.append(element("dt", { title: definition }, label), element("dd", known ? {} : { class: "dim" }, format(value)));
     }
     return element("div", {}, element("h4", {}, title), list);

@@ -105,7 +105,7 @@ export function detailsOfTask(run, task) {
   /** @type {[string, string][]} */
   const words = [
     ["label", run.text(label[task])],
-    ["sample", run.text(sample[task])],
+    ["sample", run.text(sample[task]).replace(/^\(no sample\)$/, "")],
     ["bound by", run.text(bound_by[task])],
     ["user", user_id[task] === run.facts.run.user_id ? "" : userName(run, task)],
     ["host", (run.facts.hosts ?? []).length > 1 ? hostName(run, host[task]) : ""],
