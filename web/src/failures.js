@@ -3,7 +3,8 @@
 import { bar, button, element, figureCell, goTo, plainRow, plainTable, quoted, unknownMark } from "./dom.js";
 import { UNKNOWN, brief, figures, formatBytes, formatCount, formatNanoseconds, formatResult, formatShare, formatTimeOfDay, isKnown, plural, visible } from "./figures.js";
 import { statusOf } from "./head.js";
-import { attemptsOf, idOfTask, processesOf, resultOf, taskById, taskTitle } from "./rows.js";
+import { bareSentence, failuresOf, fatalFailures } from "./incidents.js";
+import { attemptsOf, processesOf, resultOf, taskById, taskTitle } from "./rows.js";
 import { FAILED, endOf, severities } from "./select.js";
 
 /**
@@ -17,15 +18,6 @@ const LINE_COUNT = 8;
 const LISTED_COUNT = 50;
 const COMMAND_LENGTH = 2000;
 const NEAR_LIMIT = 0.95;
-
-/**
- * The sentence without the task, which is above it.
- * @param {string} sentence
- */
-function bareSentence(sentence) {
-  if (!/^(task|run) /.test(sentence)) return sentence;
-  return sentence.replace(/^.*?(?: failed: | was killed: | was interrupted: )/s, "");
-}
 
 /**
  * A command line as a shell would read it.
@@ -168,8 +160,8 @@ function detailsOf(run, state, failure) {
   const memory = task < 0 ? null : memoryField(run, task);
   /** @type {[string, Node | string | null][]} */
   const fields = [
-    ["cause", failure.sentence ? quoted(bareSentence(failure.sentence), 600) : "unknown"],
-    ["", failure.cause ? quoted(failure.cause, 600) : null],
+    ["cause", failure.sentence ? quoted(bareSentence(failure.sentence), 400) : "unknown"],
+    ["", failure.cause ? quoted(failure.cause, 400) : null],
     ["command", failure.command ? element("code", { class: "command" }, brief(shellLine(failure.command), COMMAND_LENGTH)) : null],
     ["memory", memory],
     ["attempts", attempts.length > 1 ? `${attempts.length}, ${failure.verdict === "retried" ? "the last one succeeded" : "all failed"}` : null],
@@ -224,27 +216,6 @@ function folded(run, state, failures, title) {
 }
 
 /**
- * Failed tasks, as failures of which nothing else is known: there may be no incident about what failed.
- * @param {Run} run
- * @returns {any[]}
- */
-function unexplained(run) {
-  const { name, label, kind, status, exit_code, signal, begin_us, wall_us } = run.tasks.columns;
-  const failures = [];
-  for (const [task, severity] of severities(run).entries()) {
-    if (severity !== FAILED || run.text(kind[task]) === "main") continue;
-    failures.push({
-      verdict: "failed", sentence: "", unix_ns: run.facts.run.started_unix_ns + (begin_us[task] + wall_us[task]) * 1000,
-      task: {
-        id: idOfTask(run, task), name: run.text(name[task]), label: run.text(label[task]), status: run.text(status[task]),
-        exit_code: exit_code[task], signal: signal[task], wall_ns: wall_us[task] * 1000,
-      },
-    });
-  }
-  return failures;
-}
-
-/**
  * The effect on the run, before what caused it.
  * @param {Run} run
  * @param {number} fatalCount
@@ -263,17 +234,14 @@ function effectOf(run, fatalCount) {
  * @param {State} state
  */
 export function mount(place, run, state) {
-  /** @type {any[]} */
-  const failures = run.facts.failures?.failures ?? [];
-  /** @param {string} verdict */
-  const of = (verdict) => failures.filter((failure) => failure.verdict === verdict);
-  const known = of("fatal");
-  const fatal = known.length > 0 ? known : unexplained(run);
-  const retried = of("retried");
-  const harmless = of("harmless");
+  const known = failuresOf(run, "fatal");
+  const fatal = fatalFailures(run);
+  const retried = failuresOf(run, "retried");
+  const harmless = failuresOf(run, "harmless");
+  const openCount = known.length > 0 ? OPEN_COUNT : 1;
   place.append(element("div", {},
     effectOf(run, known.length),
-    ...fatal.slice(0, LINE_COUNT).map((failure, at) => failureItem(run, state, failure, at < OPEN_COUNT)),
+    ...fatal.slice(0, LINE_COUNT).map((failure, at) => failureItem(run, state, failure, at < openCount)),
     folded(run, state, fatal.slice(LINE_COUNT), `${plural(fatal.length - LINE_COUNT, "more failure")}`),
     folded(run, state, retried, `${plural(retried.length, "failure was", "failures were")} retried, then ok`),
     folded(run, state, harmless, `${plural(harmless.length, "failure", "failures")} without effect on the run`)));

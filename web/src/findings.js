@@ -105,8 +105,8 @@ function findingItem(run, state, finding) {
   const evidence = evidenceButton(run, state, finding);
   return element("li", { class: "finding" },
     element("p", { class: "finding-head" }, element("b", {}, String(finding.finding).replaceAll("_", " ")), element("span", { class: "good" }, savingWords(finding))),
-    element("p", {}, quoted(finding.sentence, 600)),
-    element("p", { class: "advice" }, quoted(finding.advice, 600)),
+    element("p", {}, quoted(finding.sentence, 400)),
+    element("p", { class: "advice" }, quoted(finding.advice, 400)),
     evidence ? element("p", { class: "actions" }, evidence) : null);
 }
 

@@ -2,6 +2,7 @@
 
 import { element, quoted } from "./dom.js";
 import { figures, formatBytes, formatCoreLimit, formatCores, formatCount, formatMoney, formatNanoseconds, formatShare, formatSignal, formatTime, isKnown, plural } from "./figures.js";
+import { fatalFailures } from "./incidents.js";
 import { FAILED, RETRIED, RUNNING, severities } from "./select.js";
 import { THEMES, runEnd } from "./state.js";
 
@@ -179,8 +180,7 @@ function themeButtons(state) {
  * @param {{text: string, kind: string}} status
  */
 function fillBar(run, status) {
-  const fatal = (run.facts.failures?.failures ?? []).filter((/** @type {any} */ failure) => failure.verdict === "fatal");
-  const counts = { failures: fatal.length, findings: run.facts.tune?.findings.length ?? 0 };
+  const counts = { failures: fatalFailures(run).length, findings: run.facts.tune?.findings.length ?? 0 };
   for (const [part, count] of Object.entries(counts)) {
     document.querySelector(`#bar nav a[href="#${part}"]`)?.append(element("span", { class: `count ${part === "failures" && count > 0 ? "bad" : "dim"}` }, formatCount(count)));
   }

@@ -1,0 +1,53 @@
+// What `tracer failed` answered, and failed tasks about which it has nothing.
+
+import { idOfTask } from "./rows.js";
+import { FAILED, severities } from "./select.js";
+
+/** @typedef {import("./data.js").Run} Run */
+
+/**
+ * @param {Run} run
+ * @param {"fatal" | "retried" | "harmless"} verdict
+ * @returns {any[]}
+ */
+export const failuresOf = (run, verdict) =>
+  (run.facts.failures?.failures ?? []).filter((/** @type {any} */ failure) => failure.verdict === verdict);
+
+/**
+ * What made the run fail; if nothing did that is known, what failed in it.
+ * @param {Run} run
+ */
+export function fatalFailures(run) {
+  const known = failuresOf(run, "fatal");
+  return known.length > 0 ? known : unexplained(run);
+}
+
+/**
+ * Failed tasks, as failures of which nothing else is known: there may be no incident about what failed.
+ * @param {Run} run
+ * @returns {any[]}
+ */
+function unexplained(run) {
+  const { name, label, kind, status, exit_code, signal, begin_us, wall_us } = run.tasks.columns;
+  const failures = [];
+  for (const [task, severity] of severities(run).entries()) {
+    if (severity !== FAILED || run.text(kind[task]) === "main") continue;
+    failures.push({
+      verdict: "failed", sentence: "", unix_ns: run.facts.run.started_unix_ns + (begin_us[task] + wall_us[task]) * 1000,
+      task: {
+        id: idOfTask(run, task), name: run.text(name[task]), label: run.text(label[task]), status: run.text(status[task]),
+        exit_code: exit_code[task], signal: signal[task], wall_ns: wall_us[task] * 1000,
+      },
+    });
+  }
+  return failures;
+}
+
+/**
+ * The sentence without the task, which is above it.
+ * @param {string} sentence
+ */
+export function bareSentence(sentence) {
+  if (!/^(task|run) /.test(sentence)) return sentence;
+  return sentence.replace(/^.*?(?: failed: | was killed: | was interrupted: )/s, "");
+}
