@@ -43,6 +43,7 @@ const ROWS_MOST = 18;
 const HEIGHT_MOST = 12e6;
 /** More than fits into a cell. */
 const CELL_LENGTH = 160;
+const TITLE_LENGTH = 1000;
 const SAVED_AT_ONCE = 1000;
 const PRINTED_ROWS = 200;
 const PRINTED_COLUMNS = 14;
@@ -272,6 +273,7 @@ export class Grid {
   }
 
   /**
+   * Only what differs is written: a scrolled table is laid out anew for each frame.
    * @param {HTMLTableRowElement} line
    * @param {number} row
    */
@@ -280,14 +282,13 @@ export class Grid {
       const cell = line.cells[index];
       const text = column.text(row);
       const isUnknown = text === "" || text === UNKNOWN;
-      const shown = isUnknown ? "–" : brief(text, CELL_LENGTH);
+      const shown = isUnknown ? "–" : column.isText ? brief(text, CELL_LENGTH) : text;
       const kind = `${column.isText ? "text" : "number"} ${isUnknown ? "dim" : column.kind?.(row) ?? ""}`;
-      if (cell.firstChild instanceof Text) cell.firstChild.data = shown;
-      else cell.textContent = shown;
+      if (cell.textContent !== shown) cell.textContent = shown;
       if (cell.className !== kind) cell.className = kind;
-      if (isUnknown) cell.setAttribute("aria-label", UNKNOWN);
-      else cell.removeAttribute("aria-label");
-      if (column.isText) cell.title = visible(text.slice(0, 1000));
+      if (!isUnknown) cell.removeAttribute("aria-label");
+      else if (!cell.hasAttribute("aria-label")) cell.setAttribute("aria-label", UNKNOWN);
+      if (column.isText) cell.title = isUnknown ? "" : visible(text.slice(0, TITLE_LENGTH));
     });
   }
 
