@@ -1,7 +1,7 @@
 // What costs most in sum, by task name and by tool: processors, memory, money.
 
 import { costsOf, groupRows, sumOf } from "./columns.js";
-import { bar, element, plainRow, plainTable, quoted, unknownMark } from "./dom.js";
+import { bar, element, figureCell, plainRow, plainTable, quoted, unknownMark } from "./dom.js";
 import { figures, formatCount, formatPartsOf, formatShare, isKnown, plural } from "./figures.js";
 import { endOf } from "./select.js";
 
@@ -17,7 +17,7 @@ const HOUR_US = 3.6e9;
 /**
  * @typedef {Object} Sum
  * @property {string} key
- * @property {number} count
+ * @property {number} count NaN: does not apply
  * @property {Record<string, number>} of by figure
  */
 
@@ -34,11 +34,15 @@ function sumsOf(run, table, groups, costs) {
     const memory = concurrent_memory_bytes?.[row];
     return ((isKnown(memory) ? memory : peak_rss_bytes[row]) * (endOf(run, table, row) - begin)) / 2 ** 30 / HOUR_US;
   });
-  return groups.map(({ key, rows }) => ({
+  const sums = groups.map(({ key, rows }) => ({
     key,
     count: rows.length,
     of: { core_hours: sumOf(cpu_us, rows) / HOUR_US, gib_hours: sumOf(held, rows), cost_nanos: costs.get(key) ?? NaN },
   }));
+  /* What is in the bill, but of no tool: what was requested and not used. */
+  const keys = new Set(groups.map(({ key }) => key));
+  const others = [...costs].filter(([key, nanos]) => nanos > 0 && !keys.has(key));
+  return [...sums, ...others.map(([key, nanos]) => ({ key, count: NaN, of: { core_hours: NaN, gib_hours: NaN, cost_nanos: nanos } }))];
 }
 
 /**
@@ -50,7 +54,7 @@ function together(sums, key) {
   /** @type {Sum} */
   const sum = { key, count: 0, of: {} };
   for (const { count, of } of sums) {
-    sum.count += count;
+    sum.count += count || 0;
     for (const [name, value] of Object.entries(of)) if (isKnown(value)) sum.of[name] = (sum.of[name] ?? 0) + value;
   }
   return sum;
@@ -87,7 +91,7 @@ function sumTable(title, counted, sums) {
   const formats = names.map((name) => (name === "cost_nanos" ? formatPartsOf(all.of[name]) : figures[name].format));
   const largest = names.map((name) => Math.max(...[...order, ...others].map((sum) => sum.of[name] || 0)));
   /** @type {(sum: Sum, head: Node | string) => HTMLTableRowElement} */
-  const row = (sum, head) => plainRow(head, element("td", { class: "number" }, formatCount(sum.count)),
+  const row = (sum, head) => plainRow(head, figureCell(figures.task_count, sum.count),
     ...names.flatMap((name, at) => sumCells(name, formats[at], sum.of[name], largest[at], all.of[name])));
   const whole = element("tr", { class: "sum" }, element("th", { scope: "row" }, "all"), element("td", { class: "number" }, formatCount(all.count)),
     ...names.flatMap((name, at) => [element("td", { class: "number" }, formats[at](all.of[name])), element("td")]));
