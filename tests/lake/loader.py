@@ -73,6 +73,8 @@ def on_another_host(number, late_ns=0, cluster=None):
         if entity in ("tasks", "tools", "runs", "processes"):  # another boot clock
             row["begin_boot_ns"] += number * 10**12
             row["end_boot_ns"] = row["end_boot_ns"] and row["end_boot_ns"] + number * 10**12
+        if entity == "samples":
+            row["boot_ns"] += number * 10**12
         return row
 
     return change
