@@ -22,20 +22,21 @@
 -- advice: Next time, take a machine with {enough_bytes} of memory.
 WITH watched AS (
   SELECT host_id AS watched_host_id, min(last_unix_ns - covered_ns) AS first_unix_ns, max(last_unix_ns) AS until_unix_ns,
-         sum(covered_ns) AS all_ns, min(least_memory_available_bytes) AS least_bytes,
-         min(CASE WHEN last_unix_ns >= (SELECT max(last_seen_unix_ns) FROM hosts) - 86400000000000
-                  THEN least_memory_free_bytes END) AS free_bytes,
-         max(CASE WHEN last_unix_ns >= (SELECT max(last_seen_unix_ns) FROM hosts) - 86400000000000
-                  THEN most_memory_cache_bytes END) AS cache_bytes,
-         sum(CASE WHEN last_unix_ns >= (SELECT max(last_seen_unix_ns) FROM hosts) - 86400000000000
-                       AND least_memory_free_bytes IS NULL THEN 1 ELSE 0 END) AS unknown_count
+         sum(covered_ns) AS all_ns, min(least_memory_available_bytes) AS least_bytes
     FROM host_activity
    WHERE begin_unix_ns >= :since_unix_ns
+   GROUP BY host_id
+), latest AS ( -- of the last day
+  SELECT host_id AS latest_host_id, min(least_memory_free_bytes) AS free_bytes, max(most_memory_cache_bytes) AS cache_bytes,
+         count(*) - count(least_memory_free_bytes) AS unknown_count
+    FROM host_activity
+   WHERE begin_unix_ns >= :since_unix_ns
+     AND begin_unix_ns >= (SELECT max(last_seen_unix_ns) FROM hosts) - 86400000000000
    GROUP BY host_id
 ), found AS (
   SELECT watched_host_id AS found_host_id, first_unix_ns, until_unix_ns AS last_unix_ns, all_ns, least_bytes,
          cache_bytes AS most_cache_bytes, CASE WHEN free_bytes < least_bytes THEN free_bytes ELSE least_bytes END AS empty_bytes
-    FROM watched
+    FROM watched JOIN latest ON latest.latest_host_id = watched.watched_host_id
    WHERE free_bytes >= 0 AND unknown_count = 0 -- a lake did not keep it in earlier releases
 )
 SELECT h.id AS host_id, h.hostname AS hostname, found.first_unix_ns AS since_unix_ns,

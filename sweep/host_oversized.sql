@@ -51,8 +51,11 @@ WITH watched AS (
    WHERE typed_name IS NOT NULL
    GROUP BY typed_name
 ), fitting AS (
-  SELECT typed.typed_host_id AS fitting_host_id, size.size_name AS size_name, size.size_count AS size_count,
-         size.size_bytes AS size_bytes,
+  SELECT typed.typed_host_id AS host_id, typed.typed_hostname AS hostname, typed.typed_name AS instance_type,
+         typed.typed_count AS cpu_count, typed.typed_bytes AS memory_bytes, watched.first_unix_ns AS since_unix_ns,
+         watched.until_unix_ns AS until_unix_ns, watched.all_ns AS observed_ns, watched.most_cores AS peak_cores,
+         typed.typed_bytes - watched.least_bytes AS peak_bytes, size.size_name AS smaller_type,
+         size.size_count AS smaller_count, size.size_bytes AS smaller_bytes,
          row_number() OVER (PARTITION BY typed.typed_host_id ORDER BY size.size_weight, size.size_name) AS place
     FROM typed
     JOIN watched ON watched.watched_host_id = typed.typed_host_id
@@ -65,18 +68,11 @@ WITH watched AS (
      AND size.size_count >= (1 + :headroom_share) * watched.most_cores
      AND size.size_bytes >= (1 + :headroom_share) * (typed.typed_bytes - watched.least_bytes)
 )
-SELECT typed.typed_host_id AS host_id, typed.typed_hostname AS hostname, watched.first_unix_ns AS since_unix_ns,
-       watched.until_unix_ns AS until_unix_ns, 1 AS is_now,
-       CASE WHEN watched.all_ns >= 0.95 * (watched.until_unix_ns - watched.first_unix_ns) THEN 'certain' ELSE 'likely' END
-         AS certainty,
-       NULL AS run_id, NULL AS run, typed.typed_name AS instance_type, fitting.size_name AS smaller_type,
-       fitting.size_count AS smaller_count, fitting.size_bytes AS smaller_bytes, typed.typed_count AS cpu_count,
-       typed.typed_bytes AS memory_bytes, watched.most_cores AS peak_cores,
-       typed.typed_bytes - watched.least_bytes AS peak_bytes,
-       watched.all_ns AS observed_ns, (typed.typed_count - fitting.size_count) * watched.all_ns AS held_cpu_ns,
-       CAST(1.0 * (typed.typed_bytes - fitting.size_bytes) * watched.all_ns / 1000000000 AS BIGINT) AS held_byte_seconds
-  FROM typed
-  JOIN watched ON watched.watched_host_id = typed.typed_host_id
-  JOIN fitting ON fitting.fitting_host_id = typed.typed_host_id
- WHERE fitting.place = 1 AND watched.all_ns >= :least_ns
- ORDER BY held_cpu_ns DESC, typed.typed_host_id;
+SELECT host_id, hostname, since_unix_ns, until_unix_ns, 1 AS is_now,
+       CASE WHEN observed_ns >= 0.95 * (until_unix_ns - since_unix_ns) THEN 'certain' ELSE 'likely' END AS certainty,
+       NULL AS run_id, NULL AS run, instance_type, smaller_type, smaller_count, smaller_bytes, cpu_count, memory_bytes,
+       peak_cores, peak_bytes, observed_ns, (cpu_count - smaller_count) * observed_ns AS held_cpu_ns,
+       CAST(1.0 * (memory_bytes - smaller_bytes) * observed_ns / 1000000000 AS BIGINT) AS held_byte_seconds
+  FROM fitting
+ WHERE place = 1 AND observed_ns >= :least_ns
+ ORDER BY held_cpu_ns DESC, host_id;

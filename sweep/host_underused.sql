@@ -32,14 +32,17 @@ WITH watched AS (
     FROM host_activity
    WHERE begin_unix_ns >= :since_unix_ns
    GROUP BY host_id
-), task AS (
-  SELECT t.host_id AS task_host_id, count(*) AS task_count,
-         sum(CASE WHEN t.started_unix_ns >= :since_unix_ns OR t.end_boot_ns IS NOT NULL THEN 1 ELSE 0 END)
-           AS change_count
-    FROM standing_tasks t JOIN work_runs r ON r.host_id = t.host_id AND r.id = t.run_id
-   WHERE r.is_service = 0
-     AND (t.end_boot_ns IS NULL OR t.started_unix_ns + t.wall_ns >= :since_unix_ns)
-   GROUP BY t.host_id
+), work AS (
+  SELECT host_id AS work_host_id, id AS work_run_id,
+         CASE WHEN started_unix_ns >= :since_unix_ns OR end_boot_ns IS NOT NULL THEN 1 ELSE 0 END AS has_changed
+    FROM work_runs
+   WHERE is_service = 0 AND (end_boot_ns IS NULL OR end_unix_ns >= :since_unix_ns)
+), changed AS ( -- a run began or ended, or a task of one that was open all the time
+  SELECT work_host_id AS changed_host_id FROM work WHERE has_changed = 1
+   UNION ALL
+  SELECT host_id FROM standing_tasks
+   WHERE (host_id, run_id) IN (SELECT work_host_id, work_run_id FROM work WHERE has_changed = 0)
+     AND (started_unix_ns >= :since_unix_ns OR started_unix_ns + wall_ns >= :since_unix_ns)
 ), latest AS (
   SELECT host_id AS latest_host_id, id AS latest_run_id, name AS latest_run,
          row_number() OVER (PARTITION BY host_id ORDER BY coalesce(end_unix_ns, started_unix_ns) DESC, id) AS place
@@ -55,11 +58,10 @@ SELECT h.id AS host_id, h.hostname AS hostname, watched.first_unix_ns AS since_u
        CAST(1.0 * h.memory_bytes * watched.all_ns / 1000000000 AS BIGINT) AS held_byte_seconds
   FROM hosts h
   JOIN watched ON watched.watched_host_id = h.id
-  LEFT JOIN task ON task.task_host_id = h.id
   LEFT JOIN latest ON latest.latest_host_id = h.id AND latest.place = 1
  WHERE watched.all_ns >= :least_ns AND watched.known_count > 0
    AND watched.quiet_ns >= :least_quiet_share * watched.all_ns
    AND watched.talking_ns <= (1 - :least_quiet_share) * watched.all_ns
-   AND coalesce(task.change_count, 0) = 0
-   AND (coalesce(task.task_count, 0) = 0 OR (watched.quiet_ns = watched.all_ns AND watched.talking_ns = 0))
+   AND h.id NOT IN (SELECT changed_host_id FROM changed)
+   AND (watched.quiet_ns = watched.all_ns AND watched.talking_ns = 0 OR h.id NOT IN (SELECT work_host_id FROM work))
  ORDER BY watched.all_ns DESC, h.id;

@@ -86,14 +86,14 @@ CREATE VIEW processes AS SELECT
   LEFT JOIN images i ON i.id = p.image_id
   LEFT JOIN tools t ON t.id = p.tool_id;
 
--- Runs with their host's name and wall time. This view and the next two leave out rows
+-- Runs with their host's name and wall time. This view and the next three leave out rows
 -- without processes; the wall time is unknown until they end.
 CREATE VIEW standing_runs AS
   SELECT r.*, h.hostname AS host, r.end_boot_ns - r.begin_boot_ns AS wall_ns
     FROM runs r LEFT JOIN hosts h ON h.id = r.host_id
    WHERE r.process_count > 0;
 -- Runs of work: all but the system's own, login sessions, and services of the distribution and known agents. life_ns ends
--- when the run did, or when its host was last seen. A workflow engine that runs as a service does not count as one.
+-- when the run did, or when its host was last seen. A workflow engine is no service.
 CREATE VIEW work_runs AS
   SELECT r.*, r.started_unix_ns + (r.end_boot_ns - r.begin_boot_ns) AS end_unix_ns,
          coalesce(r.end_boot_ns - r.begin_boot_ns, h.last_seen_unix_ns - r.started_unix_ns) AS life_ns,
