@@ -10,7 +10,7 @@
 #define LIBRARY "libnvidia-ml.so.1"
 #define DEVICES_MAX 64
 #define SAMPLES_MAX 256 /* the driver keeps 14 s */
-#define USES_MAX 1024   /* with room for 64, it refuses; 256 are enough */
+#define USES_MAX 256    /* with room for less than 72, the driver refuses */
 #define US_NS 1000
 #define INTERVAL_MAX_US (10 * 1000 * 1000) /* after a longer pause, samples may be missing */
 
@@ -39,10 +39,10 @@ struct nvidia {
 struct interval {
 	uint64_t length_ns;
 	uint64_t device_busy_ns;
+	bool is_shared; /* by the processes below; false: it is not known how */
 	struct nvml_process_use uses[USES_MAX];
 	unsigned count;
-	bool has_uses;    /* false: not of single processes */
-	uint64_t used_ns; /* sum of the uses */
+	unsigned percent; /* sum of the uses */
 };
 
 static bool load(struct nvml *nvml)
@@ -136,81 +136,78 @@ static unsigned list_holders(const struct nvml *nvml, const struct device *devic
 	return count;
 }
 
-/* Adds up the device's samples since the last one. Returns the time of the newest, 0: none. */
-static uint64_t sum_samples(const struct nvml *nvml, const struct device *device, struct interval *interval)
+/* The driver cuts to whole percents. So half a percent is added to what is neither 0 nor all. */
+static uint64_t busy_ns(uint64_t length_us, unsigned percent)
 {
-	struct nvml_sample samples[SAMPLES_MAX];
-	unsigned count = SAMPLES_MAX;
-	uint64_t before_us = device->sampled_unix_us;
-	int type;
+	unsigned half_percents = 2 * percent + (percent > 0 && percent < 100);
 
-	if (nvml->samples(device->handle, NVML_SAMPLES_OF_DEVICE_USE, before_us, &type, &count, samples))
-		return 0;
-	for (unsigned i = 0; i < count; i++) {
-		if (samples[i].unix_us <= before_us)
-			continue;
-		interval->device_busy_ns += (samples[i].unix_us - before_us) * US_NS * samples[i].percent / 100;
-		before_us = samples[i].unix_us;
-	}
-	return before_us > device->sampled_unix_us ? before_us : 0;
+	return length_us * US_NS * half_percents / 200;
 }
 
-static uint64_t share_ns(const struct interval *interval, unsigned percent)
+/* Adds up the device's samples since the last one. */
+static void sum_samples(const struct nvml *nvml, struct device *device, struct interval *interval)
 {
-	return interval->length_ns / 100 * percent;
+	uint64_t since_us = device->sampled_unix_us;
+	struct nvml_sample samples[SAMPLES_MAX];
+	unsigned count = SAMPLES_MAX;
+	int type;
+
+	if (nvml->samples(device->handle, NVML_SAMPLES_OF_DEVICE_USE, since_us, &type, &count, samples))
+		return;
+	for (unsigned i = 0; i < count; i++) {
+		if (samples[i].unix_us <= device->sampled_unix_us)
+			continue;
+		interval->device_busy_ns += busy_ns(samples[i].unix_us - device->sampled_unix_us, samples[i].percent);
+		device->sampled_unix_us = samples[i].unix_us;
+	}
+	interval->length_ns = (device->sampled_unix_us - since_us) * US_NS;
+}
+
+/* How much of that time each process had. */
+static void read_uses(const struct nvml *nvml, struct device *device, uint64_t since_us, struct interval *interval)
+{
+	interval->count = USES_MAX;
+
+	int error = nvml->process_use(device->handle, interval->uses, &interval->count, since_us);
+
+	interval->is_shared = error == NVML_SUCCESS || error == NVML_NOT_FOUND;
+	if (!interval->is_shared && !device->is_refused)
+		log_warning("nvidia%u: no utilisation of single processes (NVML error %d)", device->minor, error);
+	device->is_refused = !interval->is_shared;
+	if (error != NVML_SUCCESS)
+		interval->count = 0;
+	for (unsigned i = 0; i < interval->count; i++)
+		interval->percent += interval->uses[i].percent;
 }
 
 static void read_interval(const struct nvml *nvml, struct device *device, uint64_t now_unix_ns, uint64_t round_ns,
-			  struct interval *interval)
+			  bool is_alone, struct interval *interval)
 {
 	uint64_t now_us = now_unix_ns / US_NS;
 
-	*interval = (struct interval){.count = USES_MAX};
+	*interval = (struct interval){0};
 	/* Nothing was counted lately, or the clock was set. */
 	if (device->sampled_unix_us > now_us || now_us - device->sampled_unix_us > INTERVAL_MAX_US)
 		device->sampled_unix_us = now_us - round_ns / US_NS;
-	uint64_t until_us = sum_samples(nvml, device, interval);
 
-	int error = nvml->process_use(device->handle, interval->uses, &interval->count, device->sampled_unix_us);
+	uint64_t since_us = device->sampled_unix_us;
 
-	interval->has_uses = error == NVML_SUCCESS || error == NVML_NOT_FOUND;
-	if (!interval->has_uses && !device->is_refused)
-		log_warning("nvidia%u: no utilisation of single processes (NVML error %d)", device->minor, error);
-	device->is_refused = !interval->has_uses;
-	if (error != NVML_SUCCESS)
-		interval->count = 0;
-	/* A sample that came between the two calls. */
-	for (unsigned i = 0; i < interval->count; i++)
-		if (interval->uses[i].unix_us > until_us)
-			until_us = interval->uses[i].unix_us;
-	if (until_us <= device->sampled_unix_us)
-		return;
-	interval->length_ns = (until_us - device->sampled_unix_us) * US_NS;
-	for (unsigned i = 0; i < interval->count; i++)
-		interval->used_ns += share_ns(interval, interval->uses[i].percent);
-	device->sampled_unix_us = until_us;
+	sum_samples(nvml, device, interval);
+	if (!is_alone)
+		read_uses(nvml, device, since_us, interval);
 }
 
-/* The driver's share is of the samples since a process began, not of all in the interval, so it may be too much. */
-static uint64_t limit(const struct interval *interval, uint64_t busy_ns)
-{
-	uint64_t rounding_ns = share_ns(interval, interval->count);
-
-	if (interval->used_ns <= interval->device_busy_ns + rounding_ns)
-		return busy_ns;
-	return (uint64_t)((double)busy_ns * (double)interval->device_busy_ns / (double)interval->used_ns);
-}
-
-/* Of a driver that does not tell processes apart (MIG, vGPU) the device's figure, if only this one held it. */
+/* A process that alone held the device had all of its time. Of several, the driver says how they shared it, or does not
+ * (MIG, vGPU). Its shares may be of less than the interval, so only their proportion counts. */
 static void set_busy(struct nvidia_use *use, const struct interval *interval, bool is_alone)
 {
 	use->interval_ns = interval->length_ns;
-	use->has_busy = interval->length_ns > 0 && (interval->has_uses || is_alone);
-	if (!interval->has_uses)
+	use->has_busy = interval->length_ns > 0 && (is_alone || interval->is_shared);
+	if (is_alone)
 		use->busy_ns = interval->device_busy_ns;
 	for (unsigned i = 0; i < interval->count; i++)
-		if (interval->uses[i].pid == use->pid)
-			use->busy_ns = limit(interval, share_ns(interval, interval->uses[i].percent));
+		if (interval->uses[i].pid == use->pid && interval->percent)
+			use->busy_ns = interval->device_busy_ns * interval->uses[i].percent / interval->percent;
 }
 
 /* Power is the driver's mean of the last second. */
@@ -238,7 +235,7 @@ static void sample_device(const struct nvml *nvml, struct device *device, uint64
 	device->round_boot_ns = now_boot_ns;
 	if (count == 0 || is_first)
 		return; /* an idle device costs one short call */
-	read_interval(nvml, device, now_unix_ns, round_ns, &interval);
+	read_interval(nvml, device, now_unix_ns, round_ns, is_alone, &interval);
 	for (unsigned i = 0; i < count; i++) {
 		struct nvidia_use use = {.pid = holders[i].pid, .minor = device->minor};
 

@@ -1,8 +1,8 @@
 /* Asks NVML once per round what each device did for each process that holds it.
  *
- * NVML gives for each process the share of its samples, five a second, in which the device worked for it, since a time that
- * the caller names: so the caller remembers the time of the last sample, and no sample counts twice. docs/gpu.md has what was
- * measured. */
+ * NVML keeps samples of the device, five a second, each the share of its time in which it worked: these are added up. And
+ * it says how processes shared that time since a moment that the caller names, here the last sample that was counted. So
+ * no sample counts twice. docs/gpu.md has what was measured. */
 #pragma once
 
 #include <stdbool.h>

@@ -15,7 +15,7 @@
 
 #define SAMPLE_US 200000
 #define KEPT 71
-#define USES_MIN 100
+#define USES_MIN 72
 #define TRUTHS_MAX 64
 
 struct truth {
