@@ -7,7 +7,8 @@
 
 void views_add_usage(const struct figures *figures, struct table *table, bool raw)
 {
-	table_add_all(table, units_bytes(figures->peak_rss_bytes, raw), units_bytes(figures->read_bytes, raw),
+	table_add_all(table, units_bytes(figures->peak_rss_bytes, raw), units_duration(figures->gpu_busy_ns, raw),
+		      units_bytes(figures->gpu_peak_bytes, raw), units_bytes(figures->read_bytes, raw),
 		      units_bytes(figures->write_bytes, raw), units_bytes(figures->sent_bytes, raw),
 		      units_bytes(figures->received_bytes, raw), units_duration(figures->run_delay_ns, raw), NULL);
 }
@@ -126,7 +127,7 @@ static bool group_is_folded(const struct report *report, const struct report_sty
 static void tool_groups_add(const struct report *report, const struct report_style *style,
 			    const struct report_group *groups, struct table *table)
 {
-	struct report_group rest = {.figures = {.wall_ns = ROW_NULL, .peak_rss_bytes = ROW_NULL}};
+	struct report_group rest = {.figures = FIGURES_NONE};
 	int64_t whole_cpu_ns = report_run(report)->cpu_ns;
 	size_t folded = 0;
 	char name[64];

@@ -117,6 +117,9 @@ static void usage_write(const struct markdown *markdown)
 		units_bytes(run->concurrent_memory_bytes, false), units_bytes(run->peak_rss_bytes, false));
 	if (run->memory_limit_bytes != ROW_NULL)
 		fprintf(markdown->file, "; limit %s", units_bytes(run->memory_limit_bytes, false));
+	if (run->gpu_busy_ns != ROW_NULL || run->gpu_peak_bytes != ROW_NULL)
+		fprintf(markdown->file, " |\n| GPU | %s; largest process %s", units_duration(run->gpu_busy_ns, false),
+			units_bytes(run->gpu_peak_bytes, false));
 	fprintf(markdown->file, " |\n| Storage | %s read, %s written |\n", units_bytes(run->read_bytes, false),
 		units_bytes(run->write_bytes, false));
 	if (run->sent_bytes > 0 || run->received_bytes > 0)

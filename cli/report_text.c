@@ -148,6 +148,26 @@ static void print_waits(const struct page *page)
 		units_duration(page->run->uninterruptible_ns, page->raw));
 }
 
+static void print_gpu(const struct page *page)
+{
+	const struct row_run *run = page->run;
+	FILE *file = page->output->file;
+
+	if (run->gpu_busy_ns == ROW_NULL && run->gpu_peak_bytes == ROW_NULL)
+		return;
+	print_label(page->output, "GPU");
+	if (run->gpu_busy_ns == ROW_NULL)
+		fputs("time unknown", file);
+	else
+		fprintf(file, "%s: %s devices on average", units_duration(run->gpu_busy_ns, page->raw),
+			units_cores(run->gpu_busy_ns,
+				    report_wall_ns(page->report, run->begin_boot_ns, run->end_boot_ns)));
+	fprintf(file, "; %s of GPU memory in the largest process", units_bytes(run->gpu_peak_bytes, page->raw));
+	if (run->gpu_energy_uj != ROW_NULL)
+		fprintf(file, "; %.1f Wh while held alone", (double)run->gpu_energy_uj / 3.6e9);
+	fputc('\n', file);
+}
+
 static void print_limits(const struct page *page)
 {
 	int64_t allowed = report_cores_milli(page->report), all = report_host_cores_milli(page->report);
@@ -346,6 +366,7 @@ static int print_header(const struct report *report, const struct output *output
 	print_status(&page);
 	print_who(&page);
 	print_usage(&page);
+	print_gpu(&page);
 	print_waits(&page);
 	print_limits(&page);
 	print_parts(&page);

@@ -260,7 +260,7 @@ static bool tool_is_folded(const struct tree *tree, const struct row_task *task,
 static void folded_add(struct tree *tree, const char *prefix, const struct row_task *task, const struct row_tool *tools,
 		       size_t count)
 {
-	struct figures sum = {.wall_ns = ROW_NULL, .peak_rss_bytes = ROW_NULL};
+	struct figures sum = FIGURES_NONE;
 	int64_t living_count = 0, begin_boot_ns = INT64_MAX, end_boot_ns = 0;
 	size_t folded = 0;
 	char name[64];

@@ -17,10 +17,12 @@ struct report_style {
 /* Returns 0 or -errno. Check ferror() for write errors. */
 int report_print(const struct report *report, const struct output *output, const struct report_style *style);
 
-/* Columns of every view: peak RSS, bytes read, written, sent and received, and run-queue wait. */
+/* Columns of every view: peak RSS, GPU time and memory, bytes read, written, sent and received, and run-queue wait. */
 /* clang-format off */
 #define USAGE_COLUMNS \
 	{"peak RSS", TABLE_RIGHT, 0, 1, false}, \
+	{"GPU time", TABLE_RIGHT, 0, 2, true}, \
+	{"GPU peak", TABLE_RIGHT, 0, 3, true}, \
 	{"read", TABLE_RIGHT, 0, 4, false}, \
 	{"written", TABLE_RIGHT, 0, 4, false}, \
 	{"sent", TABLE_RIGHT, 0, 6, true}, \
@@ -35,8 +37,8 @@ struct tree_hidden {
 	size_t failed_count; /* of these */
 };
 
-#define TREE_COLUMN_COUNT 15
-#define GROUPS_COLUMN_COUNT 12
+#define TREE_COLUMN_COUNT 17
+#define GROUPS_COLUMN_COUNT 14
 extern const struct table_column groups_task_columns[GROUPS_COLUMN_COUNT];
 extern const struct table_column groups_tool_columns[GROUPS_COLUMN_COUNT];
 extern const struct table_column groups_sample_columns[GROUPS_COLUMN_COUNT];

@@ -11,7 +11,11 @@ void figures_add(struct figures *figures, const struct figures *other)
 	figures->write_bytes = row_add(figures->write_bytes, other->write_bytes);
 	figures->sent_bytes = row_add(figures->sent_bytes, other->sent_bytes);
 	figures->received_bytes = row_add(figures->received_bytes, other->received_bytes);
-	if (other->peak_rss_bytes > figures->peak_rss_bytes) /* ROW_NULL is the smallest value */
+	figures->gpu_busy_ns = row_add_known(figures->gpu_busy_ns, other->gpu_busy_ns);
+	/* ROW_NULL is the smallest value. */
+	if (other->gpu_peak_bytes > figures->gpu_peak_bytes)
+		figures->gpu_peak_bytes = other->gpu_peak_bytes;
+	if (other->peak_rss_bytes > figures->peak_rss_bytes)
 		figures->peak_rss_bytes = other->peak_rss_bytes;
 }
 
@@ -27,6 +31,7 @@ static bool is_small(int64_t part, int64_t whole, int64_t least)
 bool figures_are_small(const struct figures *part, const struct figures *whole)
 {
 	return is_small(part->cpu_ns, whole->cpu_ns, SMALL_CPU_NS) &&
+	       is_small(part->gpu_busy_ns, whole->gpu_busy_ns, SMALL_CPU_NS) &&
 	       is_small(part->read_bytes, whole->read_bytes, SMALL_BYTES) &&
 	       is_small(part->write_bytes, whole->write_bytes, SMALL_BYTES);
 }
@@ -61,7 +66,7 @@ static struct report_group *group_of(struct grouping *grouping, const char *name
 		return NULL;
 	strcpy(group->name, name);
 	group->is_glue = true;
-	group->figures.wall_ns = group->figures.peak_rss_bytes = ROW_NULL;
+	group->figures = FIGURES_NONE;
 	group->begin_boot_ns = INT64_MAX;
 	group->end_boot_ns = ROW_NULL;
 	HASH_ADD_STR(grouping->groups, name, group);

@@ -12,6 +12,7 @@ struct figures {
 	int64_t cpu_ns;
 	int64_t run_delay_ns;
 	int64_t peak_rss_bytes;
+	int64_t gpu_busy_ns, gpu_peak_bytes;
 	int64_t read_bytes;
 	int64_t write_bytes;
 	int64_t sent_bytes;
@@ -27,21 +28,27 @@ struct figures {
 		.cpu_ns = (row)->cpu_ns, \
 		.run_delay_ns = (row)->run_delay_ns, \
 		.peak_rss_bytes = (row)->peak_rss_bytes, \
+		.gpu_busy_ns = (row)->gpu_busy_ns, \
+		.gpu_peak_bytes = (row)->gpu_peak_bytes, \
 		.read_bytes = (row)->read_bytes, \
 		.write_bytes = (row)->write_bytes, \
 		.sent_bytes = (row)->sent_bytes, \
 		.received_bytes = (row)->received_bytes, \
 	})
 
+#define FIGURES_NONE \
+	((struct figures){ \
+		.wall_ns = ROW_NULL, .peak_rss_bytes = ROW_NULL, .gpu_busy_ns = ROW_NULL, .gpu_peak_bytes = ROW_NULL})
+
 /* Adds `other`: sums times and bytes, keeps the larger peak. A sum with an unknown
- * part is unknown; a peak is not. Leaves wall_ns unchanged. */
+ * part is unknown; a peak, and what few processes use (GPUs), is not. Leaves wall_ns unchanged. */
 void figures_add(struct figures *figures, const struct figures *other);
 
 /* Whether tools of that role only serve others: shells, wrappers, helpers. */
 bool figures_role_is_glue(const char *role);
 
 /* Whether the part is small enough to be folded away with others: it used less than 100 ms or less than
- * 5 % of the CPU time of the whole, and both read and wrote less than 1 MiB or less than 5 % of its bytes.
+ * 5 % of the CPU time of the whole, likewise of GPU time, and both read and wrote less than 1 MiB or less than 5 % of its bytes.
  * Unknown values count as small. */
 bool figures_are_small(const struct figures *part, const struct figures *whole);
 

@@ -51,7 +51,8 @@ static void part_add(struct row_run *whole, const struct row_run *part)
 	int64_t end_boot_ns = end_of(whole, part);
 
 #define I(name) whole->name = row_add(whole->name, part->name);
-	ROW_TOTALS(I)
+	ROW_COUNTED_TOTALS(I)
+	I(uninterruptible_ns)
 	I(task_count)
 	I(process_count)
 	I(living_count)
@@ -60,6 +61,10 @@ static void part_add(struct row_run *whole, const struct row_run *part)
 	I(partial_count)
 	I(throttled_ns)
 #undef I
+#define I(name) whole->name = row_add_known(whole->name, part->name);
+	ROW_GPU_TOTALS(I)
+#undef I
+	whole->gpu_peak_bytes = most(whole->gpu_peak_bytes, part->gpu_peak_bytes);
 	whole->peak_rss_bytes = most(whole->peak_rss_bytes, part->peak_rss_bytes);
 	whole->concurrent_memory_bytes = most(whole->concurrent_memory_bytes, part->concurrent_memory_bytes);
 	whole->memory_limit_bytes = whole->cgroup_peak_bytes = whole->core_limit_milli = ROW_NULL; /* per host */

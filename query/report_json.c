@@ -180,6 +180,8 @@ static void group_write(struct writing *writing, const struct report_group *grou
 	json_write_integer(json, "cpu_ns", figures->cpu_ns);
 	json_write_integer(json, "run_delay_ns", figures->run_delay_ns);
 	json_write_integer(json, "peak_rss_bytes", figures->peak_rss_bytes);
+	json_write_integer(json, "gpu_busy_ns", figures->gpu_busy_ns);
+	json_write_integer(json, "gpu_peak_bytes", figures->gpu_peak_bytes);
 	json_write_integer(json, "read_bytes", figures->read_bytes);
 	json_write_integer(json, "write_bytes", figures->write_bytes);
 	json_write_integer(json, "sent_bytes", figures->sent_bytes);

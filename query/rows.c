@@ -141,6 +141,11 @@ int64_t row_add(int64_t left, int64_t right)
 												     : result;
 }
 
+int64_t row_add_known(int64_t left, int64_t right)
+{
+	return left == ROW_NULL ? right : right == ROW_NULL ? left : row_add(left, right);
+}
+
 /* ---- reading ----------------------------------------------------------------- */
 
 bool rows_text_is_known(const struct row_type *type, const char *name)

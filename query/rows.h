@@ -156,6 +156,8 @@ extern const struct row_type row_type_cost_task, row_type_cost_tool, row_type_hi
  * untrusted. */
 int64_t row_subtract(int64_t left, int64_t right);
 int64_t row_add(int64_t left, int64_t right);
+/* The sum of what is known: of figures that most processes and hosts do not have. */
+int64_t row_add_known(int64_t left, int64_t right);
 
 /* Reads the rows of a query one by one; columns are matched by name. Texts that the schema declares
  * NOT NULL (rows_text_is_known) are never NULL: they are "-" if a lake has NULL instead. */

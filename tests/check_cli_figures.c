@@ -33,6 +33,32 @@ TEST_EACH(parts_are_small, cases)
 	}
 }
 
+TEST(what_used_a_gpu_is_not_small)
+{
+	struct figures part = FIGURES_NONE, whole = FIGURES_NONE;
+
+	ck_assert(figures_are_small(&part, &whole));
+	part.gpu_busy_ns = 500 * MS;
+	whole.gpu_busy_ns = 1000 * MS;
+	ck_assert(!figures_are_small(&part, &whole));
+}
+
+/* Most processes use none: the sum is of those that do. */
+TEST(a_sum_of_what_some_use)
+{
+	struct figures sum = FIGURES_NONE, none = FIGURES_NONE, some = FIGURES_NONE;
+
+	some.gpu_busy_ns = 2 * MS;
+	some.gpu_peak_bytes = 3 * MIB;
+	figures_add(&sum, &none);
+	ck_assert_int_eq(sum.gpu_busy_ns, ROW_NULL);
+	figures_add(&sum, &some);
+	figures_add(&sum, &none);
+	figures_add(&sum, &some);
+	ck_assert_int_eq(sum.gpu_busy_ns, 4 * MS);
+	ck_assert_int_eq(sum.gpu_peak_bytes, 3 * MIB);
+}
+
 int main(void)
 {
 	return suite_run("cli_figures", NULL, NULL);

@@ -452,6 +452,25 @@ class Printing(Case):
                 places = [(sample["process_id"], sample["boot_ns"]) for sample in task["samples"]]
                 self.assertEqual(places, sorted(places))
 
+    def test_gpus_are_shown_where_there_are_some(self):
+        store = self.make_store("gpu.db")
+        self.assertNotIn("GPU", self.run_tracer("show", "make", "--store", store).stdout.decode())
+        with sqlite3.connect(store) as database:
+            used = "gpu_busy_ns = 3000000000, gpu_peak_bytes = 1073741824"
+            run, = database.execute("SELECT max(id) FROM runs WHERE name LIKE 'make%'").fetchone()
+            task, = database.execute("SELECT max(id) FROM tasks WHERE run_id = ? AND kind <> 'main'", (run,)).fetchone()
+            database.execute(f"UPDATE runs SET {used}, gpu_energy_uj = 1800000000 WHERE id = ?", (run,))
+            database.execute(f"UPDATE tasks SET {used} WHERE id = ?", (task,))
+        shown = self.run_tracer("show", f"{run:016x}", "--store", store).stdout.decode()
+        self.assertRegex(shown, r"GPU +3.00 s: [0-9.]+ devices on average; 1.00 GiB of GPU memory in the largest process; "
+                                r"0.5 Wh while held alone\n")
+        self.assertRegex(shown, r"peak RSS +GPU time +GPU peak ")
+        self.assertRegex(shown, r" 3.00 s +1.00 GiB ")
+        row = json.loads(self.run_tracer("show", f"{run:016x}", "--json", "--store", store).stdout)["run"]
+        self.assertEqual((row["gpu_busy_ns"], row["gpu_peak_bytes"], row["gpu_energy_uj"]), (3 * 10**9, 1 << 30, 1800000000))
+        page = self.run_tracer("report", f"{run:016x}", "--format", "md", "--store", store).stdout.decode()
+        self.assertIn("| GPU | 3.00 s; largest process 1.00 GiB |", page)
+
     def test_json_of_a_run_has_what_is_promised(self):
         report = json.loads(self.run_tracer("show", "--json", "--processes").stdout)
         self.assertEqual(list(report), ["run", "tasks", "incidents", "losses", "containers", "lower_bounds"])
