@@ -180,7 +180,11 @@ export function createState(run) {
   const writeUrl = () => {
     const fragment = writeFragment(now, end);
     if (fragment === location.hash.replace(/^#/, "")) return;
-    history.replaceState(null, "", fragment ? `#${fragment}` : location.pathname + location.search);
+    try {
+      history.replaceState(null, "", fragment ? `#${fragment}` : location.pathname + location.search);
+    } catch {
+      /* A page within another one may have no URL of its own. */
+    }
   };
 
   /** @param {Partial<Choice>} changes */

@@ -245,7 +245,7 @@ function drawRowName(context, view, row, at, offset) {
     context.fillText(failed, right - failedWidth, y);
     right -= failedWidth + 8;
   }
-  context.fillStyle = palette.text;
+  context.fillStyle = row.seenCount > 0 ? palette.text : palette.dim;
   drawText(context, shortText(row.key), 18, y, right - 18);
 }
 

@@ -28,6 +28,7 @@ const MARGIN = 0.25;
  * @property {number} retriedCount
  * @property {boolean} open lanes, else a strip
  * @property {boolean | undefined} chosen what the user has made of it
+ * @property {number} seenCount lanes with tasks near what is seen
  */
 
 /**
@@ -88,7 +89,7 @@ export function createLayout(run, group, matches, opened) {
   const rows = [];
   let laneCount = 0;
   for (const [key, tasks] of groups) {
-    const row = { key, firstLane: laneCount, laneCount: 0, taskCount: 0, failedCount: 0, retriedCount: 0, open: false, chosen: opened.get(key) };
+    const row = { key, firstLane: laneCount, laneCount: 0, taskCount: 0, failedCount: 0, retriedCount: 0, open: false, chosen: opened.get(key), seenCount: 0 };
     lanes.clear();
     for (const task of tasks) {
       const wall = wall_us[task];
@@ -187,7 +188,8 @@ export function place(layout, from, to, scale, depths) {
     layout.rowTop[at] = y;
     y += ROW_PADDING;
     const top = y;
-    row.open = row.chosen ?? countLanes(layout, row, from - margin, to + margin) <= OPEN_LANES;
+    row.seenCount = countLanes(layout, row, from - margin, to + margin);
+    row.open = row.chosen ?? row.seenCount <= OPEN_LANES;
     for (let lane = row.firstLane; lane < row.firstLane + row.laneCount; lane++) {
       layout.laneTop[lane] = y;
       if (!row.open) continue;
