@@ -16,7 +16,7 @@ const NEAR_PIXELS = 120;
 /** That of the run's pseudo-task, if all others are so many times as wide: it has the driver's processes, often many. */
 const PSEUDO_TASK_FACTOR = 4;
 /** Tasks that far beside what is seen have their place, too: a share of it. */
-const MARGIN = 0.25;
+const MARGIN = 0.1;
 
 /**
  * @typedef {Object} Row
