@@ -509,7 +509,7 @@ export function mount(parent, run, state) {
   setPalette();
   resize();
   const { selected } = state.get();
-  if (selected) show(ownersOf(run, selected)[0].row);
+  if (selected) revealed = ownersOf(run, selected)[0].row;
   createNest(run).then((nest) => {
     view.nest = nest;
     settle();
