@@ -26,13 +26,13 @@ const block = (title, ...content) => element("div", {}, element("h3", {}, title)
 function attempts(run) {
   const { previous = [], run: own } = run.facts;
   if (previous.length === 0) return null;
-  const { started_unix_ns, status, wall_ns, task_count, id } = own;
-  const all = [{ id, started_unix_ns, status, wall_ns: wall_ns ?? runEnd(run) * 1000, task_count }, ...previous];
+  const { started_unix_ns, status, wall_ns, task_count, failed_count, id } = own;
+  const all = [{ id, started_unix_ns, status, wall_ns: wall_ns ?? runEnd(run) * 1000, task_count, failed_count }, ...previous];
   const rows = all.slice(0, LISTED + 1).map((each, at) => plainRow(
     formatTime(each.started_unix_ns), element("td", { class: ["failed", "killed"].includes(each.status) ? "bad" : "" }, `${each.status}${at === 0 ? " (this run)" : ""}`),
-    number(formatNanoseconds(each.wall_ns)), number(formatCount(each.task_count)), number(isKnown(each.failed_count) ? formatCount(each.failed_count) : "–"), element("code", {}, each.id)));
+    number(formatNanoseconds(each.wall_ns)), number(formatCount(each.task_count)), number(formatCount(each.failed_count)), element("code", {}, each.id)));
   return block("This run and earlier ones of the same work",
-    plainTable("This run and earlier ones", [{ text: "began" }, { text: "status" }, { text: "wall time", number: true }, { text: "tasks", number: true }, { text: "failed", number: true }, { text: "run" }], rows),
+    plainTable("This run and earlier ones", [{ text: "began" }, { text: "status" }, { text: "wall time", number: true }, { text: "tasks", number: true }, { text: "failed processes", number: true }, { text: "run" }], rows),
     element("p", { class: "dim" }, `Same name, user and working directory; ${Math.min(previous.length, LISTED)} of ${plural(previous.length, "earlier run")}. `,
       "tracer compare tells whether one took longer."));
 }

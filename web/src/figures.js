@@ -75,7 +75,7 @@ export const formatShare = orUnknown((share) => `${(share * 100).toFixed(share <
 
 /** Core-hours, GiB-hours: "0.0042", "1.23", "12.3", "1,234" */
 export const formatHours = orUnknown((hours) =>
-  hours === 0 ? "0" : hours < 0.00995 ? hours.toPrecision(2) : hours < 999.5 ? threeDigits(hours) : formatCount(hours));
+  hours === 0 ? "0" : hours < 1e-6 ? "below 0.000001" : hours < 0.00995 ? hours.toPrecision(2) : hours < 999.5 ? threeDigits(hours) : formatCount(hours));
 
 let currency = "";
 
@@ -97,20 +97,21 @@ const decimalsOf = (amount) => (amount >= 1 || amount === 0 ? 2 : amount >= 0.00
  */
 function formatAmount(amount, decimals) {
   const [whole, part] = amount.toFixed(decimals).split(".");
-  return `${whole.replace(/\B(?=(\d{3})+$)/g, ",")}.${part}`;
+  return `${formatCount(Number(whole))}${part ? `.${part}` : ""}`;
 }
 
 /** "1.23 USD", "0.0042 USD", of billionths. */
 export const formatMoney = orUnknown((nanos) => `${formatAmount(nanos / 1e9, decimalsOf(nanos / 1e9))} ${currency}`.trim());
 
 /**
- * Writes parts of an amount with the decimals that the whole needs, without the currency: they are read one below the other.
- * @param {number} wholeNanos
+ * Writes parts of a sum with the decimals that it needs itself, because they are read one below the other.
+ * @param {number} whole
+ * @param {number} least decimals
  */
-export const formatPartsOf = (wholeNanos) => {
-  const decimals = decimalsOf(wholeNanos / 1e10);
-  return orUnknown((nanos) => formatAmount(nanos / 1e9, decimals));
-};
+export function formatPartsOf(whole, least) {
+  const decimals = Math.min(Math.max(2 - Math.floor(Math.log10(whole)), least), 6);
+  return orUnknown((part) => formatAmount(part, decimals));
+}
 
 /** "2025-11-20 11:52:03", in the time zone of who looks at it. */
 export const formatTime = orUnknown((unixNs) => {

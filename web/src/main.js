@@ -7,7 +7,7 @@ import { mount as mountFailures } from "./failures.js";
 import { setCurrency, visible } from "./figures.js";
 import { mount as mountFindings } from "./findings.js";
 import { mount as mountHead } from "./head.js";
-import { createState } from "./state.js";
+import { THEMES, createState, readTheme } from "./state.js";
 import { mount as mountTables } from "./tables.js";
 import { mount as mountTimeline } from "./timeline/index.js";
 import { mount as mountTotals } from "./totals.js";
@@ -76,6 +76,7 @@ function sayProblem(/** @type {HTMLElement} */ where, /** @type {unknown} */ pro
 }
 
 async function start() {
+  document.documentElement.dataset.theme = readTheme() ?? THEMES[0]; /* at once: to unpack takes a while */
   const data = find("#data");
   /** @type {Run} */
   let run;

@@ -64,7 +64,7 @@ export function runEnd(run) {
 }
 
 /* A page on a disk may not be allowed to store anything. */
-function readTheme() {
+export function readTheme() {
   try {
     return localStorage.getItem(THEME_KEY);
   } catch {

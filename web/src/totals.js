@@ -18,7 +18,7 @@ const HOUR_US = 3.6e9;
  * @typedef {Object} Sum
  * @property {string} key
  * @property {number} count NaN: does not apply
- * @property {Record<string, number>} of by figure
+ * @property {Record<string, number>} of what: cost in the currency, core-hours, GiB-hours
  */
 
 /**
@@ -37,12 +37,12 @@ function sumsOf(run, table, groups, costs) {
   const sums = groups.map(({ key, rows }) => ({
     key,
     count: rows.length,
-    of: { core_hours: sumOf(cpu_us, rows) / HOUR_US, gib_hours: sumOf(held, rows), cost_nanos: costs.get(key) ?? NaN },
+    of: { core_hours: sumOf(cpu_us, rows) / HOUR_US, gib_hours: sumOf(held, rows), cost: (costs.get(key) ?? NaN) / 1e9 },
   }));
   /* What is in the bill, but of no tool: what was requested and not used. */
   const keys = new Set(groups.map(({ key }) => key));
   const others = [...costs].filter(([key, nanos]) => nanos > 0 && !keys.has(key));
-  return [...sums, ...others.map(([key, nanos]) => ({ key, count: NaN, of: { core_hours: NaN, gib_hours: NaN, cost_nanos: nanos } }))];
+  return [...sums, ...others.map(([key, nanos]) => ({ key, count: NaN, of: { core_hours: NaN, gib_hours: NaN, cost: nanos / 1e9 } }))];
 }
 
 /**
@@ -61,7 +61,10 @@ function together(sums, key) {
 }
 
 /** @type {Record<string, string>} */
-const COLOURS = { cost_nanos: "--c0", core_hours: "--c2", gib_hours: "--c3" };
+const COLOURS = { cost: "--c0", core_hours: "--c2", gib_hours: "--c3" };
+
+/** @type {Record<string, import("./figures.js").Figure>} */
+const FIGURES = { cost: figures.cost_nanos, core_hours: figures.core_hours, gib_hours: figures.gib_hours };
 
 /**
  * The cells of one figure: the number, a bar compared with the largest, and its share of all.
@@ -83,12 +86,12 @@ const sumCells = (name, format, value, largest, all) => [
  */
 function sumTable(title, counted, sums) {
   const all = together(sums, "all");
-  const names = ["cost_nanos", "core_hours", "gib_hours"].filter((name) => all.of[name] > 0);
+  const names = ["cost", "core_hours", "gib_hours"].filter((name) => all.of[name] > 0);
   if (names.length === 0) return element("p", { class: "dim" }, "Nothing was used.");
   const order = [...sums].sort((a, b) => (b.of[names[0]] || 0) - (a.of[names[0]] || 0));
   const rest = order.length > ROWS_MOST + 1 ? order.splice(ROWS_MOST) : [];
   const others = rest.length > 0 ? [together(rest, `${formatCount(rest.length)} others`)] : [];
-  const formats = names.map((name) => (name === "cost_nanos" ? formatPartsOf(all.of[name]) : figures[name].format));
+  const formats = names.map((name) => formatPartsOf(all.of[name], name === "cost" ? 2 : 0));
   const largest = names.map((name) => Math.max(...[...order, ...others].map((sum) => sum.of[name] || 0)));
   /** @type {(sum: Sum, head: Node | string) => HTMLTableRowElement} */
   const row = (sum, head) => plainRow(head, figureCell(figures.task_count, sum.count),
@@ -97,8 +100,8 @@ function sumTable(title, counted, sums) {
     ...names.flatMap((name, at) => [element("td", { class: "number" }, formats[at](all.of[name])), element("td")]));
   return element("div", {}, element("h3", {}, title), plainTable(title, [{ text: "name" }, { text: counted, number: true },
     ...names.flatMap((name) => {
-      const { title: head, unit, definition } = figures[name];
-      return [{ text: name === "cost_nanos" ? `${head} (${unit})` : head, title: definition, number: true }, { text: "share", title: "of all" }];
+      const { title: head, unit, definition } = FIGURES[name];
+      return [{ text: name === "cost" ? `${head} (${unit})` : head, title: definition, number: true }, { text: "share", title: "of all" }];
     })], [...order.map((sum) => row(sum, quoted(sum.key, 60))), ...others.map((sum) => row(sum, sum.key)), whole]));
 }
 
@@ -110,12 +113,12 @@ function billOf(run) {
   const { cost } = run.facts;
   if (!cost || !(cost.bill_micros > 0)) return null;
   const { work_micros, other_runs_micros, system_micros, idle_micros, bill_micros, host_count, no_price_count, default_price_count, unobserved_ms, currency } = cost;
-  const format = formatPartsOf(bill_micros * 1000);
+  const format = formatPartsOf(bill_micros / 1e6, 2);
   const rows = [["this run", work_micros], ["other runs", other_runs_micros], ["the system", system_micros], ["idle", idle_micros]]
     .filter(([, micros]) => micros > 0)
-    .map(([title, micros]) => plainRow(String(title), element("td", { class: "number" }, format(micros * 1000)),
+    .map(([title, micros]) => plainRow(String(title), element("td", { class: "number" }, format(micros / 1e6)),
       element("td", { class: "with-bar" }, bar(micros / bill_micros, title === "idle" ? "--idle" : "--c0"), element("span", { class: "number" }, formatShare(micros / bill_micros)))));
-  rows.push(element("tr", { class: "sum" }, element("th", { scope: "row" }, "the bill"), element("td", { class: "number" }, format(bill_micros * 1000)), element("td")));
+  rows.push(element("tr", { class: "sum" }, element("th", { scope: "row" }, "the bill"), element("td", { class: "number" }, format(bill_micros / 1e6)), element("td")));
   const doubts = [
     default_price_count > 0 ? `No price is known for ${plural(default_price_count, "host")}: OpenCost's defaults were used.` : "",
     no_price_count > 0 ? `${plural(no_price_count, "host")} without a price in this currency ${no_price_count === 1 ? "is" : "are"} not in it.` : "",
