@@ -11,7 +11,7 @@ import { FAILED, severities } from "./select.js";
  * @returns {any[]}
  */
 export const failuresOf = (run, verdict) =>
-  (run.facts.failures?.failures ?? []).filter((/** @type {any} */ failure) => failure.verdict === verdict);
+  (run.facts.failures ?? []).filter((/** @type {any} */ failure) => failure.verdict === verdict);
 
 /**
  * What made the run fail; if nothing did that is known, what failed in it.
