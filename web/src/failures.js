@@ -225,7 +225,9 @@ function effectOf(run, fatalCount) {
   const hasFailed = status === "failed" || status === "killed";
   if (hasFailed && fatalCount === 0) return element("p", { class: "effect" }, `${effectWords(run)}. `, element("strong", { class: "bad" }, "The cause is unknown."));
   if (hasFailed || fatalCount > 0) return element("p", { class: "effect" }, `${effectWords(run)}.`);
-  return element("p", { class: "dim" }, status === "running" ? "Nothing has failed so far." : "Nothing failed.");
+  const words = status === "running" ? "Nothing has failed so far." : "Nothing failed.";
+  const hasHarmless = (run.facts.failures ?? []).length > 0;
+  return element("p", { class: "dim" }, hasHarmless ? "Nothing that failed made the run fail." : words);
 }
 
 /**
