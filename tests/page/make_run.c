@@ -144,6 +144,12 @@ static int64_t around(int64_t mean)
 	return mean * (50 + chance(50) + chance(50) + chance(many)) / 100;
 }
 
+/* As the kernel counts. */
+static int64_t pages(int64_t bytes)
+{
+	return bytes / 4096 * 4096;
+}
+
 /* `name`, or an attack in its place. */
 static const char *text(const char *name)
 {
@@ -165,8 +171,8 @@ static const char *text(const char *name)
 		(row).involuntary_switches = (cpu) / MS / 9; \
 		(row).minor_faults = 4000; \
 		(row).major_faults = 3; \
-		(row).read_bytes = (io); \
-		(row).write_bytes = (io) / 3; \
+		(row).read_bytes = pages(io); \
+		(row).write_bytes = pages((io) / 3); \
 		(row).cancelled_write_bytes = 0; \
 		(row).rchar_bytes = (io)*2; \
 		(row).wchar_bytes = (io); \
@@ -229,6 +235,9 @@ static int64_t put_process(const struct row_task *task, struct row_tool *tool, i
 {
 	static int64_t number;
 	struct row_process process = {ROW_PROCESS_COLUMNS(NULL_I, NULL_T, NULL_B)};
+	/* What short programs read is in the page cache, as a rule. */
+	int64_t io =
+		parent_id == ROW_NULL || end_ns - begin_ns > SECOND || chance(4) == 0 ? memory / 2 + cpu_ns / 40 : 0;
 	char arguments[9000];
 	int size =
 		snprintf(arguments, sizeof(arguments), "%s%c--threads%c4%c-o%cwork/%06x/%s.%d.bam%c%s", tool->name, 0,
@@ -262,8 +271,8 @@ static int64_t put_process(const struct row_task *task, struct row_tool *tool, i
 	process.redacted_count = 0;
 	process.arguments_truncated = 0;
 	process.working_directory = task->working_directory;
-	SET_TOTALS(process, cpu_ns, memory / 2 + cpu_ns / 40);
-	process.peak_rss_bytes = memory;
+	SET_TOTALS(process, cpu_ns, io);
+	process.peak_rss_bytes = pages(memory);
 	check(store_put_process(store, &process));
 	put_samples(&process);
 	tool->process_count++;
