@@ -57,12 +57,12 @@ class Table:
 
     def __init__(self):
         self.wrong = []
-        print(f"{'':44} {'budget':>12} {'measured':>12}")
+        print(f"{'':48} {'budget':>12} {'measured':>12}")
 
     def add(self, what, measured, budget, unit, must_hold=False):
         holds = budget is None or (measured is not None and measured <= budget)
         show = lambda value: "-" if value is None else f"{value:,.0f} {unit}"  # noqa: E731
-        print(f"{what:44} {show(budget):>12} {show(measured):>12}  {'' if budget is None else 'ok' if holds else 'EXCEEDED'}",
+        print(f"{what:48} {show(budget):>12} {show(measured):>12}  {'' if budget is None else 'ok' if holds else 'EXCEEDED'}",
               flush=True)
         if must_hold and not holds:
             self.wrong.append(f"{what}: {show(measured)}, {show(budget)} at most")
@@ -124,7 +124,6 @@ def place(browser, selector):
 
 
 def measure_frames(browser, table, budget, seconds):
-    after = browser.script("return performance.now()")
     x, y = place(browser, "#timeline canvas")
     browser.click(x, y)
     browser.key("Escape")
@@ -138,7 +137,25 @@ def measure_frames(browser, table, budget, seconds):
     table.add("95 % of the frames while scrolling a table", percentile(frames, 0.95), budget, "ms")
     table.add("95 % of all frames", percentile(every + frames, 0.95), budget, "ms")
     table.add("half of all frames", percentile(every + frames, 0.5), None, "ms")
-    return after
+
+
+def longest_task(file, seconds):
+    """In a browser of its own, since tracing slows it: the most that one task of the page has a processor, with all that
+    measure_frames() does. What other programs take from it does not count, unlike in the browser's own long tasks."""
+    with Chromium(logs=False, trace=True) as browser:
+        browser.open(file)
+        time.sleep(1)
+        loading = browser.longest_task_ms()
+        x, y = place(browser, "#timeline canvas")
+        browser.click(x, y)
+        browser.key("Escape")
+        for _, act in phases(browser, x, y):
+            during(seconds, act)
+        for fragment in ("#search=bwa", "#group=sample", "#colour=tool", "#table=processes", "#table=processes&sort=-cpu_us"):
+            browser.script("location.hash = arguments[0]", fragment)
+            browser.settle()
+            time.sleep(seconds)
+        return loading, browser.longest_task_ms()
 
 
 def measure(options, directory, count):
@@ -164,15 +181,13 @@ def measure(options, directory, count):
         ready = browser.script("return measured.ready")
         browser.settle()
         time.sleep(0 if options.smoke else 2)
-        loading, later = [], []
-        for begun, duration in browser.script("return measured.tasks"):
-            (loading if begun <= ready else later).append(duration)
+        loading = [duration for _, duration in browser.script("return measured.tasks")]
         table.add("first paint", paints.get("first-contentful-paint"), budget[1], "ms")
         table.add("all parts are there", ready, None, "ms")
-        table.add("longest task until then", max(loading, default=0), None, "ms")
-        after = measure_frames(browser, table, budget[5], seconds)
+        table.add("longest task until then, by the clock", max(loading, default=0), None, "ms")
+        measure_frames(browser, table, budget[5], seconds)
         later = [duration for begun, duration in browser.script("return measured.tasks") if begun > ready]
-        table.add("longest task after that", max(later, default=0), budget[4], "ms")
+        table.add("longest task after that, by the clock", max(later, default=0), None, "ms")
         browser.command("HeapProfiler.collectGarbage")
         table.add("heap", browser.script("return performance.memory.usedJSHeapSize") / MIB, budget[2], "MiB")
         elements, nodes = browser.script("""
@@ -184,8 +199,11 @@ def measure(options, directory, count):
         table.add("elements, texts and comments", nodes, None, "")
         browser.open(file, "#table=processes")
         listed = browser.script("return Number(document.querySelector('#tables [aria-rowcount]')?.getAttribute('aria-rowcount') ?? 0)")
-        print(f"{'processes in the table':44} {processes:>12,} {listed - 1:>12,}")
+        print(f"{'processes in the table':48} {processes:>12,} {listed - 1:>12,}")
         assert listed - 1 == processes, f"{listed - 1} of {processes} processes are listed"
+    loading, later = longest_task(file, seconds)
+    table.add("longest task until all is there, on a processor", loading, None, "ms")
+    table.add("longest task after that, on a processor", later, budget[4], "ms")
     print()
     assert not table.wrong, "\n".join(table.wrong)
 

@@ -51,9 +51,10 @@ def require():
 
 
 class Chromium:
-    """`options`: more of them; `logs`: whether console and requests are recorded, which costs time."""
+    """`options`: more of them; `logs`: whether console and requests are recorded, `trace`: what the threads do. Both cost
+    time."""
 
-    def __init__(self, *options, logs=True, size=SIZE):
+    def __init__(self, *options, logs=True, trace=False, size=SIZE):
         require()
         self.directory = tempfile.TemporaryDirectory(prefix="tracer-chromium-", ignore_cleanup_errors=True)
         home = pathlib.Path(self.directory.name)
@@ -61,11 +62,15 @@ class Chromium:
         chosen.binary_location = shutil.which("chromium")
         for option in (*OPTIONS, f"--user-data-dir={home / 'profile'}", f"--window-size={size[0]},{size[1]}", *options):
             chosen.add_argument(option)
-        self.logs = logs
+        self.logs, self.threads = logs, {}
         if logs:
             chosen.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         environment = {**os.environ, "HOME": str(home), "TMPDIR": str(home), "XDG_CONFIG_HOME": str(home / "config"),
                        "XDG_CACHE_HOME": str(home / "cache"), "CHROMIUM_FLAGS": "", "NO_PROXY": "localhost,127.0.0.1"}
+        if trace:
+            chosen.set_capability("goog:loggingPrefs", {"performance": "ALL"})
+            chosen.add_experimental_option("perfLoggingPrefs", {
+                "enableNetwork": False, "enablePage": False, "traceCategories": "toplevel"})
         with changed_environment(NO_PROXY="localhost,127.0.0.1", no_proxy="localhost,127.0.0.1"):
             self.driver = webdriver.Chrome(options=chosen, service=Service(shutil.which("chromedriver"), env=environment))
         self.driver.set_script_timeout(READY_LIMIT_S)
@@ -150,6 +155,17 @@ class Chromium:
                         url.startswith("file:") and message["params"].get("type") != "Document"):
                     found.append(f"request: {url[:200]}")
         return found
+
+    def longest_task_ms(self):
+        """Of the page's main thread since the last call: how long the longest task was on a processor."""
+        entries = self.driver.get_log("performance")  # asks for what was traced, which then comes
+        time.sleep(1)
+        entries += self.driver.get_log("performance")
+        events = [message["params"] for message in (json.loads(entry["message"])["message"] for entry in entries)
+                  if message["method"] == "Tracing.dataCollected"]
+        self.threads |= {(event["pid"], event["tid"]): event["args"]["name"] for event in events if event["name"] == "thread_name"}
+        return max((event.get("tdur", 0) / 1000 for event in events if event["name"].endswith("RunTask") and
+                    self.threads.get((event["pid"], event["tid"])) == "CrRendererMain"), default=None)
 
     # ---- input, as from a person ------------------------------------------------------
 
