@@ -42,23 +42,6 @@ WITH kernel AS (
   SELECT host_id AS server_host_id, id AS server_tool_id, name AS server_name
     FROM standing_tools
    WHERE (host_id, id) IN (SELECT opened_host_id, opened_tool_id FROM opened WHERE is_server = 1)
-), session AS (
-  SELECT opened_host_id AS session_host_id, opened_id AS session_id, opened_user_id AS session_user_id,
-         opened_pid AS session_pid, coalesce(kernel_name, server_name, opened_program) AS session_program,
-         coalesce(kernel_bytes, opened_bytes) AS session_bytes, kernel_limit_bytes AS session_limit_bytes,
-         opened_unix_ns AS session_unix_ns, opened_boot_ns AS session_boot_ns, opened_run_id AS session_run_id,
-         CASE WHEN kernel_name IS NULL AND server_name IS NULL THEN 1 ELSE 0 END AS is_shell
-    FROM opened
-    LEFT JOIN kernel ON kernel.kernel_host_id = opened.opened_host_id AND kernel.kernel_process_id = opened.opened_id
-    LEFT JOIN server ON server.server_host_id = opened.opened_host_id AND server.server_tool_id = opened.opened_tool_id
-   WHERE coalesce(server_name, '') <> 'jupyterhub' -- it serves all users for good
-), job AS (
-  SELECT host_id AS job_host_id, origin_process_id AS job_origin_id, count(*) - count(end_boot_ns) AS running_count,
-         max(coalesce(started_unix_ns + wall_ns, started_unix_ns)) AS job_unix_ns,
-         max(CASE WHEN run_key IS NOT NULL THEN memory_limit_bytes END) AS job_limit_bytes
-    FROM standing_runs
-   WHERE origin_process_id IS NOT NULL
-   GROUP BY host_id, origin_process_id
 ), sample AS (
   SELECT host_id AS sample_host_id, process_id AS sample_id, boot_ns AS sample_boot_ns, cpu_ns AS sample_cpu_ns,
          min(boot_ns) OVER (PARTITION BY host_id, process_id ORDER BY boot_ns
@@ -67,34 +50,50 @@ WITH kernel AS (
                            ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS earlier_cpu_ns
     FROM placed_samples
    WHERE (host_id, process_id) IN (SELECT opened_host_id, opened_id FROM opened)
-), used AS (
-  SELECT session.session_host_id AS used_host_id, session.session_id AS used_id,
-         CASE WHEN session.is_shell = 1 OR sample.sample_cpu_ns - sample.earlier_cpu_ns
-                   > :least_core_share * (sample.sample_boot_ns - sample.earlier_boot_ns)
-              THEN session.session_unix_ns + coalesce(sample.sample_boot_ns - session.session_boot_ns, 0)
-              ELSE session.session_unix_ns END AS used_unix_ns
-    FROM session
-    LEFT JOIN sample ON sample.sample_host_id = session.session_host_id AND sample.sample_id = session.session_id
-   UNION ALL
-  SELECT job_host_id, job_origin_id, job_unix_ns FROM job
-   UNION ALL
-  SELECT p.host_id, kernel.kernel_process_id,
-         p.started_unix_ns + coalesce(p.end_boot_ns - p.begin_boot_ns, 0)
-    FROM processes p JOIN kernel ON kernel.kernel_host_id = p.host_id AND kernel.kernel_run_id = p.run_id
-   WHERE (p.host_id, p.run_id) IN (SELECT kernel_host_id, kernel_run_id FROM kernel)
-), latest AS (
-  SELECT used_host_id, used_id, max(used_unix_ns) AS latest_unix_ns FROM used GROUP BY used_host_id, used_id
+), sampled AS (
+  SELECT sample_host_id AS sampled_host_id, sample_id AS sampled_id, max(sample_boot_ns) AS last_boot_ns,
+         max(CASE WHEN sample_cpu_ns - earlier_cpu_ns > :least_core_share * (sample_boot_ns - earlier_boot_ns)
+                  THEN sample_boot_ns END) AS active_boot_ns
+    FROM sample
+   GROUP BY sample_host_id, sample_id
+), work AS ( -- runs that began below a session, and processes of a kernel's run
+  SELECT work_host_id, work_origin_id, sum(is_running) AS running_count, max(at_unix_ns) AS work_unix_ns,
+         max(limit_bytes) AS work_limit_bytes
+    FROM (SELECT host_id AS work_host_id, origin_process_id AS work_origin_id,
+                 CASE WHEN end_boot_ns IS NULL THEN 1 ELSE 0 END AS is_running,
+                 coalesce(started_unix_ns + wall_ns, started_unix_ns) AS at_unix_ns,
+                 CASE WHEN run_key IS NOT NULL THEN memory_limit_bytes END AS limit_bytes
+            FROM standing_runs
+           WHERE origin_process_id IS NOT NULL
+           UNION ALL
+          SELECT p.host_id, kernel.kernel_process_id, 0, p.started_unix_ns + coalesce(p.end_boot_ns - p.begin_boot_ns, 0), NULL
+            FROM processes p JOIN kernel ON kernel.kernel_host_id = p.host_id AND kernel.kernel_run_id = p.run_id
+           WHERE (p.host_id, p.run_id) IN (SELECT kernel_host_id, kernel_run_id FROM kernel)) each
+   GROUP BY work_host_id, work_origin_id
+), session AS (
+  SELECT opened.opened_host_id AS session_host_id, opened.opened_id AS session_id, opened.opened_user_id AS session_user_id,
+         opened.opened_pid AS session_pid, opened.opened_run_id AS session_run_id,
+         coalesce(kernel.kernel_name, server.server_name, opened.opened_program) AS session_program,
+         coalesce(kernel.kernel_limit_bytes, work.work_limit_bytes, kernel.kernel_bytes, opened.opened_bytes)
+           AS session_bytes,
+         opened.opened_unix_ns
+           + coalesce(CASE WHEN kernel.kernel_name IS NULL AND server.server_name IS NULL THEN sampled.last_boot_ns
+                           ELSE sampled.active_boot_ns END - opened.opened_boot_ns, 0) AS used_unix_ns,
+         work.work_unix_ns AS work_unix_ns
+    FROM opened
+    LEFT JOIN kernel ON kernel.kernel_host_id = opened.opened_host_id AND kernel.kernel_process_id = opened.opened_id
+    LEFT JOIN server ON server.server_host_id = opened.opened_host_id AND server.server_tool_id = opened.opened_tool_id
+    LEFT JOIN sampled ON sampled.sampled_host_id = opened.opened_host_id AND sampled.sampled_id = opened.opened_id
+    LEFT JOIN work ON work.work_host_id = opened.opened_host_id AND work.work_origin_id = opened.opened_id
+   WHERE coalesce(server.server_name, '') <> 'jupyterhub' -- it serves all users for good
+     AND coalesce(work.running_count, 0) = 0
 ), found AS (
   SELECT h.id AS found_host_id, h.hostname AS found_hostname, h.last_seen_unix_ns AS found_until_unix_ns,
-         latest.latest_unix_ns AS found_unix_ns, session.session_id AS found_id,
-         session.session_run_id AS found_run_id, session.session_user_id AS found_user_id,
-         session.session_program AS found_program, session.session_pid AS found_pid,
-         coalesce(session.session_limit_bytes, job.job_limit_bytes, session.session_bytes) AS found_bytes
-    FROM session
-    JOIN hosts h ON h.id = session.session_host_id
-    JOIN latest ON latest.used_host_id = session.session_host_id AND latest.used_id = session.session_id
-    LEFT JOIN job ON job.job_host_id = session.session_host_id AND job.job_origin_id = session.session_id
-   WHERE coalesce(job.running_count, 0) = 0
+         CASE WHEN session.work_unix_ns > session.used_unix_ns THEN session.work_unix_ns ELSE session.used_unix_ns END
+           AS found_unix_ns,
+         session.session_id AS found_id, session.session_run_id AS found_run_id, session.session_user_id AS found_user_id,
+         session.session_program AS found_program, session.session_pid AS found_pid, session.session_bytes AS found_bytes
+    FROM session JOIN hosts h ON h.id = session.session_host_id
 )
 SELECT found_host_id AS host_id, found_hostname AS hostname, found_unix_ns AS since_unix_ns,
        found_until_unix_ns AS until_unix_ns, 1 AS is_now, 'certain' AS certainty, found_run_id AS run_id, NULL AS run,
