@@ -283,6 +283,17 @@ static void sample_slot(const struct slot *slot, bool with_text, unsigned choice
 	send_event();
 }
 
+/* What a sampler of GPUs says of some of them. */
+static void use_gpu(const struct image_key *image, unsigned i)
+{
+	if (i % 3 == 0)
+		apply_device_use(session.model, image->pid, image->start_boot_ns, "nvidia0",
+				 &(struct device_report){.boot_ns = now_boot_ns,
+							 .busy_ns = (int64_t)MS,
+							 .memory_bytes = (int64_t)(i << 20),
+							 .energy_uj = i % 2 ? 1000 : ROW_NULL});
+}
+
 /* Scans all slots. If `gone` is not 0, slots whose number is a multiple of `gone` + 1 have ended
  * without a record. */
 static void sample_all(bool with_text, unsigned gone)
@@ -294,6 +305,7 @@ static void sample_all(bool with_text, unsigned gone)
 			slots[i] = (struct slot){0};
 		if (!slots[i].image.pid)
 			continue;
+		use_gpu(&slots[i].image, i);
 		sample_slot(&slots[i], with_text, i);
 	}
 	begin(WIRE_PASS);
@@ -517,6 +529,10 @@ static const char *const of_a_kernel[] = {
 	"WHERE p.tool_id = l.id)",
 	"SELECT count(*) FROM runs r WHERE ifnull(uninterruptible_ns, 0) <> (SELECT "
 	"ifnull(sum(uninterruptible_ns), 0) FROM processes p WHERE p.run_id = r.id)",
+	"SELECT count(*) FROM runs r WHERE (ifnull(gpu_busy_ns, 0), ifnull(gpu_energy_uj, 0)) <> (SELECT "
+	"ifnull(sum(gpu_busy_ns), 0), ifnull(sum(gpu_energy_uj), 0) FROM processes p WHERE p.run_id = r.id)",
+	"SELECT count(*) FROM tools l WHERE ifnull(gpu_busy_ns, 0) <> (SELECT ifnull(sum(gpu_busy_ns), 0) "
+	"FROM processes p WHERE p.tool_id = l.id)",
 	"SELECT count(*) FROM tasks t WHERE (process_count, living_count, failed_count, cpu_ns, "
 	"read_bytes) <> (SELECT ifnull(sum(process_count), 0), ifnull(sum(living_count), 0), "
 	"ifnull(sum(failed_count), 0), ifnull(sum(cpu_ns), 0), ifnull(sum(read_bytes), 0) FROM tools l "
