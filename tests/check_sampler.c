@@ -96,13 +96,13 @@ TEST(samples_of_a_process_that_only_waits_for_its_device)
 	report(10, "nvidia0", 500, 100, 0);
 	tell("10<2 seen 1; pass; later 1000");
 	report(10, "nvidia0", 600, 100, 0);
-	tell("10<2 seen 1; pass; later 6000; 10<2 seen 1; pass; later 1000");
+	tell("10<2 seen 1; pass; later 6000; 10<2 seen 1; pass; later 1000"); /* nothing is reported: it was freed */
 	report(10, "nvidia0", 1, 300, 0);
 	tell("10<2 seen 1; pass; 10 ends");
 	ck_assert_rows(
 		"SELECT gpu_busy_ns / 1000000, gpu_memory_bytes / 1048576 FROM samples WHERE gpu_busy_ns IS NOT NULL "
 		"ORDER BY boot_ns",
-		"500 100\n1100 100\n1101 300\n");
+		"500 100\n1100 100\n1100 -\n1101 300\n");
 }
 
 TEST(a_restart_keeps_what_was_reported)

@@ -52,17 +52,21 @@ static int64_t memory_of(const struct counters *counters)
 			 (counters->valid & COUNTER_VALID(rss_shmem_bytes) ? counters->rss_shmem_bytes : 0));
 }
 
-/* Whether GPUs worked for it, or its memory on them changed: by steps of the same size. */
-static bool is_gpu_step(const struct model *model, const struct image *image, int64_t elapsed_ns)
+static int64_t known_or_0(int64_t value)
 {
-	const struct device_use *use = &image->use;
-	int64_t busy_ns = use->busy_ns - (image->sampled_gpu_busy_ns == ROW_NULL ? 0 : image->sampled_gpu_busy_ns);
-	int64_t moved = use->memory_bytes - (image->sampled_gpu_bytes == ROW_NULL ? 0 : image->sampled_gpu_bytes);
+	return value == ROW_NULL ? 0 : value;
+}
 
-	if (use->memory_bytes != ROW_NULL && (moved >= STEP_BYTES || moved <= -STEP_BYTES))
+/* Whether GPUs worked for it, or its memory on them changed, by steps of the same size. Memory that is not reported any
+ * more counts as freed. */
+static bool is_gpu_step(const struct model *model, const struct image *image, uint64_t boot_ns, int64_t elapsed_ns)
+{
+	int64_t busy_ns = known_or_0(image->use.busy_ns) - known_or_0(image->sampled_gpu_busy_ns);
+	int64_t moved = known_or_0(device_memory_at(&image->use, boot_ns)) - known_or_0(image->sampled_gpu_bytes);
+
+	if (moved >= STEP_BYTES || moved <= -STEP_BYTES)
 		return true;
-	return use->busy_ns != ROW_NULL && busy_ns >= STEP_CPU_NS &&
-	       (model->is_quiet_scan || busy_ns >= elapsed_ns / BUSY_SHARE);
+	return busy_ns >= STEP_CPU_NS && (model->is_quiet_scan || busy_ns >= elapsed_ns / BUSY_SHARE);
 }
 
 /* Whether this scan is worth a sample. `now` covers the image; the kernel's counters cover the whole
@@ -74,7 +78,7 @@ static bool is_step(const struct model *model, const struct image *image, const 
 	int64_t cpu_ns = now->cpu_ns - image->sampled_cpu_ns;
 	int64_t elapsed_ns = image->sampled_boot_ns ? (int64_t)(sample->boot_ns - image->sampled_boot_ns) : 0;
 
-	if (moved >= STEP_BYTES || moved <= -STEP_BYTES || is_gpu_step(model, image, elapsed_ns))
+	if (moved >= STEP_BYTES || moved <= -STEP_BYTES || is_gpu_step(model, image, sample->boot_ns, elapsed_ns))
 		return true;
 	if (cpu_ns < STEP_CPU_NS && totals_io_bytes(now) - image->sampled_io_bytes < STEP_BYTES)
 		return false;
@@ -101,7 +105,7 @@ void scan_note_step(struct image *image, uint64_t boot_ns, const struct totals *
 	image->sampled_cpu_ns = now->cpu_ns;
 	image->sampled_io_bytes = totals_io_bytes(now);
 	image->sampled_gpu_busy_ns = image->use.busy_ns;
-	image->sampled_gpu_bytes = image->use.memory_bytes;
+	image->sampled_gpu_bytes = device_memory_at(&image->use, boot_ns);
 }
 
 static void sample_store(struct model *model, struct process *process, const struct event_sample *sample,

@@ -296,6 +296,17 @@ def stall(host, moved=None, ended=None):
                    unix_ns=times["started_unix_ns"], sentence="no progress")
 
 
+def hold_gpu(host, used=3 * HOUR, freed=None, busy=3600, ended=None):
+    """A process of ten hours that used a GPU until `used` seconds ago and then holds 2 GiB there, until `freed`."""
+    process = host.process(host.run(10 * HOUR, ended)[2], 10 * HOUR, ended, program="python3")
+    host.store.db.execute("UPDATE process_rows SET gpu = 'nvidia0', gpu_busy_ns = ?, gpu_peak_bytes = ? WHERE id = ?",
+                          (busy and busy * S, 2 * GIB, process))
+    for ago, done in (10 * HOUR, 0), (used + HOUR, busy and busy // 2), (used, busy), (600, busy):
+        host.store.add("samples", process_id=process, boot_ns=NOW - ago * S - host.boot, cpu_ns=0,
+                       gpu_busy_ns=done and done * S,
+                       gpu_memory_bytes=2 * GIB if freed is None or ago > freed else None)
+
+
 def everything(path):
     """A store for the tests of the lake."""
     store = Store(path)
@@ -305,7 +316,7 @@ def everything(path):
         Host(store, f"large-{number}", cpu_count=8 - 4 * number, memory=(32 - 16 * number) * GIB,
              cloud_instance_type=f"type-{number}", **LONG).load(step=60)
     Host(store, "silent", seen=DAYS, last=2 * HOUR).run(5 * HOUR)
-    for make in (leave_behind, leave_open, stall):
+    for make in (leave_behind, leave_open, stall, hold_gpu):
         make(Host(store, make.__name__, seen=DAYS))
     host = Host(store, "work", seen=DAYS)
     for begin in (9 * HOUR, 6 * HOUR):
@@ -545,6 +556,16 @@ class Planted(Case):
         stall(Host(self.store, "ended", seen=DAYS), ended=HOUR)
         found = self.only("task_stalled", "planted")
         self.assertAlmostEqual(found["memory_byte_seconds"] / GIB, 3 * 2 * HOUR, delta=1)
+
+    def test_gpu_held_and_not_used(self):
+        for name, history in (("planted", {}), ("recent", {"used": HOUR // 2}), ("freed", {"freed": 2 * HOUR}),
+                              ("unknown", {"busy": None}), ("ended", {"ended": 60})):
+            hold_gpu(Host(self.store, name, seen=DAYS), **history)
+        found = self.only("gpu_idle", "planted")
+        self.assertAlmostEqual((NOW - found["since_unix_ns"]) / S, 3 * HOUR, delta=1)
+        self.assertRegex(found["sentence"], r"python3 \(pid 100\) of user \S+ on planted holds 2.00 GiB of GPU memory, "
+                                            r"and has not used a GPU for 3h00m")
+        self.assertIsNone(found["cost_micros"])
 
     def test_failures(self):
         planted, clean = Host(self.store, "planted", seen=DAYS), Host(self.store, "clean", seen=DAYS)
