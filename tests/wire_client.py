@@ -35,6 +35,7 @@ def read_structures(path):
 
 _messages = read_definitions("common/wire/messages.h")
 VERSION = int(_messages["WIRE_VERSION"])
+SAMPLER_VERSION = int(_messages["SAMPLER_VERSION"])
 TYPES = {name: (int(number), re.findall(r"\b([UT])\((\w+)\)", _messages[f"WIRE_{upper}_FIELDS"]))
          for upper, name, number
          in re.findall(r"M\((\w+), (\w+), (\d+)\)", _messages["WIRE_MESSAGES"])}
@@ -135,7 +136,7 @@ def padded(data):
     return data.ljust(-(-len(data) // 8) * 8, b"\0")
 
 
-def message(name, **values):
+def message(name, /, **values):
     """The bytes of one message; fields not given are 0 or empty."""
     number, fields = TYPES[name]
     unknown = set(values) - {field for _, field in fields}
@@ -197,7 +198,7 @@ class Peer:
     def send(self, data):
         self.socket.sendall(data)
 
-    def send_message(self, name, **values):
+    def send_message(self, name, /, **values):
         self.send(frame(message(name, **values)))
 
     def receive(self):

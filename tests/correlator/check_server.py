@@ -27,7 +27,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from daemons import Daemon  # noqa: E402 (the line above comes first)
 from testing import (ENVIRONMENT, OnTerminal, Skip, delay_accounting_held,  # noqa: E402
                      enter_own_mounts, find_tests, run_tests, same, wait_until)
-from wire_client import (FRAME_MAX, MAGIC, RECORD_VERSION, VERSION, Peer, Story,  # noqa: E402
+from wire_client import (FRAME_MAX, MAGIC, RECORD_VERSION, SAMPLER_VERSION, VERSION, Peer, Story,  # noqa: E402
                          frame, message, record)
 
 PROGRAM = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "tracer-correlator").resolve()
@@ -595,6 +595,51 @@ def test_a_probe_that_falls_silent(directory):
         peer.send(story.process_scan(0))
         wait_until("its end is reported", lambda: correlator.complaints()[1:] == [
             "tracer-correlator: the probe sends again"])
+
+
+def sampler(path):
+    peer = Peer(path)
+    peer.send_message("sampler", version=SAMPLER_VERSION, name=b"nvidia", driver=b"580.1")
+    return peer
+
+
+def test_samplers_are_served_beside_the_probe(directory):
+    story, path, now = Story().commands(2), directory / "sampler.sock", time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+    figures = {"boot_ns": now, "interval_ns": 10**9, "pid": Story.INIT[0], "start_boot_ns": 0, "known": 3,
+               "busy_ns": 5 * 10**8, "memory_bytes": 1 << 30}
+    with Correlator(directory, "--sampler-socket", path) as correlator:
+        probe = connect(correlator, story, acknowledged=True)
+        wait_until("its processes are known", lambda: correlator.value("SELECT count(*) FROM processes WHERE pid = 1"))
+        peers = [sampler(path) for _ in range(8)]
+        peers[0].send_message("device_use", device=b"nvidia0", **figures)
+        peers[1].send_message("device_use", device=b"other0", **figures)
+        assert peers[1].is_closed(), "a sampler may report devices of another kind"
+        peers[2].send(story.hello())
+        assert peers[2].is_closed(), "a sampler may be a probe"
+        peers += [sampler(path) for _ in range(2)]
+        assert Peer(path).is_closed(), "a ninth sampler is served"
+        peers[0].send_message("device_use", device=b"nvidia1", **figures)
+        probe.send(story.process_scan(0))
+        wait_until("its figures are stored", lambda: correlator.rows(
+            "SELECT gpu, gpu_busy_ns, gpu_peak_bytes FROM processes WHERE pid = 1") == [("nvidia0,nvidia1", 10**9, 2 << 30)])
+        complaints = [line.split(": ", 1)[1] for line in correlator.complaints() if "sampler nvidia" not in line]
+        same("complaints", complaints, [
+            "connection of a sampler closed: it sent a device that is not of its kind",
+            "connection of a sampler closed: it sent a message that no sampler sends",
+            "connection of a sampler refused: 8 are connected"])
+        correlator.stop()
+    same("sockets that are left", [entry.name for entry in directory.iterdir() if entry.is_socket()], [])
+
+
+def test_an_impostor_of_a_sampler_is_refused(directory):
+    need_root()
+    directory.chmod(0o755)
+    path = directory / "sampler.sock"
+    with Correlator(directory, "--sampler-socket", path):
+        same("mode of the socket", path.stat().st_mode & 0o777, 0o660)
+        same("a stranger", as_stranger(path), 2)
+        path.chmod(0o666)
+        same("a stranger let in by the file's mode", as_stranger(path), 0)
 
 
 def test_nothing_is_sent_before_the_hello(directory):
