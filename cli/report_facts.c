@@ -46,7 +46,7 @@ static void run_gather(struct gathering *gathering)
 	json_set_integer(run, "core_limit_milli", report_cores_milli(report));
 	json_set_integer(run, "host_core_milli", report_host_cores_milli(report));
 	json_set_string(run, "user", row->user_id == ROW_NULL ? NULL : units_user(row->user_id));
-	for (size_t i = 0; i < report->parts.count && report->parts.count > 1; i++)
+	for (size_t i = 0; i < report->parts.count; i++)
 		json_array_append_new(parts, row_to_json(&row_type_part, ROWS_ITEM(&report->parts, part, i)));
 	for (size_t i = 0; i < report->hosts.count; i++)
 		json_array_append_new(hosts, row_to_json(&row_type_host, ROWS_ITEM(&report->hosts, host, i)));
@@ -165,7 +165,7 @@ static void bill_add(json_t *sum, const json_t *other)
 	}
 }
 
-/* What one attempt, or a run with all its parts, cost; null if the prices are absurd. */
+/* What one attempt, or a run with all its parts on other hosts, cost; null if the prices are absurd. */
 static int bill_gather(struct gathering *gathering, const struct row_run *run, enum bill_key by, json_t **ret_root)
 {
 	struct bill_request request = {.by = by, .run = run, .prices = gathering->prices};
@@ -190,11 +190,9 @@ static int cost_gather(struct gathering *gathering, const char *name, enum bill_
 	int error = 0;
 
 	for (size_t i = 0; i < count && error == 0; i++) {
-		const struct row_run *run =
-			report->of_attempts ? &ROWS_ITEM(&report->parts, part, i)->run : report_run(report);
 		json_t *bill = NULL;
 
-		error = bill_gather(gathering, run, by, &bill);
+		error = bill_gather(gathering, &ROWS_ITEM(&report->parts, part, i)->run, by, &bill);
 		if (!sum)
 			sum = json_incref(bill);
 		else

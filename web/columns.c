@@ -46,7 +46,7 @@ struct length_row {
 	int64_t length;
 };
 
-static const struct web_column length_columns[] = {{"length", offsetof(struct length_row, length), false}};
+static const struct web_column length_columns[] = {{"length", offsetof(struct length_row, length), WEB_PLAIN}};
 
 void web_texts_init(struct web_texts *texts)
 {
@@ -164,32 +164,72 @@ static void pack(struct packer *packer, const void *data, size_t size, int flush
 struct reader {
 	const char *row;
 	size_t row_size;
-	bool is_delta;
+	enum web_coding coding;
 	int64_t last;
+	const int64_t *sums; /* of the parts of each row */
 };
 
-static struct reader reader_of(const struct web_table *table, const struct web_column *column)
+static const struct web_column *column_find(const struct web_table *table, const char *name)
 {
-	return (struct reader){(const char *)table->rows + column->offset, table->row_size, column->is_delta, 0};
+	for (size_t i = 0; i < table->column_count; i++)
+		if (strcmp(table->columns[i].name, name) == 0)
+			return &table->columns[i];
+	return NULL;
+}
+
+static int64_t number_at(const struct web_table *table, size_t row, const struct web_column *column)
+{
+	return *(const int64_t *)(const void *)((const char *)table->rows + row * table->row_size + column->offset);
+}
+
+/* Adds up the parts of each row; what is unknown counts as 0. Returns NULL if out of memory. */
+static int64_t *sums_make(const struct web_table *table, const struct web_column *column)
+{
+	const struct web_table *parts = table->parts;
+	const struct web_column *of = column_find(parts, table->part_of), *number = column_find(parts, column->name);
+	uint64_t *sums = calloc(table->count + 1, sizeof(*sums));
+
+	for (size_t i = 0; sums && i < parts->count; i++) {
+		int64_t row = number_at(parts, i, of), value = number_at(parts, i, number);
+
+		if (row >= 0 && (size_t)row < table->count && value != ROW_NULL)
+			sums[row] += (uint64_t)value;
+	}
+	return (int64_t *)sums;
+}
+
+static struct reader reader_of(const struct web_table *table, const struct web_column *column, const int64_t *sums)
+{
+	return (struct reader){(const char *)table->rows + column->offset, table->row_size, column->coding, 0, sums};
+}
+
+/* Small numbers, whatever their sign, become small. */
+static uint64_t zigzag(int64_t value, int64_t expected)
+{
+	int64_t difference = (int64_t)((uint64_t)value - (uint64_t)expected);
+
+	return (uint64_t)difference << 1 ^ (uint64_t)(difference >> 63);
 }
 
 static uint64_t reader_next(struct reader *reader)
 {
-	int64_t value = *(const int64_t *)(const void *)reader->row, delta;
+	int64_t value = *(const int64_t *)(const void *)reader->row, last = reader->last;
 
 	reader->row += reader->row_size;
-	if (!reader->is_delta)
+	if (reader->coding == WEB_REST) {
+		int64_t sum = *reader->sums++;
+
+		return value == ROW_NULL ? 0 : zigzag(value, sum) + 1;
+	}
+	if (reader->coding == WEB_PLAIN)
 		return value < 0 ? 0 : (uint64_t)value + 1;
-	if (value == ROW_NULL)
-		value = reader->last;
-	delta = (int64_t)((uint64_t)value - (uint64_t)reader->last);
-	reader->last = value;
-	return (uint64_t)delta << 1 ^ (uint64_t)(delta >> 63);
+	reader->last = value == ROW_NULL ? last : value;
+	return zigzag(reader->last, last);
 }
 
-static unsigned column_bytes(const struct web_table *table, const struct web_column *column)
+static unsigned column_bytes(const struct web_table *table, const struct web_column *column, const int64_t *sums)
 {
-	struct reader reader = reader_of(table, column);
+	struct reader reader = reader_of(table, column, sums);
 	uint64_t all = 0;
 
 	for (size_t i = 0; i < table->count; i++)
@@ -197,13 +237,17 @@ static unsigned column_bytes(const struct web_table *table, const struct web_col
 	return all ? (unsigned)(71 - __builtin_clzll(all)) / 8 : 0;
 }
 
-static void column_pack(struct packer *packer, const struct web_table *table, const struct web_column *column)
+static int column_pack(struct packer *packer, const struct web_table *table, const struct web_column *column)
 {
-	unsigned bytes = column_bytes(table, column);
+	int64_t *sums = column->coding == WEB_REST ? sums_make(table, column) : NULL;
 	unsigned char buffer[16384];
+	unsigned bytes;
 
+	if (column->coding == WEB_REST && !sums)
+		return -ENOMEM;
+	bytes = column_bytes(table, column, sums);
 	for (unsigned plane = 0; plane < bytes; plane++) {
-		struct reader reader = reader_of(table, column);
+		struct reader reader = reader_of(table, column, sums);
 		size_t used = 0;
 
 		for (size_t i = 0; i < table->count; i++) {
@@ -214,21 +258,34 @@ static void column_pack(struct packer *packer, const struct web_table *table, co
 			used = 0;
 		}
 	}
+	free(sums);
+	return 0;
+}
+
+static json_t *column_to_json(const struct web_table *table, const struct web_column *column)
+{
+	int64_t *sums = column->coding == WEB_REST ? sums_make(table, column) : NULL;
+	bool is_known = sums || column->coding != WEB_REST; /* else out of memory, as column_pack() finds, too */
+	json_t *object = json_pack("{s:i}", "bytes", is_known ? (int)column_bytes(table, column, sums) : 0);
+
+	free(sums);
+	if (column->coding == WEB_DELTA)
+		json_object_set_new(object, "delta", json_true());
+	if (column->coding == WEB_REST)
+		json_object_set_new(object, "rest", json_true());
+	return object;
 }
 
 static json_t *table_to_json(const struct web_table *table)
 {
-	json_t *columns = json_object();
+	json_t *columns = json_object(), *object;
 
-	for (size_t i = 0; i < table->column_count; i++) {
-		const struct web_column *column = &table->columns[i];
-		json_t *object = json_pack("{s:i}", "bytes", (int)column_bytes(table, column));
-
-		if (column->is_delta)
-			json_object_set_new(object, "delta", json_true());
-		json_object_set_new(columns, column->name, object);
-	}
-	return json_pack("{s:I, s:o}", "count", (json_int_t)table->count, "columns", columns);
+	for (size_t i = 0; i < table->column_count; i++)
+		json_object_set_new(columns, table->columns[i].name, column_to_json(table, &table->columns[i]));
+	object = json_pack("{s:I, s:o}", "count", (json_int_t)table->count, "columns", columns);
+	if (table->parts)
+		json_object_set_new(object, "parts", json_pack("[ss]", table->parts->name, table->part_of));
+	return object;
 }
 
 static int head_pack(struct packer *packer, const json_t *facts, const struct web_table *const *tables,
@@ -260,12 +317,12 @@ int web_columns_write(FILE *file, const json_t *facts, const struct web_table *c
 	struct packer packer = {.file = file};
 	int error;
 
-	if (deflateInit(&packer.stream, Z_DEFAULT_COMPRESSION) != Z_OK)
+	if (deflateInit(&packer.stream, Z_BEST_COMPRESSION) != Z_OK)
 		return -ENOMEM;
 	error = head_pack(&packer, facts, tables, table_count);
 	for (size_t i = 0; i < table_count && error == 0; i++)
 		for (size_t j = 0; j < tables[i]->column_count; j++)
-			column_pack(&packer, tables[i], &tables[i]->columns[j]);
+			error = error < 0 ? error : column_pack(&packer, tables[i], &tables[i]->columns[j]);
 	for (const struct web_text *text = texts->texts; text && error == 0; text = text->hh.next)
 		pack(&packer, text->text, strlen(text->text), Z_NO_FLUSH);
 	pack(&packer, NULL, 0, Z_FINISH);

@@ -7,11 +7,18 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* How the numbers of a column are stored, so that they compress well. */
+enum web_coding {
+	WEB_PLAIN,
+	WEB_DELTA, /* as differences; unknown is that of the row before */
+	WEB_REST,  /* what is left when the sum of the row's parts is subtracted */
+};
+
 /* A whole number of a row, ROW_NULL (unknown), or the index of a text. */
 struct web_column {
 	const char *name;
 	size_t offset; /* of an int64_t in the row */
-	bool is_delta; /* stored as differences; unknown is then that of the row before */
+	enum web_coding coding;
 };
 
 struct web_table {
@@ -19,6 +26,9 @@ struct web_table {
 	const struct web_column *columns;
 	size_t column_count;
 	size_t row_size;
+	/* A table whose rows are parts of rows of this one, and its column that says of which; NULL if there is none. */
+	const struct web_table *parts;
+	const char *part_of;
 	void *rows;
 	size_t count, capacity;
 };

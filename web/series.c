@@ -19,7 +19,7 @@ struct series_row {
 };
 
 static const struct web_column series_columns[] = {
-#define A(name) {#name, offsetof(struct series_row, name), false},
+#define A(name) {#name, offsetof(struct series_row, name), WEB_PLAIN},
 	AMOUNTS(A) A(blocked_us) A(memory_bytes)
 #undef A
 };
@@ -82,35 +82,33 @@ int64_t web_series_step_us(const struct web_series *series)
 
 /* ---- amounts --------------------------------------------------------------------- */
 
-/* Where a time lies, in steps. */
-static double step_of(const struct web_series *series, int64_t us)
-{
-	double step = (double)us / (double)series->step_us;
-
-	return step < 0 ? 0 : step > (double)series->count ? (double)series->count : step;
-}
-
+/* Spreads an amount over a time in steps; what lies outside the run's time is left out. */
 static void spread(struct web_series *series, int at, double from, double to, double amount)
 {
-	size_t first = (size_t)from, last = (size_t)to;
+	double begin = from < 0 ? 0 : from, end = to > (double)series->count ? (double)series->count : to;
+	size_t first, last;
 	double rate;
 
-	if (amount <= 0)
+	if (to < from) /* a scan that was late */
+		begin = end;
+	if (amount <= 0 || begin > end || end < 0)
 		return;
-	if (first >= series->count) { /* at the very end */
-		series->amounts[series->count - 1][at] += amount;
-		return;
-	}
-	if (to <= from || first == last) {
+	first = (size_t)begin;
+	last = (size_t)end;
+	if (first == series->count) /* at the very end */
+		first = last = series->count - 1;
+	if (to > from)
+		amount *= (end - begin) / (to - from);
+	if (first == last) {
 		series->amounts[first][at] += amount;
 		return;
 	}
-	rate = amount / (to - from);
-	series->amounts[first][at] += rate * ((double)first + 1 - from);
+	rate = amount / (end - begin);
+	series->amounts[first][at] += rate * ((double)first + 1 - begin);
 	series->rises[first + 1][at] += rate;
 	series->rises[last][at] -= rate;
 	if (last < series->count)
-		series->amounts[last][at] += rate * (to - (double)last);
+		series->amounts[last][at] += rate * (end - (double)last);
 }
 
 static double used(int64_t from, int64_t to)
@@ -120,7 +118,7 @@ static double used(int64_t from, int64_t to)
 
 void web_series_add(struct web_series *series, const struct web_point *from, const struct web_point *to)
 {
-	double begin = step_of(series, from->us), end = step_of(series, to->us);
+	double begin = (double)from->us / (double)series->step_us, end = (double)to->us / (double)series->step_us;
 
 #define A(name) spread(series, AT_##name, begin, end, used(from->name, to->name));
 	AMOUNTS(A)

@@ -6,46 +6,49 @@
 #include <string.h>
 
 #include "common/grow.h"
+#include "common/progress.h"
 #include "query/command.h"
 #include "web/series.h"
 
 #define COMMAND_SIZE 8192
-#define SCAN_US 1000000 /* between process scans (correlator/host): what samplers of other programs do at best */
+#define PROGRESS_PROCESSES 4096
 
-/* N(name): a number, D(name): one that is stored as a difference to the row before. */
+/* N(name): a number, D(name): one that is stored as a difference to the row before, R(name): to the sum of the row's
+ * parts. */
 /* clang-format off */
-#define SPAN(N) \
-	N(wall_us) N(cpu_us) N(wait_us) N(peak_rss_bytes) N(read_bytes) N(write_bytes) N(sent_bytes) N(received_bytes)
-#define TASK(N, D) \
+#define SPAN(N, R) \
+	N(wall_us) R(cpu_us) R(wait_us) N(peak_rss_bytes) R(read_bytes) R(write_bytes) R(sent_bytes) R(received_bytes)
+#define TASK(N, D, R) \
 	N(name) N(label) N(status) N(kind) N(command) N(sample) N(bound_by) N(id_high) N(id_low) N(host) N(user_id) \
-	N(parent) N(retried_by) D(begin_us) SPAN(N) N(storage_us) N(memory_wait_us) N(concurrent_memory_bytes) \
+	N(parent) N(retried_by) D(begin_us) SPAN(N, R) N(storage_us) N(memory_wait_us) N(concurrent_memory_bytes) \
 	N(memory_limit_bytes) N(cgroup_peak_bytes) N(core_limit_milli) N(requested_thread_count) N(process_count) \
 	N(failed_count) N(lost_count) N(partial_count) N(exit_code) N(signal) N(out_of_memory) N(critical) \
 	N(engine_wall_us) N(engine_cpu_us) N(engine_peak_rss_bytes)
-#define TOOL(N, D) D(task) N(name) N(role) D(begin_us) SPAN(N) N(process_count) N(failed_count)
+#define TOOL(N, D, R) D(task) N(name) N(role) D(begin_us) SPAN(N, R) N(process_count) N(failed_count)
 #define PROCESS(N, D) \
-	D(tool) N(parent) D(pid) N(program) N(command) N(user_id) D(begin_us) SPAN(N) N(exit_code) N(signal) \
+	D(tool) N(parent) D(pid) N(program) N(command) N(user_id) D(begin_us) SPAN(N, N) N(exit_code) N(signal) \
 	N(failed) N(oom_killed) N(doubtful)
 /* clang-format on */
 
 #define MEMBER(name) int64_t name;
 struct web_task {
-	TASK(MEMBER, MEMBER)
+	TASK(MEMBER, MEMBER, MEMBER)
 };
 struct web_tool {
-	TOOL(MEMBER, MEMBER)
+	TOOL(MEMBER, MEMBER, MEMBER)
 };
 struct web_process {
 	PROCESS(MEMBER, MEMBER)
 };
 
-#define COLUMN_N(name) {#name, offsetof(struct web_row, name), false},
-#define COLUMN_D(name) {#name, offsetof(struct web_row, name), true},
+#define COLUMN_N(name) {#name, offsetof(struct web_row, name), WEB_PLAIN},
+#define COLUMN_D(name) {#name, offsetof(struct web_row, name), WEB_DELTA},
+#define COLUMN_R(name) {#name, offsetof(struct web_row, name), WEB_REST},
 #define web_row web_task
-static const struct web_column task_columns[] = {TASK(COLUMN_N, COLUMN_D)};
+static const struct web_column task_columns[] = {TASK(COLUMN_N, COLUMN_D, COLUMN_R)};
 #undef web_row
 #define web_row web_tool
-static const struct web_column tool_columns[] = {TOOL(COLUMN_N, COLUMN_D)};
+static const struct web_column tool_columns[] = {TOOL(COLUMN_N, COLUMN_D, COLUMN_R)};
 #undef web_row
 #define web_row web_process
 static const struct web_column process_columns[] = {PROCESS(COLUMN_N, COLUMN_D)};
@@ -318,7 +321,9 @@ static int process_add(void *context, const struct row_process *process, bool is
 		task->command = row->command;
 		task->user_id = row->user_id;
 	}
-	spans->sampled_count += row->wall_us == ROW_NULL || row->wall_us >= SCAN_US;
+	if (spans->processes.count % PROGRESS_PROCESSES == 0)
+		progress_show("tracer: %zu of %lld processes", spans->processes.count,
+			      (long long)report_run(loading->request->report)->process_count);
 	error = placed_add(loading, process, spans->processes.count - 1);
 	return error < 0 ? error : held_add(loading, process);
 }
@@ -416,7 +421,8 @@ int web_spans_load(const struct web_spans_request *request, struct web_spans *re
 					     .task_end = task_end,
 					     .by_tool = true};
 	struct loading loading = {.request = request, .spans = ret_spans};
-	int64_t wall_us = us_of(report_wall_ns(report, run->begin_boot_ns, run->end_boot_ns));
+	bool is_running = strcmp(run->status, "running") == 0;
+	int64_t wall_us = us_of(report_wall_ns(report, run->begin_boot_ns, is_running ? ROW_NULL : run->end_boot_ns));
 	int error;
 
 	*ret_spans = (struct web_spans){
@@ -424,10 +430,15 @@ int web_spans_load(const struct web_spans_request *request, struct web_spans *re
 		.tools = TABLE("tools", tool_columns, web_tool),
 		.processes = TABLE("processes", process_columns, web_process),
 	};
+	ret_spans->tasks.parts = &ret_spans->tools;
+	ret_spans->tasks.part_of = "task";
+	ret_spans->tools.parts = &ret_spans->processes;
+	ret_spans->tools.part_of = "tool";
 	web_texts_init(&ret_spans->texts);
 	loading.series = web_series_new(wall_us);
 	loading.critical = critical_find(&request->account->schedule);
 	error = loading.series && loading.critical ? report_walk(report, NULL, 0, &writer, &loading) : -ENOMEM;
+	progress_hide();
 	if (error == 0) {
 		parents_find(&loading);
 		ret_spans->step_us = web_series_step_us(loading.series);

@@ -18,7 +18,6 @@ struct web_spans {
 	struct web_table tasks, tools, processes, series;
 	int64_t step_us;                            /* of the series */
 	int64_t command_count, command_known_count; /* of processes: in the page, in the store */
-	int64_t sampled_count;                      /* processes that a scan once a second could see */
 };
 
 /* Returns 0 or -errno; free the spans either way. */

@@ -61,6 +61,11 @@ class Page:
                 size = table["count"] * column["bytes"]
                 self.tables[name][title] = unpack(self.data[at:at + size], table["count"], column)
                 at += size
+        for name, table in reversed(head["tables"].items()):
+            for title, column in table["columns"].items():
+                if column.get("rest"):
+                    parts, of = (self.tables[table["parts"][0]][key] for key in (title, table["parts"][1]))
+                    add_parts(self.tables[name][title], of, parts)
         self.texts = []
         for length in self.tables["texts"]["length"]:
             self.texts.append(self.data[at:at + length].decode())
@@ -76,6 +81,17 @@ class Page:
         return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
 
+def signed(zigzag):
+    return zigzag >> 1 ^ -(zigzag & 1)
+
+
+def add_parts(values, of, parts):
+    """Adds the sums of the parts of each row, which were left out."""
+    for row, value in zip(of, parts):
+        if values[row] is not None:
+            values[row] += value or 0
+
+
 def unpack(data, count, column):
     """The numbers of a column."""
     wide = bytearray(8 * count)
@@ -83,9 +99,10 @@ def unpack(data, count, column):
         wide[plane::8] = data[plane * count:(plane + 1) * count]
     stored = array.array("Q", bytes(wide))
     if not column.get("delta"):
-        return [number - 1 if number else None for number in stored]
+        values = [number - 1 if number else None for number in stored]
+        return [value if value is None else signed(value) for value in values] if column.get("rest") else values
     last, values = 0, []
     for number in stored:
-        last += number >> 1 ^ -(number & 1)
+        last += signed(number)
         values.append(last)
     return values

@@ -44,10 +44,13 @@ function decodeBase64(text) {
   });
 }
 
+/** @param {number} zigzag NaN is unknown */
+const signed = (zigzag) => (zigzag % 2 === 1 ? -(zigzag + 1) / 2 : zigzag / 2);
+
 /**
  * @param {Uint8Array} bytes
  * @param {number} count
- * @param {{bytes: number, delta?: boolean}} column
+ * @param {{bytes: number, delta?: boolean, rest?: boolean}} column
  */
 function unpackColumn(bytes, count, column) {
   const values = new Float64Array(count);
@@ -57,15 +60,22 @@ function unpackColumn(bytes, count, column) {
   }
   if (column.delta) {
     let last = 0;
-    for (let i = 0; i < count; i++) {
-      const zigzag = values[i];
-      last += zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
-      values[i] = last;
-    }
+    for (let i = 0; i < count; i++) values[i] = last += signed(values[i]);
   } else {
     for (let i = 0; i < count; i++) values[i] = values[i] === 0 ? NaN : values[i] - 1;
   }
+  if (column.rest) for (let i = 0; i < count; i++) values[i] = signed(values[i]);
   return values;
+}
+
+/**
+ * Adds the sums of the parts of each row, which were left out.
+ * @param {Float64Array} values
+ * @param {Float64Array} of the row that a part belongs to
+ * @param {Float64Array} parts
+ */
+function addParts(values, of, parts) {
+  for (let i = 0; i < parts.length; i++) values[of[i]] += parts[i] || 0;
 }
 
 /**
@@ -94,7 +104,9 @@ function textsOf(bytes, lengths) {
  * @returns {Promise<Run>}
  */
 export async function unpack(base64) {
-  const stream = decodeBase64(base64.trim()).pipeThrough(/** @type {any} */ (new DecompressionStream("deflate")));
+  /* The checker's library does not know it. */
+  const { DecompressionStream } = /** @type {any} */ (globalThis);
+  const stream = decodeBase64(base64.trim()).pipeThrough(new DecompressionStream("deflate"));
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
   const jsonLength = new DataView(bytes.buffer).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + jsonLength)));
@@ -112,6 +124,14 @@ export async function unpack(base64) {
         await pause();
         begin = performance.now();
       }
+    }
+  }
+  /* Parts come after what they are parts of, and are complete first. */
+  for (const [name, table] of Object.entries(head.tables).reverse()) {
+    for (const [title, column] of Object.entries(table.columns)) {
+      if (!column.rest) continue;
+      const [parts, of] = table.parts;
+      addParts(tables[name].columns[title], tables[parts].columns[of], tables[parts].columns[title]);
     }
   }
   return {
