@@ -11,6 +11,8 @@ import { endOf } from "./select.js";
  */
 
 const PATH_NAMES = 12;
+const SHOWN_COUNT = 8;
+const LISTED_COUNT = 60;
 
 const BOUND_DEFINITION = "What the threads of its tasks did most of the time: compute, or wait for storage, memory, a network filesystem or a processor.";
 
@@ -224,6 +226,24 @@ function doubtsOf(tune) {
 }
 
 /**
+ * @param {Run} run
+ * @param {State} state
+ */
+function listOf(run, state) {
+  const findings = /** @type {any[]} */ (run.facts.tune.findings);
+  /** @param {number} from @param {number} to */
+  const list = (from, to) => element("ol", { class: "findings", start: String(from + 1) },
+    ...findings.slice(from, to).map((finding) => findingItem(run, state, finding)));
+  const left = findings.length - SHOWN_COUNT;
+  return [
+    list(0, SHOWN_COUNT),
+    left > 0 ? element("details", { class: "fold" }, element("summary", {}, plural(left, "more finding")), list(SHOWN_COUNT, LISTED_COUNT)) : null,
+    element("p", { class: "dim" }, "What can save most is first. Each saving is of that finding alone: they do not add up.",
+      findings.length > LISTED_COUNT ? ` ${LISTED_COUNT} of ${plural(findings.length, "finding")} are listed: tracer tune has all.` : ""),
+  ];
+}
+
+/**
  * @param {HTMLElement} place
  * @param {Run} run
  * @param {State} state
@@ -234,11 +254,8 @@ export function mount(place, run, state) {
     place.append(element("p", { class: "dim" }, "Not known: this run was not searched for findings."));
     return;
   }
-  const { findings } = tune;
-  const found = findings.length === 0
-    ? [element("p", {}, "Nothing found that would make this run faster or cheaper.")]
-    : [element("ol", { class: "findings" }, ...findings.map((/** @type {any} */ finding) => findingItem(run, state, finding))),
-      element("p", { class: "dim" }, "What can save most is first. Each saving is of that finding alone: they do not add up.")];
+  const found = tune.findings.length === 0
+    ? [element("p", {}, "Nothing found that would make this run faster or cheaper.")] : listOf(run, state);
   const went = tune.wall?.wall_ns > 0
     ? element("div", { class: "beside" }, wallParts(run), processorParts(tune)) : null;
   place.append(element("div", {}, ...found, doubtsOf(tune), went, pathTable(tune)));
