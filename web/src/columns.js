@@ -154,9 +154,10 @@ export function groupRows(count, key) {
   /** @type {Map<string, number[]>} */
   const groups = new Map();
   for (let row = 0; row < count; row++) {
-    const rows = groups.get(key(row));
+    const name = key(row);
+    const rows = groups.get(name);
     if (rows) rows.push(row);
-    else groups.set(key(row), [row]);
+    else groups.set(name, [row]);
   }
   return [...groups].map(([name, rows]) => ({ key: name, rows }));
 }
