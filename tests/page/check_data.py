@@ -164,7 +164,7 @@ def figures_are_those_of_show(pages, kind):
           if run.get(name) != value and name not in ("host", "core_limit_milli") and (name, value) != ("wall_ns", None)])
     for name in ("losses", "containers", "lower_bounds"):
         same(f"{name} of the page", page.facts[name], said[name])
-    same("parts", [part["id"] for part in page.facts["parts"]], [part["id"] for part in said.get("parts", [said["run"]])])
+    same("parts", [part["id"] for part in page.facts["parts"]], [part["id"] for part in said.get("parts", [])])
     for name, command in (("failures", ("failed",)), ("tune", ("tune",)), ("cost", ("cost", "--by", "task"))):
         answer = pages.json(kind, *command)
         same(name, page.facts[name], answer["failures"] if name == "failures" else answer)
