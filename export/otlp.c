@@ -72,6 +72,8 @@ static void attributes_begin(struct writing *writing)
 		attribute_integer(writing, "tracer.cpu_ns", (row)->cpu_ns); \
 		attribute_integer(writing, "tracer.run_delay_ns", (row)->run_delay_ns); \
 		attribute_integer(writing, "tracer.peak_rss_bytes", (row)->peak_rss_bytes); \
+		attribute_integer(writing, "tracer.gpu_busy_ns", (row)->gpu_busy_ns); \
+		attribute_integer(writing, "tracer.gpu_peak_bytes", (row)->gpu_peak_bytes); \
 		attribute_integer(writing, "tracer.read_bytes", (row)->read_bytes); \
 		attribute_integer(writing, "tracer.write_bytes", (row)->write_bytes); \
 		attribute_integer(writing, "tracer.process_count", (row)->process_count); \

@@ -30,7 +30,7 @@ struct group {
 struct process {
 	struct export_span span;
 	size_t lane; /* in its tool */
-	int64_t pid, cpu_ns, peak_rss_bytes, exit_code, signal;
+	int64_t pid, cpu_ns, peak_rss_bytes, gpu_busy_ns, gpu_peak_bytes, exit_code, signal;
 	const char *program;
 };
 
@@ -198,6 +198,8 @@ static int process_read(void *context, const struct row_process *row, bool is_la
 		.pid = row->pid,
 		.cpu_ns = row->cpu_ns,
 		.peak_rss_bytes = row->peak_rss_bytes,
+		.gpu_busy_ns = row->gpu_busy_ns,
+		.gpu_peak_bytes = row->gpu_peak_bytes,
 		.exit_code = row->exit_code,
 		.signal = row->signal,
 		.program = arena_copy(&writing->texts, row->program, strlen(row->program)),
@@ -216,6 +218,15 @@ static void outcome_write(struct json_writer *json, int64_t exit_code, int64_t s
 		json_write_integer(json, "signal", signal);
 }
 
+/* Few processes use a GPU. */
+static void gpu_write(struct json_writer *json, int64_t busy_ns, int64_t peak_bytes)
+{
+	if (busy_ns != ROW_NULL)
+		json_write_integer(json, "gpu_busy_ns", busy_ns);
+	if (peak_bytes != ROW_NULL)
+		json_write_integer(json, "gpu_peak_bytes", peak_bytes);
+}
+
 static void process_write(struct writing *writing, const struct process *process, size_t lane)
 {
 	struct json_writer *json = &writing->json;
@@ -224,6 +235,7 @@ static void process_write(struct writing *writing, const struct process *process
 	json_write_integer(json, "pid", process->pid);
 	json_write_integer(json, "cpu_ns", process->cpu_ns);
 	json_write_integer(json, "peak_rss_bytes", process->peak_rss_bytes);
+	gpu_write(json, process->gpu_busy_ns, process->gpu_peak_bytes);
 	outcome_write(json, process->exit_code, process->signal);
 	event_end(writing);
 }
@@ -237,6 +249,7 @@ static void tool_write(struct writing *writing, const struct tool *tool, size_t 
 	json_write_integer(json, "cpu_ns", tool->row->cpu_ns);
 	json_write_integer(json, "run_delay_ns", tool->row->run_delay_ns);
 	json_write_integer(json, "peak_rss_bytes", tool->row->peak_rss_bytes);
+	gpu_write(json, tool->row->gpu_busy_ns, tool->row->gpu_peak_bytes);
 	json_write_integer(json, "read_bytes", tool->row->read_bytes);
 	json_write_integer(json, "write_bytes", tool->row->write_bytes);
 	event_end(writing);
@@ -255,6 +268,7 @@ static void task_write(struct writing *writing, size_t lane)
 	json_write_integer(json, "cpu_ns", task->cpu_ns);
 	json_write_integer(json, "run_delay_ns", task->run_delay_ns);
 	json_write_integer(json, "peak_rss_bytes", task->peak_rss_bytes);
+	gpu_write(json, task->gpu_busy_ns, task->gpu_peak_bytes);
 	json_write_integer(json, "concurrent_memory_bytes", task->concurrent_memory_bytes);
 	json_write_integer(json, "read_bytes", task->read_bytes);
 	json_write_integer(json, "write_bytes", task->write_bytes);

@@ -51,6 +51,8 @@ class Export(unittest.TestCase):
         with contextlib.closing(sqlite3.connect(cls.stores["hostile"])) as store, store:
             store.execute("UPDATE tasks SET name = ?, label = ?", (HOSTILE, HOSTILE))
             store.execute("UPDATE tools SET name = CAST(x'ff3c00' AS TEXT)")
+            for table in "runs", "tasks", "tools", "process_rows":
+                store.execute(f"UPDATE {table} SET gpu_busy_ns = 5, gpu_peak_bytes = 7")
 
     @classmethod
     def tearDownClass(cls):
@@ -170,6 +172,16 @@ class Export(unittest.TestCase):
             if open_ends:
                 self.assertLessEqual(event["end"], open_ends[-1], event)
             open_ends.append(event["end"])
+
+    def test_use_of_gpus(self):
+        for store, expected in ("snakemake", set()), ("hostile", {(5, 7)}):
+            events = json.loads(self.export(store, "perfetto"))["traceEvents"]
+            self.assertEqual({(event["args"]["gpu_busy_ns"], event["args"]["gpu_peak_bytes"]) for event in events
+                              if event["ph"] == "X" and "gpu_busy_ns" in event["args"]}, expected)
+            spans = json.loads(self.export(store, "otlp"))["resourceSpans"][0]["scopeSpans"][0]["spans"]
+            attributes = [{each["key"]: each["value"] for each in span["attributes"]} for span in spans]
+            self.assertEqual({(int(each["tracer.gpu_busy_ns"]["intValue"]), int(each["tracer.gpu_peak_bytes"]["intValue"]))
+                              for each in attributes if "tracer.gpu_busy_ns" in each}, expected)
 
     def test_otlp(self):
         shown = self.shown("failures")
