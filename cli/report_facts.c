@@ -46,7 +46,7 @@ static void run_gather(struct gathering *gathering)
 	json_set_integer(run, "core_limit_milli", report_cores_milli(report));
 	json_set_integer(run, "host_core_milli", report_host_cores_milli(report));
 	json_set_string(run, "user", row->user_id == ROW_NULL ? NULL : units_user(row->user_id));
-	for (size_t i = 0; i < report->parts.count; i++)
+	for (size_t i = 0; i < report->parts.count && report->parts.count > 1; i++)
 		json_array_append_new(parts, row_to_json(&row_type_part, ROWS_ITEM(&report->parts, part, i)));
 	for (size_t i = 0; i < report->hosts.count; i++)
 		json_array_append_new(hosts, row_to_json(&row_type_host, ROWS_ITEM(&report->hosts, host, i)));
