@@ -152,10 +152,11 @@ static void failure_write(const struct markdown *markdown, const json_t *failure
 		   *cause = member(failure, "cause");
 
 	fprintf(markdown->file, "- **%s** ", member(failure, "verdict"));
+	text_write(markdown, name ? name : "a process");
 	if (sentence) {
+		fputs(": ", markdown->file);
 		text_write(markdown, sentence);
 	} else { /* shared */
-		text_write(markdown, name ? name : "a process");
 		fprintf(markdown->file, " %s", units_result(number(task, "exit_code"), number(task, "signal")));
 	}
 	if (cause) {
@@ -171,15 +172,17 @@ static void failure_write(const struct markdown *markdown, const json_t *failure
 
 static void failures_write(const struct markdown *markdown)
 {
+	static const char *const verdicts[] = {"fatal", "retried", "harmless"};
 	const json_t *failures = json_object_get(markdown->answers, "failures"), *failure;
-	size_t index, count = json_array_size(failures);
+	size_t index, count = json_array_size(failures), shown = 0;
 
 	if (count == 0 && !report_has_failed(report_run(markdown->report)->status))
 		return;
 	fprintf(markdown->file, "\n## Failures\n\n%s", count == 0 ? "The cause is unknown.\n" : "");
-	json_array_foreach (failures, index, failure)
-		if (index < FAILURES_MAX)
-			failure_write(markdown, failure);
+	for (size_t i = 0; i < sizeof(verdicts) / sizeof(verdicts[0]); i++)
+		json_array_foreach (failures, index, failure)
+			if (strcmp(member(failure, "verdict"), verdicts[i]) == 0 && shown++ < FAILURES_MAX)
+				failure_write(markdown, failure);
 	if (count > FAILURES_MAX)
 		fprintf(markdown->file, "- %zu of %zu are shown: `tracer failed --all %s`\n", (size_t)FAILURES_MAX,
 			count, units_id(report_run(markdown->report)->id, true));
