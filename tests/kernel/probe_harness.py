@@ -22,9 +22,9 @@ from wire_client import MAGIC, VERSION, frame, message, split_frames, unpack_mes
 
 SETTLE_TIMEOUT_S = 120 if EMULATED else 60
 # The kernel frees a process, and reports its final figures, up to this long after it was reaped; on a busy
-# machine later, so a recording waits longer for those that it lacks.
+# machine later, so a recording waits longer for those that it lacks: emulated beside 15 others, 6.1 took 4.9 s.
 FINAL_RECORDS_S = 0.5
-LATE_FINAL_RECORDS_S = 5
+LATE_FINAL_RECORDS_S = 30 if EMULATED else 5
 
 
 class KernelSilent(Repeatable, AssertionError):
