@@ -215,8 +215,8 @@ function groupFigures(groups, columns) {
   return {
     wall: [
       figureColumn("wall_us", (row) => wall.median[row], { key: "median", title: "median wall time", definition: "Half took longer, half less." }),
-      figureColumn("wall_us", (row) => wall.largest[row], { key: "longest", title: "longest" }),
-      figureColumn("wall_us", (row) => wall.sum[row], { title: "sum of wall times", definition: "They can overlap." }),
+      figureColumn("wall_us", (row) => wall.largest[row], { key: "longest", title: "longest", definition: "Wall time of the one that took longest." }),
+      figureColumn("wall_us", (row) => wall.sum[row], { title: "sum of wall times", definition: "Tasks overlap, so it can be more than the wall time of the run.", width: 100 }),
     ],
     cpu: [figureColumn("cpu_us", (row) => cpu[row]), figureColumn("cores", (row) => cpu[row] / wall.sum[row])],
     sums, largest,
@@ -228,7 +228,7 @@ function groupFigures(groups, columns) {
  * @param {string} title
  * @param {string} definition
  */
-const keyColumn = (groups, title, definition) => textColumn("name", title, 280, definition, (row) => groups[row].key);
+const keyColumn = (groups, title, definition) => textColumn("name", title, 262, definition, (row) => groups[row].key);
 
 /**
  * @param {Group[]} groups
