@@ -166,8 +166,11 @@ def figures_are_those_of_show(pages, kind):
         same(f"{name} of the page", page.facts[name], said[name])
     same("parts", [part["id"] for part in page.facts["parts"]], [part["id"] for part in said.get("parts", [])])
     for name, command in (("failures", ("failed",)), ("tune", ("tune",)), ("cost", ("cost", "--by", "task"))):
-        answer = pages.json(kind, *command)
-        same(name, page.facts[name], answer["failures"] if name == "failures" else answer)
+        answer, found = pages.json(kind, *command), page.facts[name]
+        if kind == HOSTS and name == "cost":
+            # The page asks for the time of the whole run, the command for that of the part with this id.
+            del answer["unobserved_ms"], found["unobserved_ms"]
+        same(name, found, answer["failures"] if name == "failures" else answer)
 
 
 def test_figures_are_those_of_tracer_show(pages):
