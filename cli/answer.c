@@ -90,7 +90,7 @@ static char *value_to_text(const struct store_value *value, enum question_type t
 	return safe;
 }
 
-char *answer_format(const struct store_value *value, enum question_type type)
+char *answer_format(const struct store_value *value, const struct question_field *column)
 {
 	char command[SENTENCE_COMMAND_BYTES];
 
@@ -99,7 +99,7 @@ char *answer_format(const struct store_value *value, enum question_type type)
 	if (value->type == STORE_VALUE_BLOB)
 		return strdup(command_text(&(struct row_blob){value->data, value->size}, "", false, command,
 					   sizeof(command)));
-	return strdup(units_value(type, value, false));
+	return strdup(units_value(column->type, value, false));
 }
 
 /* Quotes where necessary, as in RFC 4180 (apart from its line ends). */

@@ -25,4 +25,4 @@ struct answer {
 int answer_print(const struct answer *answer, const struct output *output, size_t *ret_row_count);
 
 /* Returns a value for the sentence of a finding (query/finding_text.h). */
-char *answer_format(const struct store_value *value, enum question_type type);
+char *answer_format(const struct store_value *value, const struct question_field *column);

@@ -18,6 +18,7 @@
 
 #define KEY_BYTES 32
 #define PSEUDONYM_BYTES 5
+#define OUTCOME "outcome" /* a column of findings whose texts are ours (tune/failed_attempts.sql) */
 
 static unsigned char key[KEY_BYTES];
 
@@ -88,13 +89,14 @@ const char *share_pseudonym(const char *name)
 	return text;
 }
 
-char *share_format(const struct store_value *value, enum question_type type)
+char *share_format(const struct store_value *value, const struct question_field *column)
 {
-	char *text, *pseudonym;
+	bool is_name =
+		value->type == STORE_VALUE_TEXT || value->type == STORE_VALUE_BLOB || column->type == QUESTION_USER;
+	char *text = answer_format(value, column), *pseudonym;
 
-	if (value->type != STORE_VALUE_TEXT && value->type != STORE_VALUE_BLOB && type != QUESTION_USER)
-		return answer_format(value, type);
-	text = answer_format(value, type);
+	if (!is_name || strcmp(column->name, OUTCOME) == 0)
+		return text;
 	pseudonym = text ? strdup(share_pseudonym(text)) : NULL;
 	free(text);
 	return pseudonym;

@@ -22,4 +22,4 @@ const char *share_pseudonym(const char *name);
 void share_scrub(json_t *value, const char *made_by_us);
 
 /* answer_format() with pseudonyms. */
-char *share_format(const struct store_value *value, enum question_type type);
+char *share_format(const struct store_value *value, const struct question_field *column);

@@ -28,7 +28,7 @@ char *finding_text(const struct question *question, const char *template, const 
 		snprintf(name, sizeof(name), "%.*s", (int)name_size, template);
 		template += name_size + 1;
 		column = question_column(question, name);
-		formatted = format(&values[column - question->columns], column->type);
+		formatted = format(&values[column - question->columns], column);
 		if (formatted)
 			fputs(formatted, file);
 		free(formatted);

@@ -4,7 +4,7 @@
 #include "query/question.h"
 
 /* Formats a value of a sentence, not yet safe to print; to be freed. NULL if out of memory. */
-typedef char *finding_format(const struct store_value *value, enum question_type type);
+typedef char *finding_format(const struct store_value *value, const struct question_field *column);
 
 /* Fills a template with a row's values, in the order of the question's columns. Returns text to be freed, or NULL if out of
  * memory. */

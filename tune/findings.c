@@ -49,7 +49,7 @@ static struct finding_of_run *finding_get(struct finder *finder, const struct st
 	const struct question_finding *about = &finder->question->finding;
 	const struct findings_request *request = finder->request;
 	struct findings_of_run *findings = finder->findings;
-	char *text = request->format(&values[about->subject - finder->question->columns], about->subject->type);
+	char *text = request->format(&values[about->subject - finder->question->columns], about->subject);
 	struct finding_of_run *items, made = {.question = finder->question, .subject = text};
 	struct subject *subject = NULL;
 
