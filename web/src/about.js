@@ -114,8 +114,7 @@ function missing(run) {
     element("p", {}, `Lower bounds: ${plural(unfinished_count, "process", "processes")} whose last record is missing, ${formatCount(found_count)} that ran before the probe, ${formatCount(partial_count)} with more threads than could be tracked. Column “lower bounds” of the processes marks them.`));
 }
 
-/** What every figure means, for reading one after the other. */
-function definitions() {
+function definitionList() {
   const list = element("dl", { class: "definitions" });
   const shown = new Set();
   for (const { title, unit, definition } of Object.values(figures)) {
@@ -123,8 +122,17 @@ function definitions() {
     shown.add(title);
     list.append(element("dt", {}, unit ? `${title} (${unit})` : title), element("dd", {}, definition));
   }
-  return element("details", { class: "fold" }, element("summary", {}, "What every figure means"), list,
-    element("p", { class: "dim" }, "The unit is that of saved files. Unknown is never written as 0."));
+  return list;
+}
+
+/** What every figure means, for reading one after the other; made when it is wanted. */
+function definitions() {
+  const fold = element("details", { class: "fold" }, element("summary", {}, "What every figure means"));
+  fold.addEventListener("toggle", () => {
+    if (!fold.open || fold.childElementCount > 1) return;
+    fold.append(definitionList(), element("p", { class: "dim" }, "The unit is that of saved files. Unknown is never written as 0."));
+  });
+  return fold;
 }
 
 /** @param {Run} run */

@@ -30,8 +30,9 @@ export function fatalFailures(run) {
 function unexplained(run) {
   const { name, label, kind, status, exit_code, signal, begin_us, wall_us } = run.tasks.columns;
   const failures = [];
+  const explained = new Set((run.facts.failures ?? []).map((/** @type {any} */ failure) => failure.task?.id));
   for (const [task, severity] of severities(run).entries()) {
-    if (severity !== FAILED || run.text(kind[task]) === "main") continue;
+    if (severity !== FAILED || run.text(kind[task]) === "main" || explained.has(idOfTask(run, task))) continue;
     failures.push({
       verdict: "failed", sentence: "", unix_ns: run.facts.run.started_unix_ns + (begin_us[task] + wall_us[task]) * 1000,
       task: {
