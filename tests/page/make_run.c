@@ -244,6 +244,10 @@ static int64_t put_process(const struct row_task *task, struct row_tool *tool, i
 			 0, 0, 0, (unsigned int)(task->id & 0xffffff), file, (int)number, 0, text("/data/ref.fa"));
 	bool ends = end_ns < now_boot_ns;
 
+	if (!ends) { /* so far */
+		cpu_ns = (int64_t)((double)cpu_ns * (double)(now_boot_ns - begin_ns) / (double)(end_ns - begin_ns));
+		io = io / 2;
+	}
 	process.id = id_of("process", ++number);
 	process.host_id = host.id;
 	process.run_id = run.id;
@@ -306,6 +310,8 @@ static int64_t put_tool(struct row_task *task, const char *name, const char *rol
 	for (int i = 0; i < forked; i++) {
 		int64_t from = begin_ns + wall / (forked + 1) * i;
 
+		if (from >= now_boot_ns)
+			break;
 		put_process(task, &tool, first, from, from + wall / 20, wall / 30, 3 * MIB, file);
 	}
 	check(store_put_tool(store, &tool));
@@ -413,6 +419,8 @@ static int64_t put_task(int64_t number, const struct step *step, const char *lab
 		bool pipe = tool_count == 2;
 		int64_t part = (end - from) / (pipe ? 1 : (int64_t)tool_count);
 
+		if (!pipe && from + part * (int64_t)i >= now_boot_ns)
+			break;
 		put_tool(&task, step->tools[i], "tool", shell, from + part * (pipe ? 0 : (int64_t)i),
 			 from + part * (pipe ? 1 : (int64_t)i + 1),
 			 (80 + chance(400)) * step->thread_count / (pipe ? 2 : 1), i == 0 ? memory : memory / 5,
