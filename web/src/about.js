@@ -79,11 +79,12 @@ function engineReports(run) {
 function hosts(run) {
   const all = run.facts.hosts ?? [];
   if (all.length === 0) return null;
+  /* A run on one host has no parts. */
   const parts = new Map((run.facts.parts ?? []).map((/** @type {any} */ part) => [part.host_id, part]));
   const rows = all.slice(0, LISTED).map((/** @type {any} */ host) => {
     return plainRow(quoted(host.hostname, 60), number(formatCount(host.cpu_count)), number(formatBytes(host.memory_bytes)),
       quoted(host.cpu_model || host.product, 60), quoted(host.os, 60), quoted(host.kernel, 40),
-      number(formatCount(parts.get(host.id)?.task_count)));
+      number(formatCount((parts.get(host.id) ?? run.facts.run).task_count)));
   });
   return block(all.length === 1 ? "Host" : "Hosts", plainTable("Hosts", [
     { text: "name" }, { text: "processors", number: true }, { text: "memory", number: true }, { text: "model" }, { text: "system" }, { text: "kernel" }, { text: "tasks", number: true },
