@@ -349,7 +349,8 @@ static int print_json(const struct tuning *tune)
 	return error;
 }
 
-static int run_show(struct view *view, struct tuning *tune)
+/* With what `tune` has of the site: prices and findings. */
+static int run_show(struct view *view, struct tuning tune)
 {
 	const struct options *options = view->options;
 	struct report report = {0};
@@ -365,12 +366,12 @@ static int run_show(struct view *view, struct tuning *tune)
 		error = sample_options_read(options, by == 1, &sample_names);
 	if (error == 0 && by == 1)
 		error = report_load_samples(&report, sample_names);
-	tune->report = &report;
+	tune.report = &report;
 	if (error == 0)
-		error = tuning_make(tune, answer_format);
+		error = tuning_make(&tune, answer_format);
 	if (error == 0)
-		error = options->json ? print_json(tune) : print_text(tune, &view->output);
-	tuning_free(tune);
+		error = options->json ? print_json(&tune) : print_text(&tune, &view->output);
+	tuning_free(&tune);
 	sample_names_free(sample_names);
 	report_free(&report);
 	rows_free(&run);
@@ -386,7 +387,7 @@ static int tune_show(struct view *view)
 		error = thresholds_check(&thresholds, view->options, tune.catalogue, TUNING_KIND);
 	if (error == 0) {
 		tune.prices = price_list_load(prices_path);
-		error = tune.prices ? run_show(view, &tune) : VERB_FAILED;
+		error = tune.prices ? run_show(view, tune) : VERB_FAILED;
 	}
 	prices_free(tune.prices);
 	catalogue_free(tune.catalogue);

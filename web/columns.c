@@ -208,7 +208,7 @@ static uint64_t zigzag(int64_t value, int64_t expected)
 {
 	int64_t difference = (int64_t)((uint64_t)value - (uint64_t)expected);
 
-	return (uint64_t)difference << 1 ^ (uint64_t)(difference >> 63);
+	return (uint64_t)difference << 1 ^ (difference < 0 ? UINT64_MAX : 0);
 }
 
 static uint64_t reader_next(struct reader *reader)
