@@ -130,7 +130,7 @@ static void amounts_add(json_t *sum, const json_t *other)
 		json_t *own = json_object_get(sum, member);
 
 		if (json_is_integer(own) &&
-		    (strstr(member, "_micros") || strstr(member, "_ms") || strstr(member, "_count")))
+		    (strstr(member, "_micros") || strstr(member, "_ms") || strcmp(member, "task_count") == 0))
 			json_integer_set(own, json_integer_value(own) + json_integer_value(value));
 	}
 }

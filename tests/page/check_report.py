@@ -67,6 +67,7 @@ def test_attempts_are_one_after_the_other(pages):
         assert max(map(abs, late)) <= 3, f"{table} are at other times: {late}" # rounded three times
     for name in ("work_micros", "idle_micros", "bill_micros", "observed_ms"):
         assert abs(all_of_them.facts["cost"][name] - 3 * one.facts["cost"][name]) <= 3, name
+    same("hosts", [page.facts["cost"]["host_count"] for page in (one, all_of_them)], [1, 1])
     same("names", len(all_of_them.facts["cost"]["rows"]), len(one.facts["cost"]["rows"]))
     used = [sum(page.tables["series"]["cpu_us"]) for page in (one, all_of_them)]
     assert abs(used[1] - 3 * used[0]) < 0.001 * used[1], used
