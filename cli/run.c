@@ -341,8 +341,8 @@ static int report_from(struct run *run, const char *store_path)
 		error = refuse(&run->keep, store_error_text(run->keep.store), error);
 	if (runs.count > 0 && run->output)
 		report_show(run, store, runs.items);
-	if (runs.count > 0 && run->page_path)
-		error = page_write(run, store, runs.items);
+	if (runs.count > 0 && run->page_path && page_write(run, store, runs.items) < 0)
+		error = -EIO;
 	rows_free(&runs);
 	source_close(store);
 	return error;
