@@ -27,7 +27,7 @@ except ImportError:
     websocket = None
 
 START_LIMIT_S = ANSWER_LIMIT_S = 120
-# Nothing of its own is requested, shown or asked. What a page requests fails at this proxy, where nobody listens.
+# Nothing of its own is requested, shown or asked. What a page requests fails at this proxy, where nothing listens.
 PREFERENCES = {
     "app.normandy.enabled": False, "app.update.enabled": False, "browser.shell.checkDefaultBrowser": False,
     "browser.startup.homepage": "about:blank", "browser.startup.page": 0, "datareporting.policy.dataSubmissionEnabled": False,
