@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/screen/units.h"
 #include "cli/source.h"
-#include "cli/units.h"
 
 #define RUNS_OFFERED 50
 #define RUNS_TIMEOUT_S 1

@@ -1,8 +1,8 @@
 /* tracer help [COMMAND]: lists the commands, or describes one, or a question such as a finding. */
 #include <string.h>
 
+#include "analysis/query/ask.h"
 #include "cli/options.h"
-#include "query/ask.h"
 
 static void print_verbs(void)
 {

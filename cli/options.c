@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/user.h"
+#include "cli/process/user.h"
 #include "common/parse.h"
 
 #define GETOPT_FIRST 256 /* above every option letter; the index in the table is added */
@@ -255,11 +255,6 @@ bool options_use_lake(const struct options *options)
 	const char *from_environment = getenv("TRACER_LAKE");
 
 	return options->lake_url || (!options->store_path && from_environment && *from_environment);
-}
-
-int options_parse_number(const char *text, uint64_t most, uint64_t *ret_number)
-{
-	return parse_number(text, parse_counts, 0, most, ret_number) ? -EINVAL : 0;
 }
 
 int options_parse_duration(const char *text, uint64_t *ret_ns)

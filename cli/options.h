@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "cli/output.h"
+#include "cli/screen/output.h"
 #include "cli/verb.h"
 
 #define OPTIONS_STORE_DEFAULT TRACER_STATE_DIR "/tracer.db"
@@ -74,9 +74,6 @@ const char *options_store_path(const struct options *options);
 
 /* Whether to query a lake: --lake, or $TRACER_LAKE without --store. */
 bool options_use_lake(const struct options *options);
-
-/* Parses a decimal integer from 0 to `most`. Returns 0 or -EINVAL. */
-int options_parse_number(const char *text, uint64_t most, uint64_t *ret_number);
 
 /* Parses "90", "90s", "15m", "2h", "3d". Returns 0 or -EINVAL. */
 int options_parse_duration(const char *text, uint64_t *ret_ns);

@@ -1,7 +1,7 @@
 /* Loads rules for the verbs, and locates single rules in their files. */
 #pragma once
 
-#include "cli/remarks.h"
+#include "cli/screen/remarks.h"
 #include "common/rules/rules.h"
 
 #define SITE_RULES_DEFAULT TRACER_CONFIG_DIR "/rules.d"

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cli/units.h"
+#include "analysis/lake/lake.h"
+#include "cli/screen/units.h"
 #include "common/identity.h"
-#include "common/lake/lake.h"
 
 int source_say(const struct store *store, int error)
 {

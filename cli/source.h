@@ -1,8 +1,8 @@
 /* Opens and queries the store of a verb: errors are printed once, in one line. */
 #pragma once
 
+#include "analysis/query/rows.h"
 #include "cli/options.h"
-#include "query/rows.h"
 
 /* The context of a verb that shows stored data. */
 struct view {

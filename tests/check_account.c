@@ -1,5 +1,5 @@
 /* What bounds tasks, from what their threads did. */
-#include "tune/account.h"
+#include "analysis/tune/account.h"
 
 #include <string.h>
 

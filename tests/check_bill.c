@@ -1,5 +1,5 @@
 /* What work cost: the parts add up to the bill, for any work at any price, whatever they are added up by. */
-#include "cost/bill.h"
+#include "analysis/cost/bill.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Lists of cost centres: which centre a run belongs to, and errors in a list. */
-#include "cost/centres.h"
+#include "analysis/cost/centres.h"
 
 #include <errno.h>
 #include <string.h>

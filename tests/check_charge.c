@@ -1,5 +1,5 @@
 /* Dividing what a host costs: parts add up, always. */
-#include "cost/charge.h"
+#include "analysis/cost/charge.h"
 
 #include <math.h>
 #include <string.h>

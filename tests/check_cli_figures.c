@@ -1,5 +1,5 @@
 /* Which tasks or runs are small enough to be folded into one line. */
-#include "query/figures.h"
+#include "analysis/query/figures.h"
 
 #include "tests/suite.h"
 

@@ -4,9 +4,9 @@
 
 #include <sqlite3.h>
 
-#include "query/joined.h"
+#include "analysis/query/ask.h"
+#include "analysis/query/joined.h"
 #include "common/store/driver.h"
-#include "query/ask.h"
 #include "tests/suite.h"
 
 static const struct {

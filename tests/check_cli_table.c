@@ -1,7 +1,7 @@
 /* Tables: column alignment, fitting to a width, no raw bytes. */
 #include <locale.h>
 
-#include "cli/table.h"
+#include "cli/screen/table.h"
 #include "common/text.h"
 #include "tests/suite.h"
 

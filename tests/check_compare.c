@@ -1,10 +1,10 @@
 /* Steps of runs, compared: verdicts, and what is too little for one. */
-#include "tune/compare.h"
+#include "analysis/tune/compare.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "query/rows.h"
+#include "analysis/query/rows.h"
 #include "tests/suite.h"
 
 #define TASKS_MAX 512

@@ -1,5 +1,5 @@
 /* Which task another one waited for, by the files that both name: simulated pipelines whose dependencies are known. */
-#include "tune/edges.h"
+#include "analysis/tune/edges.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Earlier runs of a name, and their tasks. */
-#include "tune/history.h"
+#include "analysis/tune/history.h"
 
 #include <string.h>
 

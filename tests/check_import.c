@@ -1,11 +1,11 @@
 /* Lists of cloud providers: what is taken, and that prices_load() reads it. The files are invented, in the columns that
  * the providers document. */
-#include "cost/import.h"
+#include "analysis/cost/import.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "cost/prices.h"
+#include "analysis/cost/prices.h"
 #include "tests/suite.h"
 
 #define HEADER "AssetClass,InstanceType,Region,Lifecycle,MarketPriceHourly,Currency\n"

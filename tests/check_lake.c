@@ -1,8 +1,8 @@
 /* Parsing answers of the lake, and building statements for it: any input, split anywhere. */
 #include <errno.h>
 
-#include "common/lake/rowbinary.h"
-#include "common/lake/statement.h"
+#include "analysis/lake/rowbinary.h"
+#include "analysis/lake/statement.h"
 #include "tests/suite.h"
 
 #define BYTES(literal) literal, sizeof(literal) - 1

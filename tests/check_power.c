@@ -1,5 +1,5 @@
 /* The power of processors, by their names in /proc/cpuinfo. */
-#include "cost/power.h"
+#include "analysis/cost/power.h"
 
 #include "tests/suite.h"
 

@@ -1,5 +1,5 @@
 /* Lists of prices, and the price of a host. */
-#include "cost/prices.h"
+#include "analysis/cost/prices.h"
 
 #include <errno.h>
 #include <string.h>

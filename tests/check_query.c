@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "query/ask.h"
+#include "analysis/query/ask.h"
 
 /* A process with a tool and a sample of its own, of that run on host 1. */
 static void put_sampled(int64_t id, int64_t run_id)

@@ -2,8 +2,8 @@
 
 #include <errno.h>
 
-#include "query/ask.h"
-#include "query/catalogue.h"
+#include "analysis/query/ask.h"
+#include "analysis/query/catalogue.h"
 #include "tests/suite.h"
 
 #define HEAD "-- title: T\n-- explanation: E\n"

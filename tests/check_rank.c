@@ -1,5 +1,5 @@
 /* What ranks refuse; tests/ranks/check compares the rest with scipy. */
-#include "tune/rank.h"
+#include "analysis/tune/rank.h"
 
 #include <errno.h>
 #include <math.h>

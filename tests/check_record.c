@@ -6,8 +6,8 @@
 #include <limits.h>
 
 #include "tests/record_encode.h"
-#include "tests/wire_compare.h"
 #include "tests/suite.h"
+#include "tests/wire_compare.h"
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 

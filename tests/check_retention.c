@@ -1,9 +1,9 @@
 /* What the store deletes: by age only what was sent; by size the oldest first; all of it counted. */
 
+#include "analysis/query/ask.h"
 #include "common/log.h"
 #include "common/shipping.h"
 #include "correlator/rows/retention.h"
-#include "query/ask.h"
 #include "tests/stores.h"
 
 #define DAY_NS (86400 * 1000000000LL)

@@ -1,12 +1,12 @@
 /* What to request for tasks: the rule, CPU use over time, and the tasks that are taken from a store. */
-#include "tune/right_size.h"
+#include "analysis/tune/right_size.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "cli/right_size.h"
+#include "analysis/tune/right_sizes.h"
+#include "cli/advise/right_size.h"
 #include "tests/stores.h"
-#include "tune/right_sizes.h"
 
 #define MIB (INT64_C(1) << 20)
 #define GIB (INT64_C(1) << 30)

@@ -1,5 +1,5 @@
 /* Which sample each task worked on: command lines of pipelines, and what is made of them. */
-#include "query/samples.h"
+#include "analysis/query/samples.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Where the wall time of a run went, and what a change would save. */
-#include "tune/schedule.h"
+#include "analysis/tune/schedule.h"
 
 #include <string.h>
 

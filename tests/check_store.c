@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "analysis/query/ask.h"
 #include "common/store/internal.h"
-#include "query/ask.h"
 
 static struct store_error error_text;
 

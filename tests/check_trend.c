@@ -1,9 +1,9 @@
 /* Where a series of runs changed. */
-#include "tune/trend.h"
+#include "analysis/tune/trend.h"
 
 #include <math.h>
 
-#include "query/rows.h"
+#include "analysis/query/rows.h"
 #include "tests/suite.h"
 
 #define RUNS_MAX 32

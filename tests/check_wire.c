@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "common/wire/wire.h"
-#include "tests/wire_compare.h"
 #include "tests/suite.h"
+#include "tests/wire_compare.h"
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 

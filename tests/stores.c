@@ -6,7 +6,7 @@
 #include <sys/mount.h>
 #include <sys/wait.h>
 
-#include "query/ask.h"
+#include "analysis/query/ask.h"
 
 char directory[128], path[160];
 struct store *store;

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "correlator/record/event.h"
 #include "common/text.h"
+#include "correlator/record/event.h"
 
 #define READ_BYTES 65536
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/query/command.h"
 #include "common/grow.h"
 #include "common/progress.h"
-#include "query/command.h"
 #include "web/series.h"
 
 #define COMMAND_SIZE 8192

@@ -1,8 +1,8 @@
 /* Tasks, tools and processes of a run, and what they used over time, as tables of the page (docs/page.md). */
 #pragma once
 
-#include "query/report.h"
-#include "tune/account.h"
+#include "analysis/query/report.h"
+#include "analysis/tune/account.h"
 #include "web/columns.h"
 
 struct web_spans_request {

@@ -1,5 +1,5 @@
 /* Interface of the engines behind a store: SQLite for one host (reader.c), ClickHouse for
- * all hosts (common/lake). Both run the same query texts; readers use store.h.
+ * all hosts (analysis/lake). Both run the same query texts; readers use store.h.
  *
  * The store and result structures of a driver begin with the structures declared here.
  */

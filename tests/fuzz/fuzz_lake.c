@@ -5,8 +5,8 @@
  * value never leaves its place in the URL.
  */
 
-#include "common/lake/rowbinary.h"
-#include "common/lake/statement.h"
+#include "analysis/lake/rowbinary.h"
+#include "analysis/lake/statement.h"
 #include "tests/fuzz/fuzz.h"
 
 #define ROWS_MAX 10000

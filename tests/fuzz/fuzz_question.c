@@ -5,8 +5,8 @@
  */
 #include <errno.h>
 
-#include "query/ask.h"
-#include "query/question.h"
+#include "analysis/query/ask.h"
+#include "analysis/query/question.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_field(const struct question_field *field)

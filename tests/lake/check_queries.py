@@ -32,8 +32,8 @@ from scenarios import SCENARIOS  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 TRACER = BUILD / "cli/tracer"
-QUERIES = {path.stem: path.read_text() for path in sorted([*(ROOT / "query").glob("*/*.sql"), *(ROOT / "sweep").glob("*.sql"),
-                                                             *(ROOT / "tune").glob("*.sql")])}
+QUERIES = {path.stem: path.read_text() for path in sorted([*(ROOT / "analysis/query").glob("*/*.sql"), *(ROOT / "analysis/sweep").glob("*.sql"),
+                                                             *(ROOT / "analysis/tune").glob("*.sql")])}
 QUERIES = {name: text for name, text in QUERIES.items() if "\n-- rows: account\n" not in text}
 RECORDINGS = ("make", "script", "snakemake")
 # Recordings of tests/tune, and the findings that have rows only there.

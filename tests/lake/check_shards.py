@@ -67,10 +67,10 @@ def test_rows_are_spread_and_found_from_both(first, second):
 # Findings have no rows in this store: those of tune use the views that the other queries use.
 # Runs by name, for comparisons and right sizes: not yet right, or not tried, on several shards.
 LEFT_OUT = {"hosts", "status", "owner_days",
-            *(path.stem for folder in ("sweep", "tune") for path in (ROOT / folder).glob("*.sql"))}
+            *(path.stem for folder in ("sweep", "tune") for path in (ROOT / "analysis" / folder).glob("*.sql"))}
 
 
-SWEEP = {"owner_days", *(path.stem for path in (ROOT / "sweep").glob("*.sql"))}
+SWEEP = {"owner_days", *(path.stem for path in (ROOT / "analysis/sweep").glob("*.sql"))}
 
 
 def few_of_each(lines, queries=None):

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/lake/lake.h"
+#include "analysis/lake/lake.h"
+#include "analysis/query/ask.h"
 #include "common/text.h"
-#include "query/ask.h"
 
 #define PARAMETERS_MAX 12
 

@@ -1,4 +1,4 @@
-/* Applies tune/compare.h and tune/trend.h to tasks on standard input, for tests/ranks/power.
+/* Applies analysis/tune/compare.h and analysis/tune/trend.h to tasks on standard input, for tests/ranks/power.
  *
  * A line is "compare A B TASKS..." with A runs on one side and B on the other, or "trend RUNS 0 TASKS...", then the
  * number of tasks and for each: step or step/sample, run, wall time in ns, input in bytes (0: unknown). The answer is one line: for
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/rows.h"
-#include "tune/compare.h"
-#include "tune/trend.h"
+#include "analysis/query/rows.h"
+#include "analysis/tune/compare.h"
+#include "analysis/tune/trend.h"
 
 #define COUNT_MAX 1000000
 #define NAME_SIZE 32

@@ -1,9 +1,9 @@
-/* Applies tune/rank.h to samples on standard input, so that tests/ranks/check can compare with other implementations.
+/* Applies analysis/tune/rank.h to samples on standard input, so that tests/ranks/check can compare with other implementations.
  *
  * A line is "two N M VALUES...", "pairs N FIRST... SECOND..." or "adjust N P..."; the answer is a line of
  * "p estimate low high", or of the adjusted p-values.
  */
-#include "tune/rank.h"
+#include "analysis/tune/rank.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/right_size.h"
-#include "tune/right_size.h"
+#include "analysis/tune/right_size.h"
+#include "cli/advise/right_size.h"
 
 #define NUMBERS_MAX 256
 

@@ -1,0 +1,903 @@
+/* What work cost. See bill.h. */
+#include "analysis/cost/bill.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "analysis/cost/charge.h"
+#include "analysis/cost/power.h"
+#include "analysis/query/ask.h"
+#include "analysis/query/joined.h"
+#include "common/grow.h"
+
+#define SECOND_NS INT64_C(1000000000)
+#define DAY_NS (86400 * SECOND_NS)
+#define MS INT64_C(1000000)
+#define CORE INT64_C(1000000000) /* billionths */
+#define CORES_MAX 1e6
+#define AHEAD_HOSTS 2 /* three questions each; a lake takes eight */
+
+/* The work of one host in a time. */
+struct host_work {
+	const struct row_cloud_host *host;
+	int64_t since_unix_ns, until_unix_ns;
+	struct price_times prices;
+	int64_t priced_memory_bytes;
+	struct price idle_price;   /* of energy: what the host takes without any work */
+	struct rows watched;       /* row_cost_watched */
+	struct rows tasks;         /* row_cost_task, by run */
+	struct charge_item *items; /* as many, and one for each run with a request */
+	size_t item_count;
+	struct rows tools; /* row_cost_tool, by task; if asked for */
+	struct charge_period *periods;
+	size_t period_count, period_capacity;
+};
+
+/* A run, with its parts on other hosts. */
+struct sampled_run {
+	UT_hash_handle hh;
+	int64_t id; /* of the run that represents it */
+	struct run_samples samples;
+};
+
+struct maker {
+	struct store *store;
+	const struct bill_request *request;
+	struct bill *bill;
+	struct rows parts;           /* of the run that is asked for; else of all shared runs */
+	struct sampled_run *sampled; /* if by sample */
+	const char *day;             /* name of the row for what is divided now, if by day */
+	struct bill_place place;     /* of what is divided now, if as charges */
+	int64_t centre_run_id;
+	const char *centre; /* of that run; NULL: none was looked up yet */
+};
+
+const char *bill_key_name(enum bill_key key)
+{
+	static const char *const names[] = {
+#define B(NAME, name) name,
+		BILL_KEYS(B)
+#undef B
+	};
+
+	return names[key];
+}
+
+bool bill_is_system(const char *run_kind)
+{
+	return strcmp(run_kind, "system") == 0 || strcmp(run_kind, "session") == 0 ||
+	       strcmp(run_kind, "host-service") == 0;
+}
+
+struct prices_host bill_priced_host(const struct row_cloud_host *cloud)
+{
+	const struct row_host *host = &cloud->host;
+	bool is_ec2 = host->vendor && strcmp(host->vendor, "Amazon EC2") == 0;
+
+	return (struct prices_host){
+		.hostname = host->hostname,
+		.cluster = host->cluster,
+		.instance_id = cloud->cloud_instance_id ? cloud->cloud_instance_id
+			       : is_ec2                 ? host->asset_tag
+							: NULL,
+		.instance_type = cloud->cloud_instance_type ? cloud->cloud_instance_type : host->product,
+		.region = cloud->cloud_region,
+		.lifecycle = cloud->cloud_lifecycle,
+		.is_cloud = cloud->cloud_provider || is_ec2,
+	};
+}
+
+/* ---- when a host was watched, and at what price ----------------------------------- */
+
+static int64_t least_of(int64_t left, int64_t right)
+{
+	return left < right ? left : right;
+}
+
+static int64_t most_of(int64_t left, int64_t right)
+{
+	return left > right ? left : right;
+}
+
+/* What the host costs from the time on in which it is of interest, if that were its price. The difference between two
+ * times does not depend on how the time between them is divided: days add up exactly. */
+static void cost_until(const struct host_work *work, const struct price *price, int64_t unix_ns,
+		       int64_t ret_nanos[CHARGE_RESOURCE_COUNT])
+{
+	price_bill(price, work->host->host.cpu_count, work->priced_memory_bytes, unix_ns - work->since_unix_ns,
+		   &ret_nanos[CHARGE_CPU], &ret_nanos[CHARGE_MEMORY]);
+}
+
+static int period_add(struct host_work *work, int64_t begin, int64_t end, const struct price *price)
+{
+	struct charge_period *grown =
+		grow(work->periods, &work->period_capacity, work->period_count + 1, sizeof(*work->periods));
+	const struct row_host *host = &work->host->host;
+	int64_t before[CHARGE_RESOURCE_COUNT], after[CHARGE_RESOURCE_COUNT], sum;
+	struct charge_period *period;
+
+	if (!grown)
+		return -ENOMEM;
+	work->periods = grown;
+	period = &grown[work->period_count++];
+	*period = (struct charge_period){
+		.begin_unix_ns = begin,
+		.end_unix_ns = end,
+		.capacity = {price_limit(host->cpu_count, PRICE_CPUS_MAX) * CORE,
+			     price_limit(host->memory_bytes, PRICE_MEMORY_BYTES_MAX)},
+	};
+	cost_until(work, price, begin, before);
+	cost_until(work, price, end, after);
+	if (__builtin_add_overflow(after[CHARGE_CPU], after[CHARGE_MEMORY], &sum) || sum == INT64_MAX)
+		return -EOVERFLOW;
+	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT; i++)
+		period->bill_nanos[i] = after[i] - before[i];
+	return 0;
+}
+
+/* Adds what the host cost from `begin` to `end`, in pieces of constant price. */
+static int span_add(struct maker *maker, struct host_work *work, int64_t begin, int64_t end)
+{
+	int error = 0;
+
+	maker->bill->observed_ms += (end - begin) / MS;
+	while (begin < end && error == 0) {
+		const struct price *price = price_at(&work->prices, begin);
+		int64_t until = least_of(end, price->until_unix_ns);
+
+		error = period_add(work, begin, until, price);
+		begin = until;
+	}
+	return error;
+}
+
+/* Finds when the host was watched from `begin` to `end`: while its own services ran, from one boot to the next. A
+ * host of which nothing was seen that tells (cost_watched.sql) is watched all the time. */
+static int periods_find(struct maker *maker, struct host_work *work, int64_t begin, int64_t end)
+{
+	int64_t at = begin, watched_ns = 0;
+	int error = 0;
+
+	work->period_count = 0;
+	for (size_t i = 0; i < work->watched.count && error == 0; i++) {
+		const struct row_cost_watched *watched = ROWS_ITEM(&work->watched, cost_watched, i);
+		int64_t from = most_of(at, watched->begin_unix_ns);
+		int64_t to = watched->end_unix_ns == ROW_NULL ? end : least_of(end, watched->end_unix_ns);
+
+		if (from >= to)
+			continue;
+		error = span_add(maker, work, from, to);
+		watched_ns += to - from;
+		at = to;
+	}
+	if (work->watched.count == 0) {
+		error = span_add(maker, work, begin, end);
+		watched_ns = end - begin;
+	}
+	maker->bill->unobserved_ms += (end - begin - watched_ns) / MS;
+	return error;
+}
+
+/* ---- items ------------------------------------------------------------------------ */
+
+/* Returns the mean number of cores, in billionths. Figures are not to be trusted: no host has a million cores. */
+static int64_t cores_used(int64_t cpu_ns, int64_t wall_ns)
+{
+	double cores = cpu_ns > 0 && wall_ns > 0 ? (double)cpu_ns / (double)wall_ns : 0;
+
+	return (int64_t)((cores < CORES_MAX ? cores : CORES_MAX) * (double)CORE);
+}
+
+static int64_t known(int64_t figure)
+{
+	return figure == ROW_NULL || figure < 0 ? 0 : figure;
+}
+
+/* A limit as large as the host requests nothing: it is not known to be one. */
+static int64_t requested(int64_t limit, int64_t host)
+{
+	return known(limit) < host ? known(limit) : 0;
+}
+
+/* Returns the index after the last task of the run that begins at `first`. */
+static size_t run_end(const struct rows *tasks, size_t first)
+{
+	size_t end = first + 1;
+
+	while (end < tasks->count &&
+	       ROWS_ITEM(tasks, cost_task, end)->run_id == ROWS_ITEM(tasks, cost_task, first)->run_id)
+		end++;
+	return end;
+}
+
+static struct charge_item task_item(const struct host_work *work, const struct row_cost_task *task)
+{
+	int64_t end = task->end_unix_ns != ROW_NULL ? task->end_unix_ns : work->host->host.last_seen_unix_ns;
+
+	if (task->begin_unix_ns < 0) /* unknown: it held nothing at any time */
+		end = task->begin_unix_ns;
+	return (struct charge_item){
+		.begin_unix_ns = task->begin_unix_ns,
+		.end_unix_ns = end,
+		.requested = {0, requested(task->memory_limit_bytes, work->host->host.memory_bytes)},
+		.used = {cores_used(task->cpu_ns, row_subtract(end, task->begin_unix_ns)), known(task->memory_bytes)},
+		.holder = CHARGE_NO_HOLDER,
+	};
+}
+
+/* Thousandths of a core; a host that is a container itself has a limit of its own. */
+static int64_t host_cores_milli(const struct row_host *host)
+{
+	int64_t milli = price_limit(host->cpu_count, PRICE_CPUS_MAX) * 1000;
+
+	return host->core_limit_milli == ROW_NULL ? milli : least_of(milli, host->core_limit_milli);
+}
+
+/* Appends an item for a run that requested cores or memory as a whole, and lets its tasks take from that. */
+static void holder_add(struct host_work *work, size_t first, size_t end)
+{
+	const struct row_cost_task *task = ROWS_ITEM(&work->tasks, cost_task, first);
+	const struct row_host *host = &work->host->host;
+	int64_t milli = requested(task->run_core_limit_milli, host_cores_milli(host));
+	int64_t bytes = requested(task->run_memory_limit_bytes, host->memory_bytes);
+	struct charge_item *holder = &work->items[work->item_count];
+
+	if (milli == 0 && bytes == 0)
+		return;
+	*holder = (struct charge_item){
+		.begin_unix_ns = INT64_MAX,
+		.requested = {milli * (CORE / 1000), bytes},
+		.holder = CHARGE_NO_HOLDER,
+	};
+	for (size_t i = first; i < end; i++) {
+		work->items[i].holder = work->item_count;
+		holder->begin_unix_ns = least_of(holder->begin_unix_ns, work->items[i].begin_unix_ns);
+		holder->end_unix_ns = most_of(holder->end_unix_ns, work->items[i].end_unix_ns);
+	}
+	work->item_count++;
+}
+
+/* Energy is that of what was used. */
+static void requests_drop(struct host_work *work)
+{
+	for (size_t i = 0; i < work->item_count; i++)
+		memset(work->items[i].requested, 0, sizeof(work->items[i].requested));
+}
+
+static int items_make(struct host_work *work, bool is_energy)
+{
+	const struct rows *tasks = &work->tasks;
+
+	work->items = calloc(2 * tasks->count + 1, sizeof(*work->items));
+	if (!work->items)
+		return -ENOMEM;
+	work->item_count = tasks->count;
+	for (size_t i = 0; i < tasks->count; i++)
+		work->items[i] = task_item(work, ROWS_ITEM(tasks, cost_task, i));
+	if (is_energy)
+		requests_drop(work);
+	for (size_t i = 0; i < tasks->count && !is_energy; i = run_end(tasks, i))
+		holder_add(work, i, run_end(tasks, i));
+	return 0;
+}
+
+/* ---- rows ------------------------------------------------------------------------- */
+
+/* What makes a row, beside its name. */
+struct row_key {
+	int64_t host_id, begin_unix_ns; /* as charges */
+	int64_t id;
+	int64_t is_rest; /* no work */
+};
+
+static struct bill_row *row_find(struct maker *maker, const struct row_key *key, const char *name)
+{
+	struct bill *bill = maker->bill;
+	size_t name_size = strlen(name) + 1, key_size = sizeof(*key) + name_size;
+	struct bill_row *made = calloc(1, sizeof(*made) + key_size), *found;
+
+	if (!made)
+		return NULL;
+	memcpy(made->key, key, sizeof(*key));
+	memcpy(made->key + sizeof(*key), name, name_size);
+	made->id = key->id;
+	made->name = made->key + sizeof(*key);
+	made->place = maker->place;
+	HASH_FIND(hh, bill->rows, made->key, key_size, found);
+	if (found)
+		free(made);
+	else
+		HASH_ADD_KEYPTR(hh, bill->rows, made->key, key_size, made);
+	return found ? found : made;
+}
+
+static struct row_key row_key(const struct maker *maker, int64_t id)
+{
+	const struct bill_place *place = &maker->place;
+
+	return (struct row_key){place->host ? place->host->id : 0, place->begin_unix_ns, id, false};
+}
+
+static struct bill_row *row_of(struct maker *maker, int64_t id, const char *name)
+{
+	const struct row_key key = row_key(maker, id);
+
+	return row_find(maker, &key, name);
+}
+
+static void bill_row_add(struct bill_row *row, const struct charge_parts *parts, size_t count)
+{
+	row->item_count += count;
+	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT; i++) {
+		row->used_nanos += parts->used_nanos[i];
+		row->unused_nanos += parts->unused_nanos[i];
+	}
+	row->cpu_nanos += parts->used_nanos[CHARGE_CPU] + parts->unused_nanos[CHARGE_CPU];
+	row->memory_nanos += parts->used_nanos[CHARGE_MEMORY] + parts->unused_nanos[CHARGE_MEMORY];
+}
+
+static int64_t parts_sum(const struct charge_parts *parts)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT; i++)
+		sum += parts->used_nanos[i] + parts->unused_nanos[i];
+	return sum;
+}
+
+#define NO_TOOL "(unknown)"
+#define NOT_USED "(requested, not used)"
+
+static int part_add(struct maker *maker, int64_t id, const char *name, const struct charge_parts *parts, size_t count)
+{
+	struct bill_row *row = row_of(maker, id, name);
+
+	if (!row)
+		return -ENOMEM;
+	bill_row_add(row, parts, count);
+	return 0;
+}
+
+/* What a tool's share of a task is measured by: CPU time, and memory times time. Milliseconds and KiB keep that
+ * small. */
+static int64_t tool_weight(const struct row_cost_tool *tool, size_t resource)
+{
+	int64_t product;
+
+	if (resource == CHARGE_CPU)
+		return known(tool->cpu_ns);
+	if (__builtin_mul_overflow(known(tool->memory_bytes) >> 10, known(tool->wall_ns) / MS + 1, &product))
+		return INT64_MAX;
+	return product;
+}
+
+/* Divides what a task used among its tools. */
+static int tools_add(struct maker *maker, const struct host_work *work, int64_t task_id,
+		     const struct charge_parts *parts)
+{
+	size_t count, first = rows_find(&work->tools, offsetof(struct row_cost_tool, task_id), task_id, &count);
+	int64_t *weights, *shares[CHARGE_RESOURCE_COUNT];
+	struct charge_parts unused = {0};
+	int error = 0;
+
+	memcpy(unused.unused_nanos, parts->unused_nanos, sizeof(unused.unused_nanos));
+	if (parts_sum(&unused) > 0)
+		error = part_add(maker, 0, NOT_USED, &unused, 1);
+	if (count == 0 && error == 0) {
+		memcpy(unused.used_nanos, parts->used_nanos, sizeof(unused.used_nanos));
+		memset(unused.unused_nanos, 0, sizeof(unused.unused_nanos));
+		return part_add(maker, 0, NO_TOOL, &unused, 1);
+	}
+	weights = calloc((CHARGE_RESOURCE_COUNT + 1) * count, sizeof(*weights));
+	if (!weights)
+		return -ENOMEM;
+	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT && error == 0; i++) {
+		shares[i] = weights + (i + 1) * count;
+		for (size_t j = 0; j < count; j++)
+			weights[j] = tool_weight(ROWS_ITEM(&work->tools, cost_tool, first + j), i);
+		error = charge_share(parts->used_nanos[i], weights, count, shares[i]);
+	}
+	for (size_t j = 0; j < count && error == 0; j++) {
+		struct charge_parts part = {.used_nanos = {shares[CHARGE_CPU][j], shares[CHARGE_MEMORY][j]}};
+
+		error = part_add(maker, 0, ROWS_ITEM(&work->tools, cost_tool, first + j)->name, &part, 1);
+	}
+	free(weights);
+	return error;
+}
+
+/* The part of a run that several hosts share, or NULL. */
+static const struct row_part *part_of(const struct maker *maker, int64_t run_id)
+{
+	for (size_t i = 0; i < maker->parts.count; i++)
+		if (ROWS_ITEM(&maker->parts, part, i)->run.id == run_id)
+			return ROWS_ITEM(&maker->parts, part, i);
+	return NULL;
+}
+
+/* Finds the samples of a run that no other host shares. */
+static int own_samples_load(struct maker *maker, int64_t run_id, int64_t host_id, struct run_samples *ret_samples)
+{
+	struct row_part own = {.run = {.id = run_id, .host_id = host_id}, .joined_id = run_id};
+	const struct rows parts = {.items = &own, .count = 1};
+
+	return run_samples_load(maker->store, &parts, run_id, maker->request->sample_names, ret_samples);
+}
+
+/* Returns the samples of the run in `ret_samples`: the same for all its tasks and parts. */
+static int run_samples_get(struct maker *maker, const struct row_cost_task *of, int64_t host_id,
+			   const struct row_part *part, const struct run_samples **ret_samples)
+{
+	int64_t id = part ? part->joined_id : of->run_id;
+	struct sampled_run *run;
+	int error;
+
+	HASH_FIND(hh, maker->sampled, &id, sizeof(id), run);
+	if (run) {
+		*ret_samples = &run->samples;
+		return 0;
+	}
+	run = calloc(1, sizeof(*run));
+	if (!run)
+		return -ENOMEM;
+	run->id = id;
+	HASH_ADD(hh, maker->sampled, id, sizeof(run->id), run);
+	if (part)
+		error = run_samples_load(maker->store, &maker->parts, id, maker->request->sample_names, &run->samples);
+	else
+		error = own_samples_load(maker, id, host_id, &run->samples);
+	(*(*run->samples.samples.misfit ? &maker->bill->unsampled_count : &maker->bill->sampled_count))++;
+	strcpy(maker->bill->misfit, run->samples.samples.misfit);
+	*ret_samples = &run->samples;
+	return error;
+}
+
+static int sample_add(struct maker *maker, const struct row_cost_task *of, int64_t host_id, const struct row_part *part,
+		      const struct charge_parts *parts, bool is_task)
+{
+	const struct run_samples *samples;
+	int error = 0;
+
+	if (!is_task)
+		return part_add(maker, 0, NOT_USED, parts, 0);
+	error = run_samples_get(maker, of, host_id, part, &samples);
+	return error < 0 ? error : part_add(maker, 0, run_samples_find(samples, of->task_id), parts, 1);
+}
+
+static void sampled_runs_free(struct maker *maker)
+{
+	struct sampled_run *run, *next;
+
+	HASH_ITER (hh, maker->sampled, run, next) {
+		HASH_DEL(maker->sampled, run);
+		run_samples_free(&run->samples);
+		free(run);
+	}
+}
+
+/* Tasks come run by run: the list is searched once for each. */
+static const char *centre_of(struct maker *maker, const struct row_cost_task *of)
+{
+	const char *found;
+
+	if (maker->centre && maker->centre_run_id == of->run_id)
+		return maker->centre;
+	found = centres_find(maker->request->centres, of->user_id, of->run_cgroup_path, of->run);
+	maker->centre = found ? found : "(no centre)";
+	maker->centre_run_id = of->run_id;
+	return maker->centre;
+}
+
+static int run_add(struct maker *maker, int64_t id, const struct row_cost_task *of, const struct charge_parts *parts,
+		   bool is_task)
+{
+	struct bill_row *row = row_of(maker, id, of->run);
+
+	if (!row)
+		return -ENOMEM;
+	row->user_id = of->user_id;
+	row->centre = maker->request->centres ? centre_of(maker, of) : NULL;
+	bill_row_add(row, parts, is_task);
+	return 0;
+}
+
+/* Adds what a task, or the request of its run, was charged for to the row that it belongs to. */
+static int item_add(struct maker *maker, const struct host_work *work, const struct row_cost_task *of,
+		    const struct charge_parts *parts, bool is_task)
+{
+	const struct row_host *host = &work->host->host;
+	const struct row_run *asked = maker->request->run;
+	const struct row_part *part = part_of(maker, of->run_id);
+
+	if (asked ? of->run_id != asked->id && !part : bill_is_system(of->run_kind)) {
+		*(bill_is_system(of->run_kind) ? &maker->bill->system_nanos : &maker->bill->others_nanos) +=
+			parts_sum(parts);
+		return 0;
+	}
+	maker->bill->total_nanos += parts_sum(parts);
+	switch (maker->request->by) {
+	case BILL_BY_RUN: return run_add(maker, part ? part->joined_id : of->run_id, of, parts, is_task);
+	case BILL_BY_TASK: return part_add(maker, 0, is_task ? of->task : NOT_USED, parts, is_task);
+	case BILL_BY_TOOL: return tools_add(maker, work, of->task_id, parts);
+	case BILL_BY_SAMPLE: return sample_add(maker, of, host->id, part, parts, is_task);
+	case BILL_BY_USER: return part_add(maker, of->user_id, "", parts, is_task);
+	case BILL_BY_CENTRE: return part_add(maker, 0, centre_of(maker, of), parts, is_task);
+	case BILL_BY_HOST: return part_add(maker, host->id, host->hostname, parts, is_task);
+	case BILL_BY_DAY: return part_add(maker, 0, maker->day, parts, is_task);
+	}
+	return -EINVAL;
+}
+
+/* Only of tasks that ran from `begin` to `end`, such as on one day; the parts of others are 0. */
+static int items_add(struct maker *maker, const struct host_work *work, int64_t begin, int64_t end)
+{
+	size_t holder = work->tasks.count;
+	int error = 0;
+
+	for (size_t i = 0; i < work->tasks.count && error == 0; i++)
+		if (work->items[i].begin_unix_ns < end && work->items[i].end_unix_ns > begin)
+			error = item_add(maker, work, ROWS_ITEM(&work->tasks, cost_task, i), &work->items[i].parts,
+					 true);
+	for (size_t i = 0; i < work->tasks.count && error == 0; i = run_end(&work->tasks, i))
+		if (work->items[i].holder != CHARGE_NO_HOLDER)
+			error = item_add(maker, work, ROWS_ITEM(&work->tasks, cost_task, i),
+					 &work->items[holder++].parts, false);
+	return error;
+}
+
+/* What is no work: part of the row of a host and of a day, a row of its own beside other charges. */
+static struct bill_row *rest_row(struct maker *maker, const struct row_host *host)
+{
+	struct row_key key = row_key(maker, 0);
+
+	if (maker->request->by == BILL_BY_DAY)
+		return row_of(maker, 0, maker->day);
+	if (maker->request->by == BILL_BY_HOST)
+		return row_of(maker, host->id, host->hostname);
+	key.is_rest = true;
+	return row_find(maker, &key, "");
+}
+
+static bool has_rest_rows(const struct bill_request *request)
+{
+	return request->by == BILL_BY_HOST || request->by == BILL_BY_DAY || request->as_charges;
+}
+
+static int rest_add(struct maker *maker, const struct host_work *work, int64_t system_nanos, int64_t idle_nanos,
+		    int64_t observed_ms)
+{
+	struct bill_row *row;
+
+	if (!has_rest_rows(maker->request))
+		return 0;
+	row = rest_row(maker, &work->host->host);
+	if (!row)
+		return -ENOMEM;
+	row->system_nanos += system_nanos;
+	row->idle_nanos += idle_nanos;
+	row->observed_ms += observed_ms;
+	return 0;
+}
+
+/* ---- hosts ------------------------------------------------------------------------ */
+
+/* All other amounts are parts of this one: if it is in range, they are. */
+static int bill_add(struct bill *bill, const struct host_work *work)
+{
+	for (size_t i = 0; i < work->period_count; i++) {
+		const int64_t *nanos = work->periods[i].bill_nanos;
+
+		if (__builtin_add_overflow(bill->bill_nanos, nanos[CHARGE_CPU], &bill->bill_nanos) ||
+		    __builtin_add_overflow(bill->bill_nanos, nanos[CHARGE_MEMORY], &bill->bill_nanos))
+			return -EOVERFLOW;
+	}
+	return 0;
+}
+
+/* Of energy: processors that did not work took only what they always take. Puts that in the place of what they would
+ * have taken at work. */
+static int idle_energy_set(struct bill *bill, const struct host_work *work, int64_t idle[CHARGE_RESOURCE_COUNT])
+{
+	int64_t taken = 0;
+
+	for (size_t i = 0; i < work->period_count; i++) {
+		int64_t before[CHARGE_RESOURCE_COUNT], after[CHARGE_RESOURCE_COUNT];
+
+		cost_until(work, &work->idle_price, work->periods[i].begin_unix_ns, before);
+		cost_until(work, &work->idle_price, work->periods[i].end_unix_ns, after);
+		if (after[CHARGE_CPU] == INT64_MAX)
+			return -EOVERFLOW;
+		taken += after[CHARGE_CPU] - before[CHARGE_CPU];
+	}
+	bill->bill_nanos -= idle[CHARGE_CPU];
+	idle[CHARGE_CPU] = taken;
+	return __builtin_add_overflow(bill->bill_nanos, taken, &bill->bill_nanos) ? -EOVERFLOW : 0;
+}
+
+/* Divides what the host cost from `begin` to `end`. */
+static int span_divide(struct maker *maker, struct host_work *work, int64_t begin, int64_t end)
+{
+	struct bill *bill = maker->bill;
+	int64_t idle[CHARGE_RESOURCE_COUNT], idle_nanos = 0, system_nanos = bill->system_nanos;
+	int64_t observed_ms = bill->observed_ms;
+	int error = periods_find(maker, work, begin, end);
+
+	if (error == 0)
+		error = bill_add(bill, work);
+	if (error == 0)
+		error = charge_divide(work->periods, work->period_count, work->items, work->item_count, idle);
+	if (error == 0 && maker->request->is_energy)
+		error = idle_energy_set(bill, work, idle);
+	if (error == 0)
+		error = items_add(maker, work, begin, end);
+	if (error < 0)
+		return error;
+	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT; i++)
+		idle_nanos += idle[i];
+	bill->idle_nanos += idle_nanos;
+	return rest_add(maker, work, bill->system_nanos - system_nanos, idle_nanos, bill->observed_ms - observed_ms);
+}
+
+/* Returns the beginning of the next local day, and the name of this one. */
+static int64_t day_end(int64_t unix_ns, char *ret_name, size_t capacity)
+{
+	time_t seconds = unix_ns / SECOND_NS;
+	struct tm local;
+
+	localtime_r(&seconds, &local);
+	strftime(ret_name, capacity, "%Y-%m-%d", &local);
+	local.tm_mday++;
+	local.tm_hour = local.tm_min = local.tm_sec = 0;
+	local.tm_isdst = -1;
+	return mktime(&local) * SECOND_NS;
+}
+
+static void parameters_set(const struct host_work *work, struct store_parameter parameters[4])
+{
+	parameters[0] = (struct store_parameter)STORE_INT("since_unix_ns", work->since_unix_ns);
+	parameters[1] = (struct store_parameter)STORE_INT("until_unix_ns", work->until_unix_ns);
+	parameters[2] = (struct store_parameter)STORE_INT("host_id", work->host->host.id);
+	parameters[3] = (struct store_parameter){0};
+}
+
+static void watched_parameters_set(const struct host_work *work, struct store_parameter parameters[3])
+{
+	parameters[0] = (struct store_parameter)STORE_INT("host_id", work->host->host.id);
+	parameters[1] = (struct store_parameter){"kind", STORE_TEXT, 0, "system"};
+	parameters[2] = (struct store_parameter){0};
+}
+
+/* Finds the time in which this host is of interest, as far as anything is known of it. */
+static bool work_begin(const struct maker *maker, const struct row_cloud_host *host, struct host_work *ret_work)
+{
+	const struct bill_request *request = maker->request;
+	struct host_work work = {
+		.host = host, .since_unix_ns = request->since_unix_ns, .until_unix_ns = request->until_unix_ns};
+	int64_t seen_unix_ns = host->host.last_seen_unix_ns; /* or a little later: it is written seldom */
+
+	if (request->run) {
+		work.since_unix_ns = INT64_MAX;
+		work.until_unix_ns = 0;
+	}
+	for (size_t i = 0; request->run && i <= maker->parts.count; i++) {
+		const struct row_run *run =
+			i < maker->parts.count ? &ROWS_ITEM(&maker->parts, part, i)->run : request->run;
+		int64_t end = row_add(run->started_unix_ns, row_subtract(run->end_boot_ns, run->begin_boot_ns));
+
+		if (run->host_id != host->host.id)
+			continue;
+		work.since_unix_ns = least_of(work.since_unix_ns, run->started_unix_ns);
+		work.until_unix_ns = end == ROW_NULL ? INT64_MAX : most_of(work.until_unix_ns, end);
+		seen_unix_ns = end == ROW_NULL ? seen_unix_ns : most_of(seen_unix_ns, end);
+	}
+	work.since_unix_ns = most_of(known(work.since_unix_ns), host->host.first_seen_unix_ns);
+	work.until_unix_ns = least_of(work.until_unix_ns, seen_unix_ns);
+	*ret_work = work;
+	return work.since_unix_ns < work.until_unix_ns;
+}
+
+/* Day by day in UTC, as FOCUS wants it: the same for every host. */
+static int charges_divide(struct maker *maker, struct host_work *work)
+{
+	const struct bill_request *request = maker->request;
+	int64_t begin = work->since_unix_ns;
+	int error = 0;
+
+	while (error == 0 && begin < work->until_unix_ns) {
+		int64_t day = begin - begin % DAY_NS, end = least_of(day + DAY_NS, work->until_unix_ns);
+
+		maker->place = (struct bill_place){&work->host->host, most_of(day, request->since_unix_ns),
+						   least_of(day + DAY_NS, request->until_unix_ns)};
+		error = span_divide(maker, work, begin, end);
+		begin = end;
+	}
+	return error;
+}
+
+static int work_divide(struct maker *maker, struct host_work *work)
+{
+	int64_t begin = work->since_unix_ns;
+	int error = 0;
+	char day[16];
+
+	if (maker->request->as_charges)
+		return charges_divide(maker, work);
+	if (maker->request->by != BILL_BY_DAY)
+		return span_divide(maker, work, begin, work->until_unix_ns);
+	maker->day = day;
+	while (error == 0 && begin < work->until_unix_ns) {
+		int64_t end = day_end(begin, day, sizeof(day));
+
+		error = span_divide(maker, work, begin, least_of(end, work->until_unix_ns));
+		begin = end;
+	}
+	return error;
+}
+
+/* Looks up the prices of the host, and leaves out the time in which it has none. */
+static int prices_apply(struct maker *maker, struct host_work *work)
+{
+	struct prices_host priced = bill_priced_host(work->host);
+	int error = price_times_make(maker->request->prices, &priced, &work->prices);
+
+	if (error < 0)
+		return error;
+	work->priced_memory_bytes = work->host->host.memory_bytes;
+	price_doubts_add(&maker->bill->doubts, price_at(&work->prices, work->until_unix_ns - 1));
+	work->until_unix_ns = least_of(work->until_unix_ns, price_times_end(&work->prices));
+	maker->bill->host_count += work->since_unix_ns < work->until_unix_ns;
+	return 0;
+}
+
+/* The energy of a processor at work, and of memory, instead of prices. */
+static int power_apply(struct maker *maker, struct host_work *work)
+{
+	const struct row_host *host = &work->host->host;
+	struct power power = power_of(host->cpu_model);
+	int64_t included_bytes = price_limit(host->cpu_count, PRICE_CPUS_MAX) * POWER_INCLUDED_MEMORY_BYTES;
+
+	work->prices.items = calloc(1, sizeof(*work->prices.items));
+	if (!work->prices.items)
+		return -ENOMEM;
+	work->prices.count = 1;
+	work->prices.items[0] = (struct price){.basis = PRICES_RATES,
+					       .cpu_nanos = power.busy_microwatts,
+					       .memory_nanos = POWER_MEMORY_MICROWATTS,
+					       .until_unix_ns = INT64_MAX};
+	work->idle_price = (struct price){.basis = PRICES_RATES, .cpu_nanos = power.idle_microwatts};
+	work->priced_memory_bytes = known(row_subtract(host->memory_bytes, included_bytes));
+	maker->bill->average_count += power.is_average;
+	maker->bill->host_count++;
+	return 0;
+}
+
+static int host_add(struct maker *maker, struct host_work *work)
+{
+	struct store_parameter parameters[4], watched[3];
+	int error;
+
+	parameters_set(work, parameters);
+	watched_parameters_set(work, watched);
+	error = rows_load(&work->watched, &row_type_cost_watched, maker->store, "cost_watched", watched);
+	if (error == 0)
+		error = rows_load(&work->tasks, &row_type_cost_task, maker->store, "cost_tasks", parameters);
+	if (error == 0 && maker->request->by == BILL_BY_TOOL)
+		error = rows_load(&work->tools, &row_type_cost_tool, maker->store, "cost_tools", parameters);
+	if (error == 0)
+		error = maker->request->is_energy ? power_apply(maker, work) : prices_apply(maker, work);
+	if (error == 0)
+		error = items_make(work, maker->request->is_energy);
+	if (error == 0 && work->since_unix_ns < work->until_unix_ns)
+		error = work_divide(maker, work);
+	price_times_free(&work->prices);
+	rows_free(&work->watched);
+	rows_free(&work->tasks);
+	rows_free(&work->tools);
+	free(work->items);
+	free(work->periods);
+	return error;
+}
+
+/* A lake answers questions about several hosts at once. */
+static void ask_ahead(struct maker *maker, size_t index)
+{
+	struct store_parameter parameters[4], watched[3];
+	struct host_work work;
+
+	if (index >= maker->bill->hosts.count ||
+	    !work_begin(maker, ROWS_ITEM(&maker->bill->hosts, cloud_host, index), &work))
+		return;
+	parameters_set(&work, parameters);
+	watched_parameters_set(&work, watched);
+	query_ask_ahead(maker->store, "cost_watched", watched);
+	query_ask_ahead(maker->store, "cost_tasks", parameters);
+	if (maker->request->by == BILL_BY_TOOL)
+		query_ask_ahead(maker->store, "cost_tools", parameters);
+}
+
+static int hosts_add(struct maker *maker)
+{
+	struct host_work work;
+	int error = 0;
+
+	for (size_t i = 0; i < AHEAD_HOSTS; i++)
+		ask_ahead(maker, i);
+	for (size_t i = 0; i < maker->bill->hosts.count && error == 0; i++) {
+		ask_ahead(maker, i + AHEAD_HOSTS);
+		if (work_begin(maker, ROWS_ITEM(&maker->bill->hosts, cloud_host, i), &work))
+			error = host_add(maker, &work);
+	}
+	return error;
+}
+
+static int compare_rows(struct bill_row *left, struct bill_row *right)
+{
+	int64_t first = left->used_nanos + left->unused_nanos, second = right->used_nanos + right->unused_nanos;
+
+	if (first != second)
+		return first > second ? -1 : 1;
+	if (strcmp(left->name, right->name) != 0)
+		return strcmp(left->name, right->name);
+	return left->id < right->id ? -1 : left->id > right->id;
+}
+
+static int compare_days(struct bill_row *left, struct bill_row *right)
+{
+	return strcmp(left->name, right->name);
+}
+
+static int compare_charges(struct bill_row *left, struct bill_row *right)
+{
+	const struct bill_place *a = &left->place, *b = &right->place;
+
+	if (a->begin_unix_ns != b->begin_unix_ns)
+		return a->begin_unix_ns < b->begin_unix_ns ? -1 : 1;
+	if (a->host->id != b->host->id)
+		return a->host->id < b->host->id ? -1 : 1;
+	return compare_rows(left, right);
+}
+
+int bill_make(struct store *store, const struct bill_request *request, struct bill *ret_bill)
+{
+	struct maker maker = {.store = store, .request = request, .bill = ret_bill};
+	int error;
+
+	*ret_bill = (struct bill){0};
+	error = rows_load(&ret_bill->hosts, &row_type_cloud_host, store, "hosts", NULL);
+	if (error == 0)
+		error = joined_load(store, request->run, request->run ? 0 : request->since_unix_ns, &maker.parts);
+	if (error == 0)
+		error = hosts_add(&maker);
+	if (request->as_charges)
+		HASH_SORT(ret_bill->rows, compare_charges);
+	else if (request->by == BILL_BY_DAY)
+		HASH_SORT(ret_bill->rows, compare_days);
+	else
+		HASH_SORT(ret_bill->rows, compare_rows);
+	sampled_runs_free(&maker);
+	rows_free(&maker.parts);
+	return error;
+}
+
+void bill_free(struct bill *bill)
+{
+	struct bill_row *row, *next;
+
+	HASH_ITER (hh, bill->rows, row, next) {
+		HASH_DEL(bill->rows, row);
+		free(row);
+	}
+	rows_free(&bill->hosts);
+	*bill = (struct bill){0};
+}
+
+int64_t bill_row_total(const struct bill_row *row)
+{
+	return row->used_nanos + row->unused_nanos + row->system_nanos + row->idle_nanos;
+}
+
+bool bill_rows_are_whole(enum bill_key by)
+{
+	return by == BILL_BY_HOST || by == BILL_BY_DAY;
+}

@@ -1,0 +1,65 @@
+/* What the writers of formats share. See formats.h. */
+#include "analysis/export/formats.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/text.h"
+
+struct export_span export_span(int64_t started_unix_ns, int64_t wall_ns, int64_t now_unix_ns)
+{
+	int64_t end = row_add(started_unix_ns, wall_ns);
+
+	if (started_unix_ns == ROW_NULL || started_unix_ns < 0)
+		started_unix_ns = 0;
+	if (wall_ns == ROW_NULL || wall_ns < 0 || end == ROW_NULL)
+		end = now_unix_ns;
+	return (struct export_span){started_unix_ns, end > started_unix_ns ? end : started_unix_ns};
+}
+
+int64_t export_now_unix_ns(const struct report *report)
+{
+	const struct row_run *run = report_run(report);
+
+	return row_add(run->started_unix_ns, report_wall_ns(report, run->begin_boot_ns, run->end_boot_ns));
+}
+
+bool export_has_task(const struct report *report, size_t index)
+{
+	return !report->tasks[index].is_main || report->task_count == report->parts.count;
+}
+
+char *export_text(const char *text)
+{
+	size_t size = text ? strlen(text) : 0;
+	char *safe = malloc(4 * size + 1);
+
+	if (safe)
+		text_escape(text ? text : "", size, safe, 4 * size + 1);
+	return safe;
+}
+
+void export_json_text(struct json_writer *json, const char *name, const char *text)
+{
+	char *safe = export_text(text);
+
+	if (!safe && json->error == 0)
+		json->error = -ENOMEM;
+	json_write_string(json, name, safe);
+	free(safe);
+}
+
+void export_json_key(struct json_writer *json, const char *text)
+{
+	char *safe = export_text(text);
+	json_t *string = safe ? json_string(safe) : NULL;
+	char *quoted = string ? json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII) : NULL;
+
+	if (!quoted && json->error == 0)
+		json->error = -ENOMEM;
+	json_write_text(json, quoted ? quoted : "\"\"");
+	json_write_text(json, ":");
+	free(quoted);
+	json_decref(string);
+	free(safe);
+}

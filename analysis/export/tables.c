@@ -1,0 +1,276 @@
+/* One line for each task: Nextflow's trace file, Snakemake's benchmark file, and CSV with all figures.
+ *
+ * Nextflow's columns: https://docs.seqera.io/nextflow/reports#trace-file, as with `trace.raw`: times in
+ * milliseconds, sizes in bytes. Snakemake's: snakemake/benchmark.py, and the columns that
+ * --benchmark-extended adds and that say which job it was. A figure that Tracer does not collect is "-" in the first and "NA" in the second.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include <csv.h>
+
+#include "analysis/export/formats.h"
+#include "common/identity.h"
+
+#define NS_PER_MS 1000000
+#define NS_PER_S 1e9
+#define MIB (1024.0 * 1024.0)
+#define SIGNAL_BASE 128 /* exit status of a shell whose command a signal ended */
+
+struct table {
+	const struct report *report;
+	FILE *file;
+	const char *unknown;
+	int64_t now_unix_ns;
+	int error;
+};
+
+/* ---- cells ------------------------------------------------------------------------- */
+
+static void put_text(struct table *table, const char *text)
+{
+	char *safe = export_text(text);
+
+	if (!safe)
+		table->error = -ENOMEM;
+	else
+		fputs(*safe ? safe : table->unknown, table->file);
+	free(safe);
+}
+
+static void put_integer(struct table *table, int64_t value)
+{
+	if (value == ROW_NULL)
+		fputs(table->unknown, table->file);
+	else
+		fprintf(table->file, "%" PRId64, value);
+}
+
+/* value / unit */
+static void put_real(struct table *table, int64_t value, double unit, int digits)
+{
+	if (value == ROW_NULL)
+		fputs(table->unknown, table->file);
+	else
+		fprintf(table->file, "%.*f", digits, (double)value / unit);
+}
+
+static void put_percent(struct table *table, int64_t part, int64_t whole)
+{
+	if (part == ROW_NULL || whole == ROW_NULL || whole <= 0)
+		fputs(table->unknown, table->file);
+	else
+		fprintf(table->file, "%.2f", 100 * (double)part / (double)whole);
+}
+
+static void tab(struct table *table)
+{
+	fputc('\t', table->file);
+}
+
+static void put_unknowns(struct table *table, int count)
+{
+	for (int i = 0; i < count; i++) {
+		fputs(table->unknown, table->file);
+		tab(table);
+	}
+}
+
+/* ---- a task ------------------------------------------------------------------------ */
+
+/* The peak of the processes that ran at the same time is sampled; that of the largest one is exact. */
+static int64_t peak_memory_bytes(const struct row_task *task)
+{
+	return task->concurrent_memory_bytes > task->peak_rss_bytes ? task->concurrent_memory_bytes
+								    : task->peak_rss_bytes;
+}
+
+static int64_t exit_status(const struct row_task *task)
+{
+	return task->signal > 0 ? row_add(SIGNAL_BASE, task->signal) : task->exit_code;
+}
+
+static const char *nextflow_status(const struct row_task *task)
+{
+	if (report_has_failed(task->status))
+		return "FAILED";
+	if (strcmp(task->status, "succeeded") == 0)
+		return "COMPLETED";
+	return strcmp(task->status, "running") == 0 ? "RUNNING" : NULL;
+}
+
+static int64_t milliseconds(int64_t ns)
+{
+	return ns == ROW_NULL ? ns : ns / NS_PER_MS;
+}
+
+static const char trace_header[] =
+	"task_id\thash\tname\tstatus\texit\tsubmit\tstart\tcomplete\tduration\trealtime\t%cpu\t"
+	"%mem\trss\tvmem\tpeak_rss\tpeak_vmem\trchar\twchar\tread_bytes\twrite_bytes\t"
+	"vol_ctxt\tinv_ctxt\n";
+
+static int trace_write(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
+		       size_t count)
+{
+	struct table *table = context;
+	int64_t wall_ns = row_subtract(task->end_boot_ns, task->begin_boot_ns);
+	const int64_t figures[] = {task->rchar_bytes, task->wchar_bytes,        task->read_bytes,
+				   task->write_bytes, task->voluntary_switches, task->involuntary_switches};
+
+	if (!export_has_task(table->report, index))
+		return 0;
+	put_integer(table, (int64_t)index + 1);
+	tab(table);
+	put_text(table, task->label);
+	tab(table);
+	put_text(table, report_task_name(table->report, index, task));
+	tab(table);
+	put_text(table, nextflow_status(task));
+	tab(table);
+	put_integer(table, exit_status(task));
+	tab(table);
+	put_unknowns(table, 1); /* submit: the engine knows */
+	put_integer(table, milliseconds(task->started_unix_ns));
+	tab(table);
+	put_integer(table, milliseconds(row_add(task->started_unix_ns, wall_ns)));
+	tab(table);
+	put_unknowns(table, 1); /* duration: since the submission */
+	put_integer(table, milliseconds(wall_ns));
+	tab(table);
+	put_percent(table, task->cpu_ns, wall_ns);
+	tab(table);
+	put_unknowns(table, 3); /* %mem, rss, vmem: at the end of the task */
+	put_integer(table, peak_memory_bytes(task));
+	tab(table);
+	put_unknowns(table, 1); /* peak_vmem */
+	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+		put_integer(table, figures[i]);
+		fputc(i + 1 < sizeof(figures) / sizeof(figures[0]) ? '\t' : '\n', table->file);
+	}
+	return table->error;
+}
+
+static const char benchmark_header[] =
+	"s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\t"
+	"jobid\trule_name\twildcards\n";
+
+static void put_clock(struct table *table, int64_t ns)
+{
+	int64_t seconds = ns == ROW_NULL ? ns : ns / (int64_t)NS_PER_S;
+
+	if (ns == ROW_NULL)
+		fputs(table->unknown, table->file);
+	else
+		fprintf(table->file, "%" PRId64 ":%02" PRId64 ":%02" PRId64, seconds / 3600, seconds / 60 % 60,
+			seconds % 60);
+}
+
+static int benchmark_write(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
+			   size_t count)
+{
+	struct table *table = context;
+	int64_t wall_ns = row_subtract(task->end_boot_ns, task->begin_boot_ns);
+
+	if (!export_has_task(table->report, index))
+		return 0;
+	put_real(table, wall_ns, NS_PER_S, 4);
+	tab(table);
+	put_clock(table, wall_ns);
+	tab(table);
+	put_real(table, peak_memory_bytes(task), MIB, 2);
+	tab(table);
+	put_unknowns(table, 3);
+	put_real(table, task->read_bytes, MIB, 2);
+	tab(table);
+	put_real(table, task->write_bytes, MIB, 2);
+	tab(table);
+	put_percent(table, task->cpu_ns, wall_ns);
+	tab(table);
+	put_real(table, task->cpu_ns, NS_PER_S, 2);
+	tab(table);
+	put_integer(table, (int64_t)index + 1);
+	tab(table);
+	put_text(table, report_task_name(table->report, index, task));
+	tab(table);
+	put_text(table, report_task_label(table->report, index, task));
+	fputc('\n', table->file);
+	return table->error;
+}
+
+/* ---- CSV ---------------------------------------------------------------------------- */
+
+static void csv_put_text(struct table *table, const char *text)
+{
+	char *safe = text ? export_text(text) : NULL;
+
+	if (text && !safe)
+		table->error = -ENOMEM;
+	if (safe)
+		csv_fwrite(table->file, safe, strlen(safe));
+	free(safe);
+}
+
+static void csv_put_field(struct table *table, const struct row_field *field, const struct row_task *task)
+{
+	const char *at = (const char *)task + field->offset;
+	int64_t integer;
+	char id[IDENTITY_TEXT_SIZE];
+
+	if (field->kind == ROW_FIELD_TEXT) {
+		csv_put_text(table, *(const char *const *)at);
+		return;
+	}
+	integer = *(const int64_t *)at;
+	if (integer != ROW_NULL && identity_is_column(field->name)) {
+		identity_format(integer, id);
+		csv_put_text(table, id);
+	} else {
+		put_integer(table, integer);
+	}
+}
+
+static int csv_write_task(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
+			  size_t count)
+{
+	struct table *table = context;
+
+	if (!export_has_task(table->report, index))
+		return 0;
+	for (size_t i = 0; i < row_type_task.field_count; i++) {
+		csv_put_field(table, &row_type_task.fields[i], task);
+		fputc(i + 1 < row_type_task.field_count ? ',' : '\n', table->file);
+	}
+	return table->error;
+}
+
+/* ---- the formats -------------------------------------------------------------------- */
+
+static int table_walk(const struct report *report, FILE *file, const char *unknown,
+		      int (*write)(void *context, size_t index, const struct row_task *task,
+				   const struct row_tool *tools, size_t count))
+{
+	struct table table = {report, file, unknown, export_now_unix_ns(report), 0};
+	const struct report_writer writer = {.task = write};
+
+	return report_walk(report, NULL, 0, &writer, &table);
+}
+
+int export_trace(const struct report *report, FILE *file)
+{
+	fputs(trace_header, file);
+	return table_walk(report, file, "-", trace_write);
+}
+
+int export_benchmark(const struct report *report, FILE *file)
+{
+	fputs(benchmark_header, file);
+	return table_walk(report, file, "NA", benchmark_write);
+}
+
+int export_csv(const struct report *report, FILE *file)
+{
+	for (size_t i = 0; i < row_type_task.field_count; i++)
+		fprintf(file, "%s%s", row_type_task.fields[i].name, i + 1 < row_type_task.field_count ? "," : "\n");
+	return table_walk(report, file, "", csv_write_task);
+}

@@ -1,0 +1,121 @@
+/* Failures of a run. See failure.h. */
+#include "analysis/query/failure.h"
+
+#include "analysis/query/ask.h"
+
+static int task_load(const struct report *report, const struct row_incident *incident, struct failure *failure)
+{
+	int error = 0;
+
+	failure->index = report_find_task(report, incident->task_id);
+	if (failure->index != REPORT_NO_TASK)
+		error = report_load_task(report, failure->index, &failure->tasks);
+	failure->task = failure->tasks.count > 0 ? failure->tasks.items : NULL;
+	return error;
+}
+
+static int process_load(const struct report *report, const struct row_incident *incident, struct failure *failure)
+{
+	struct store_parameter parameters[] =
+		QUERY_PARAMETERS_OF("process_id", incident->process_id, incident->host_id);
+	struct rows *line = &failure->processes;
+	int error;
+
+	if (incident->process_id == ROW_NULL)
+		return 0;
+	error = rows_load(line, &row_type_process, report->store, "ancestors", parameters);
+	for (size_t i = 0; error == 0 && i < line->count && !failure->process; i++)
+		if (ROWS_ITEM(line, process, i)->arguments.data)
+			failure->process = ROWS_ITEM(line, process, i);
+	return error;
+}
+
+int failure_load(const struct report *report, const struct row_incident *incident, struct failure *ret_failure)
+{
+	int error;
+
+	*ret_failure = (struct failure){.verdict = report_judge(report, incident)};
+	error = task_load(report, incident, ret_failure);
+	return error < 0 ? error : process_load(report, incident, ret_failure);
+}
+
+void failure_free(struct failure *failure)
+{
+	rows_free(&failure->tasks);
+	rows_free(&failure->processes);
+	*failure = (struct failure){0};
+}
+
+/* ---- JSON -------------------------------------------------------------------- */
+
+static const char *const verdict_names[] = {"fatal", "retried", "harmless"};
+
+static json_t *task_to_json(const struct report *report, const struct failure *failure)
+{
+	static const char *const members[] = {"id", "name", "label", "status", "exit_code", "signal"};
+	json_t *task = json_object(), *row;
+
+	if (!failure->task) {
+		json_decref(task);
+		return json_null();
+	}
+	row = row_to_json(&row_type_task, failure->task);
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+		char escaped[32];
+
+		snprintf(escaped, sizeof(escaped), "%s_escaped", members[i]);
+		json_object_set(task, members[i], json_object_get(row, members[i]));
+		json_object_set(task, escaped, json_object_get(row, escaped)); /* does nothing if it is missing */
+	}
+	json_decref(row);
+	if (report->engine_names) {
+		json_set_string(task, "engine_name", report->engine_names[failure->index].name);
+		json_set_string(task, "engine_label", report->engine_names[failure->index].label);
+	}
+	json_set_integer(task, "wall_ns", row_subtract(failure->task->end_boot_ns, failure->task->begin_boot_ns));
+	json_set_integer(task, "last_attempt_id", report->tasks[report_last_attempt(report, failure->index)].id);
+	return task;
+}
+
+struct listing {
+	const struct report *report;
+	json_t *failures;
+};
+
+static int incident_to_json(void *context, const void *row)
+{
+	struct listing *listing = context;
+	struct store_value command = {.type = STORE_VALUE_NULL};
+	struct failure failure = {.verdict = report_judge(listing->report, row)};
+	json_t *incident;
+	int error = 0;
+
+	if (failure.verdict == REPORT_VERDICT_COUNT)
+		return 0;
+	error = failure_load(listing->report, row, &failure);
+	if (error == 0) {
+		if (failure.process)
+			command = (struct store_value){.type = STORE_VALUE_BLOB,
+						       .data = failure.process->arguments.data,
+						       .size = failure.process->arguments.size};
+		incident = row_to_json(&row_type_incident, row);
+		json_object_set_new(incident, "task", task_to_json(listing->report, &failure));
+		json_set_value(incident, "command", &command);
+		json_set_string(incident, "verdict", verdict_names[failure.verdict]);
+		json_array_append_new(listing->failures, incident);
+	}
+	failure_free(&failure);
+	return error;
+}
+
+int failures_to_json(const struct report *report, json_t **ret_failures)
+{
+	struct listing listing = {report, json_array()};
+	int error = report_each(report, REPORT_INCIDENTS, incident_to_json, &listing);
+
+	if (error < 0)
+		json_decref(listing.failures);
+	else
+		*ret_failures = listing.failures;
+	return error;
+}

@@ -1,0 +1,22 @@
+/* One failure of a run: an incident with its consequence, its task and the command line at fault. */
+#pragma once
+
+#include "analysis/query/report.h"
+
+struct failure {
+	enum report_verdict verdict;
+	size_t index; /* of its task in the report; REPORT_NO_TASK if it has none */
+	struct rows tasks, processes;
+	const struct row_task *task; /* NULL if it has none */
+	const struct row_process
+		*process; /* with arguments: the process, or its nearest ancestor with a command line, which a
+					    * fork shares; NULL if none is known */
+};
+
+/* Returns 0 or -errno; free the failure either way. */
+int failure_load(const struct report *report, const struct row_incident *incident, struct failure *ret_failure);
+void failure_free(struct failure *failure);
+
+/* All failures of a run, as `tracer failed --json` prints them (docs/json.md).
+ * Returns 0 or -errno. */
+int failures_to_json(const struct report *report, json_t **ret_failures);

@@ -1,0 +1,37 @@
+/* The text of a finding. See finding_text.h. */
+#include "analysis/query/finding_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *finding_text(const struct question *question, const char *template, const struct store_value *values,
+		   finding_format *format)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	if (!file)
+		return NULL;
+	while (*template) {
+		size_t plain = strcspn(template, "{"), name_size;
+		char name[QUESTION_NAME_MAX + 1];
+		const struct question_field *column;
+		char *formatted;
+
+		fwrite(template, 1, plain, file);
+		template += plain;
+		if (!*template)
+			break;
+		name_size = strcspn(++template, "}");
+		snprintf(name, sizeof(name), "%.*s", (int)name_size, template);
+		template += name_size + 1;
+		column = question_column(question, name);
+		formatted = format(&values[column - question->columns], column);
+		if (formatted)
+			fputs(formatted, file);
+		free(formatted);
+	}
+	return fclose(file) == 0 ? text : NULL;
+}

@@ -1,0 +1,247 @@
+/* A run as JSON, row by row. See report.h. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/query/figures.h"
+
+struct writing {
+	const struct report *report;
+	struct json_writer json;
+	const struct row_type *type; /* of the rows to write */
+	const char *between;         /* separator before the next row; "" before the first */
+	const char *array;           /* name of the task's open array */
+	bool with_processes, with_samples;
+};
+
+/* Writes the members of a row, and its wall time. */
+#define ROW_WRITE(json, name, row) \
+	do { \
+		json_write_row(json, &row_type_##name, row); \
+		json_write_integer(json, "wall_ns", row_subtract((row)->end_boot_ns, (row)->begin_boot_ns)); \
+	} while (0)
+
+/* Begins the next object of an array. */
+static void item_begin(struct writing *writing)
+{
+	json_write_text(&writing->json, writing->between);
+	json_write_text(&writing->json, "\n  ");
+	json_write_object(&writing->json);
+	writing->between = ",";
+}
+
+/* What the engine reported about the task, unknown if its name is. */
+static void engine_figures_write(struct json_writer *json, const struct engine_name *engine)
+{
+	json_write_integer(json, "engine_wall_ns", engine->name ? engine->wall_ns : ROW_NULL);
+	json_write_integer(json, "engine_cpu_ns", engine->name ? engine->cpu_ns : ROW_NULL);
+	json_write_integer(json, "engine_peak_rss_bytes", engine->name ? engine->peak_rss_bytes : ROW_NULL);
+}
+
+static int task_write(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
+		      size_t count)
+{
+	struct writing *writing = context;
+	const struct engine_name *names = writing->report->engine_names;
+
+	item_begin(writing);
+	ROW_WRITE(&writing->json, task, task);
+	if (names) {
+		json_write_string(&writing->json, "engine_name", names[index].name);
+		json_write_string(&writing->json, "engine_label", names[index].label);
+		engine_figures_write(&writing->json, &names[index]);
+	}
+	if (writing->report->samples)
+		json_write_string(&writing->json, "sample", report_task_sample(writing->report, index, task));
+	json_write_text(&writing->json, ",\"tools\":[");
+	writing->array = "tools";
+	return 0;
+}
+
+static int tool_write(void *context, const struct row_tool *tool, size_t index)
+{
+	struct json_writer *json = &((struct writing *)context)->json;
+
+	json_write_text(json, index > 0 ? "," : "");
+	json_write_object(json);
+	ROW_WRITE(json, tool, tool);
+	json_write_text(json, "}");
+	return 0;
+}
+
+/* Writes what precedes an item of this array; closes another array that is open. */
+static void array_go_on(struct writing *writing, const char *name)
+{
+	bool is_open = strcmp(writing->array, name) == 0;
+
+	json_write_text(&writing->json, is_open ? "," : "],\"");
+	json_write_text(&writing->json, is_open ? "" : name);
+	json_write_text(&writing->json, is_open ? "" : "\":[");
+	writing->array = name;
+}
+
+static int process_write(void *context, const struct row_process *process, bool is_last)
+{
+	struct writing *writing = context;
+
+	array_go_on(writing, "processes");
+	json_write_object(&writing->json);
+	ROW_WRITE(&writing->json, process, process);
+	json_write_text(&writing->json, "}");
+	return 0;
+}
+
+static int sample_write(void *context, const struct row_sample *sample)
+{
+	struct writing *writing = context;
+
+	array_go_on(writing, "samples");
+	json_write_object(&writing->json);
+	json_write_row(&writing->json, &row_type_sample, sample);
+	json_write_text(&writing->json, "}");
+	return 0;
+}
+
+static int task_end(void *context)
+{
+	struct writing *writing = context;
+
+	if (writing->with_processes && strcmp(writing->array, "tools") == 0)
+		array_go_on(writing, "processes");
+	if (writing->with_samples && strcmp(writing->array, "samples") != 0)
+		array_go_on(writing, "samples");
+	json_write_text(&writing->json, "]}");
+	return writing->json.error;
+}
+
+static int item_write(void *context, const void *row)
+{
+	struct writing *writing = context;
+
+	item_begin(writing);
+	json_write_row(&writing->json, writing->type, row);
+	json_write_text(&writing->json, "}");
+	return 0;
+}
+
+static void array_begin(struct writing *writing, const char *name, const struct row_type *type)
+{
+	json_write_text(&writing->json, ",\n\"");
+	json_write_text(&writing->json, name);
+	json_write_text(&writing->json, "\": [");
+	writing->between = "";
+	writing->type = type;
+}
+
+static int items_write(struct writing *writing, const char *name, const struct row_type *type, enum report_rows rows)
+{
+	int error;
+
+	array_begin(writing, name, type);
+	error = report_each(writing->report, rows, item_write, writing);
+	json_write_text(&writing->json, "]");
+	return error;
+}
+
+static void parts_write(struct writing *writing)
+{
+	array_begin(writing, "parts", &row_type_part);
+	for (size_t i = 0; i < writing->report->parts.count; i++)
+		item_write(writing, ROWS_ITEM(&writing->report->parts, part, i));
+	json_write_text(&writing->json, "]");
+}
+
+static int tasks_write(struct writing *writing)
+{
+	const struct report_writer writer = {
+		.task = task_write,
+		.tool = tool_write,
+		.task_end = task_end,
+		.process = writing->with_processes ? process_write : NULL,
+		.sample = writing->with_samples ? sample_write : NULL,
+	};
+	int error;
+
+	array_begin(writing, "tasks", NULL);
+	error = report_walk(writing->report, NULL, 0, &writer, writing);
+	json_write_text(&writing->json, "]");
+	return error;
+}
+
+static void group_write(struct writing *writing, const struct report_group *group)
+{
+	struct json_writer *json = &writing->json;
+	const struct figures *figures = &group->figures;
+
+	item_begin(writing);
+	json_write_string(json, "sample", group->name);
+	json_write_integer(json, "task_count", (int64_t)group->member_count);
+	json_write_integer(json, "failed_count", group->failed_count);
+	json_write_integer(json, "wall_ns", figures->wall_ns);
+	json_write_integer(json, "cpu_ns", figures->cpu_ns);
+	json_write_integer(json, "run_delay_ns", figures->run_delay_ns);
+	json_write_integer(json, "peak_rss_bytes", figures->peak_rss_bytes);
+	json_write_integer(json, "gpu_busy_ns", figures->gpu_busy_ns);
+	json_write_integer(json, "gpu_peak_bytes", figures->gpu_peak_bytes);
+	json_write_integer(json, "read_bytes", figures->read_bytes);
+	json_write_integer(json, "write_bytes", figures->write_bytes);
+	json_write_integer(json, "sent_bytes", figures->sent_bytes);
+	json_write_integer(json, "received_bytes", figures->received_bytes);
+	json_write_text(json, "}");
+}
+
+static int samples_write(struct writing *writing)
+{
+	const char *misfit = writing->report->samples->samples.misfit;
+	struct report_group *groups;
+	int error = report_group_samples(writing->report, &groups);
+
+	json_write_string(&writing->json, "sample_misfit", *misfit ? misfit : NULL);
+	array_begin(writing, "samples", NULL);
+	for (const struct report_group *group = groups; group && error == 0; group = group->hh.next)
+		group_write(writing, group);
+	json_write_text(&writing->json, "]");
+	report_groups_free(groups);
+	return error;
+}
+
+static void run_write(struct writing *writing)
+{
+	const struct row_run *run = report_run(writing->report);
+	const struct row_host *host = report_host(writing->report);
+
+	json_write_text(&writing->json, "{\"run\": ");
+	json_write_object(&writing->json);
+	json_write_row(&writing->json, &row_type_run, run);
+	json_write_string(&writing->json, "host", host ? host->hostname : NULL);
+	json_write_integer(&writing->json, "wall_ns", row_subtract(run->end_boot_ns, run->begin_boot_ns));
+	json_write_text(&writing->json, "}");
+}
+
+int report_write_json(const struct report *report, FILE *file, bool with_processes, bool with_samples)
+{
+	struct writing writing = {
+		.report = report, .json.file = file, .with_processes = with_processes, .with_samples = with_samples};
+	const struct report_doubts *doubts = &report->doubts;
+	int error = 0;
+
+	run_write(&writing);
+	if (report->parts.count > 1)
+		parts_write(&writing);
+	if (report->samples)
+		error = samples_write(&writing);
+	if (error == 0)
+		error = tasks_write(&writing);
+	if (error == 0)
+		error = items_write(&writing, "incidents", &row_type_incident, REPORT_INCIDENTS);
+	if (error == 0)
+		error = items_write(&writing, "losses", &row_type_loss, REPORT_LOSSES);
+	if (error == 0)
+		error = items_write(&writing, "containers", &row_type_container, REPORT_CONTAINERS);
+	if (json_write_end(&writing.json) < 0)
+		return writing.json.error;
+	fprintf(file,
+		",\n\"lower_bounds\": {\"unfinished_count\": %" PRId64 ", \"found_count\": %" PRId64
+		", \"partial_count\": %" PRId64 "}}\n",
+		doubts->unfinished_count, doubts->found_count, doubts->partial_count);
+	return error;
+}

@@ -1,0 +1,175 @@
+/* Which sample each task of a run worked on, from the store. See run_samples.h. */
+#include "analysis/query/run_samples.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/query/ask.h"
+
+struct input {
+	struct rows lines; /* row_sample_word, by part and task */
+	int64_t line_bytes;
+	struct samples_task *tasks;
+	const char **words;
+	char **samples; /* that rules say, by task */
+	size_t task_count, sample_count;
+};
+
+static int64_t line_bytes(const struct row_sample_word *row)
+{
+	return (int64_t)(row->arguments.size + (row->path ? strlen(row->path) : 0) +
+			 (row->working_directory ? strlen(row->working_directory) : 0));
+}
+
+static int part_read(struct store *store, const struct row_run *part, struct input *input)
+{
+	const struct store_parameter parameters[] = QUERY_PARAMETERS_OF("run_id", part->id, part->host_id);
+	struct row_sample_word row;
+	struct row_cursor cursor;
+	int more = row_cursor_open(&cursor, &row_type_sample_word, store, "sample_words", parameters);
+
+	if (more < 0)
+		return more;
+	while ((more = row_cursor_next(&cursor, &row)) > 0) {
+		input->line_bytes += line_bytes(&row);
+		if (input->line_bytes > RUN_SAMPLES_BYTES_MAX)
+			row = (struct row_sample_word){.task_id = row.task_id, .name = row.name};
+		more = rows_add(&input->lines, &row_type_sample_word, &row);
+		if (more < 0)
+			break;
+	}
+	row_cursor_close(&cursor);
+	return more;
+}
+
+/* Sets the words of a command line, each terminated by NUL, if `words` is not NULL. Returns their number. */
+static size_t words_set(const struct row_blob *arguments, const char **words)
+{
+	const char *text = arguments->data;
+	size_t count = 0;
+
+	for (size_t at = 0; text && at < arguments->size; count++) {
+		if (words)
+			words[count] = text + at;
+		at += strnlen(text + at, arguments->size - at) + 1;
+	}
+	return count;
+}
+
+/* Adds the sample that a rule says of a process, if any, to the last task. */
+static int sample_classify(struct input *input, const struct rules *rules, const struct row_sample_word *line,
+			   const char *const *words, size_t count)
+{
+	const struct rules_subject subject = {
+		.path = line->path ? line->path : words[0],
+		.argc = count,
+		.argv = words,
+		.working_directory = line->working_directory ? line->working_directory : "",
+		.cgroup = "",
+	};
+	struct samples_task *task = &input->tasks[input->task_count - 1];
+	struct rules_verdict verdict;
+
+	rules_classify(rules, &subject, &verdict);
+	if (!*verdict.sample)
+		return 0;
+	if (task->sample_count++ == 0)
+		task->samples = (const char *const *)input->samples + input->sample_count;
+	input->samples[input->sample_count] = strdup(verdict.sample);
+	return input->samples[input->sample_count++] ? 0 : -ENOMEM;
+}
+
+/* Lines of one task are adjacent. */
+static int tasks_make(struct input *input, const struct rules *rules, struct run_samples *samples)
+{
+	int error = 0;
+	size_t word_count = 0;
+
+	for (size_t i = 0; i < input->lines.count; i++)
+		word_count += words_set(&ROWS_ITEM(&input->lines, sample_word, i)->arguments, NULL);
+	input->words = calloc(word_count + 1, sizeof(*input->words));
+	input->tasks = calloc(input->lines.count + 1, sizeof(*input->tasks));
+	input->samples = calloc(input->lines.count + 1, sizeof(*input->samples));
+	samples->tasks = calloc(input->lines.count + 1, sizeof(*samples->tasks));
+	if (!input->words || !input->samples || !input->tasks || !samples->tasks)
+		return -ENOMEM;
+	word_count = 0;
+	for (size_t i = 0; i < input->lines.count && error == 0; i++) {
+		const struct row_sample_word *line = ROWS_ITEM(&input->lines, sample_word, i);
+		size_t count = words_set(&line->arguments, input->words + word_count);
+
+		if (i == 0 || line->task_id != samples->tasks[input->task_count - 1].id) {
+			samples->tasks[input->task_count].id = line->task_id;
+			input->tasks[input->task_count++] = (struct samples_task){
+				.name = line->name,
+				.words = input->words + word_count,
+			};
+		}
+		input->tasks[input->task_count - 1].word_count += count;
+		if (rules && count > 0)
+			error = sample_classify(input, rules, line, input->words + word_count, count);
+		word_count += count;
+	}
+	return error;
+}
+
+static int compare_tasks(const void *left, const void *right)
+{
+	const struct run_samples_task *a = left, *b = right;
+
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+int run_samples_load(struct store *store, const struct rows *parts, int64_t joined_id, const struct sample_names *names,
+		     struct run_samples *ret_samples)
+{
+	const struct rules *rules = sample_names_rules(names);
+	struct input input = {0};
+	int error = 0;
+
+	*ret_samples = (struct run_samples){0};
+	for (size_t i = 0; i < parts->count && error == 0; i++)
+		if (ROWS_ITEM(parts, part, i)->joined_id == joined_id)
+			error = part_read(store, &ROWS_ITEM(parts, part, i)->run, &input);
+	if (error == 0)
+		error = tasks_make(&input, rules, ret_samples);
+	if (error == 0)
+		error = samples_find(input.tasks, input.task_count, rules ? NULL : names, &ret_samples->samples);
+	if (error == 0) {
+		ret_samples->task_count = input.task_count;
+		for (size_t i = 0; i < input.task_count; i++)
+			ret_samples->tasks[i].sample = ret_samples->samples.of_task[i];
+		qsort(ret_samples->tasks, input.task_count, sizeof(*ret_samples->tasks), compare_tasks);
+	}
+	rows_free(&input.lines);
+	free(input.tasks);
+	free(input.words);
+	for (size_t i = 0; i < input.sample_count; i++)
+		free(input.samples[i]);
+	free(input.samples);
+	return error;
+}
+
+void run_samples_free(struct run_samples *samples)
+{
+	free(samples->tasks);
+	samples_deinit(&samples->samples);
+	*samples = (struct run_samples){0};
+}
+
+const char *run_samples_find(const struct run_samples *samples, int64_t task_id)
+{
+	const struct run_samples_task wanted = {.id = task_id}, *found = NULL;
+
+	if (samples->task_count > 0)
+		found = bsearch(&wanted, samples->tasks, samples->task_count, sizeof(wanted), compare_tasks);
+	if (!found || found->sample == SAMPLES_NONE)
+		return RUN_SAMPLES_NONE;
+	return found->sample == SAMPLES_SHARED ? RUN_SAMPLES_SHARED : samples->samples.keys[found->sample];
+}
+
+bool run_samples_is_name(const char *name)
+{
+	return *name != '(';
+}

@@ -1,0 +1,266 @@
+/* Who owned each hour of a host. See owners.h. */
+#include "analysis/sweep/owners.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/cost/charge.h"
+
+#define MS INT64_C(1000000)
+#define HOUR_NS (INT64_C(3600000) * MS)
+
+const char *const owner_names[OWNER_COUNT] = {
+#define O(NAME, name) name,
+	OWNERS(O)
+#undef O
+};
+
+/* Of a row of owner_days.sql, before the host became idle for good. */
+struct day {
+	int64_t seen_ns; /* how long it was watched */
+	int64_t gap_ns;  /* in which no work ran, of that */
+};
+
+struct owning {
+	struct owned_host *host;
+	const struct owners_facts *facts;
+	struct day *days;
+	int64_t free_unix_ns; /* no work ran after that */
+	int64_t ns[OWNER_COUNT];
+	int64_t watched_ms;
+};
+
+static int64_t least_of(int64_t left, int64_t right)
+{
+	return left < right ? left : right;
+}
+
+static int64_t most_of(int64_t left, int64_t right)
+{
+	return left > right ? left : right;
+}
+
+/* How much of a time lies in a day, which lasts until the next row of the host. */
+static int64_t day_within(const struct owning *owning, size_t day, int64_t begin, int64_t end)
+{
+	const struct row_owner_day *days = owning->facts->days;
+
+	begin = most_of(begin, day > 0 ? days[day].begin_unix_ns : INT64_MIN);
+	end = least_of(end, day + 1 < owning->facts->day_count ? days[day + 1].begin_unix_ns : INT64_MAX);
+	return begin < end ? end - begin : 0;
+}
+
+/* Of `ns`, at most the whole, what falls to a part of the whole. */
+static int64_t share_of(int64_t ns, int64_t part, int64_t whole)
+{
+	ns = most_of(least_of(ns, whole), 0);
+	return whole > 0 ? (int64_t)((double)ns * (double)part / (double)whole) : 0;
+}
+
+/* The share of the host's price that goes into cores and memory which work never used. */
+static double too_large_share(const struct owned_host *owned, const struct price *price)
+{
+	static const struct price by_weight = {
+		.basis = PRICES_RATES, .cpu_nanos = PRICES_CORE_WEIGHT * 1000, .memory_nanos = 1000};
+	const struct row_host *host = &owned->host->host;
+	int64_t cpu_nanos, memory_nanos;
+	double unused = 0;
+
+	price_bill(price, host->cpu_count, host->memory_bytes, HOUR_NS, &cpu_nanos, &memory_nanos);
+	if (cpu_nanos + memory_nanos <= 0)
+		price_bill(&by_weight, host->cpu_count, host->memory_bytes, HOUR_NS, &cpu_nanos, &memory_nanos);
+	if (host->cpu_count > 0)
+		unused += (double)cpu_nanos * (double)owned->unused_cores / (double)host->cpu_count;
+	if (host->memory_bytes > 0)
+		unused += (double)memory_nanos * (double)owned->unused_bytes / (double)host->memory_bytes;
+	return cpu_nanos + memory_nanos > 0 ? unused / ((double)cpu_nanos + (double)memory_nanos) : 0;
+}
+
+/* Divides a time in which the host was watched among the owners. */
+static void time_divide(const struct owning *owning, int64_t begin, int64_t end, const struct price *price,
+			int64_t ret_ns[OWNER_COUNT])
+{
+	const struct owned_host *host = owning->host;
+	int64_t idle_ns = most_of(end - most_of(begin, host->idle_unix_ns), 0), work_ns = end - begin - idle_ns;
+
+	for (size_t i = 0; i < OWNER_COUNT; i++)
+		ret_ns[i] = 0;
+	ret_ns[OWNER_IDLE] = idle_ns;
+	for (size_t i = 0; i < owning->facts->day_count; i++) {
+		const struct day *day = &owning->days[i];
+		int64_t part_ns = day_within(owning, i, begin, least_of(end, host->idle_unix_ns));
+		int64_t ns = least_of(share_of(day->gap_ns, part_ns, day->seen_ns), work_ns);
+		int64_t busy_ns = least_of(share_of(owning->facts->days[i].busy_ns, part_ns, day->seen_ns), ns);
+
+		ret_ns[OWNER_SYSTEM] += busy_ns;
+		ret_ns[OWNER_GAP] += ns - busy_ns;
+		work_ns -= ns;
+	}
+	ret_ns[OWNER_TOO_LARGE] = (int64_t)((double)work_ns * too_large_share(host, price));
+	ret_ns[OWNER_WORK] = work_ns - ret_ns[OWNER_TOO_LARGE];
+}
+
+/* A time of constant price, as in a bill. */
+static int piece_add(struct owning *owning, int64_t begin, int64_t end, const struct price *price)
+{
+	const struct row_host *host = &owning->host->host->host;
+	int64_t ns[OWNER_COUNT], nanos[OWNER_COUNT], cpu_nanos, memory_nanos;
+	int error;
+
+	time_divide(owning, begin, end, price, ns);
+	price_bill(price, host->cpu_count, host->memory_bytes, end - begin, &cpu_nanos, &memory_nanos);
+	error = charge_share(cpu_nanos + memory_nanos, ns, OWNER_COUNT, nanos);
+	for (size_t i = 0; i < OWNER_COUNT && error == 0; i++) {
+		owning->ns[i] += ns[i];
+		owning->host->nanos[i] += nanos[i];
+	}
+	owning->host->has_price |= price->basis != PRICES_NONE;
+	return error;
+}
+
+static int span_add(struct owning *owning, int64_t begin, int64_t end)
+{
+	int error = 0;
+
+	owning->watched_ms += (end - begin) / MS;
+	while (begin < end && error == 0) {
+		const struct price *price = price_at(owning->facts->prices, begin);
+		int64_t until = least_of(end, price->until_unix_ns);
+
+		error = piece_add(owning, begin, until, price);
+		begin = until;
+	}
+	return error;
+}
+
+/* After the host became idle for good, gaps are what follows the last work. */
+static int span_see(struct owning *owning, int64_t begin, int64_t end)
+{
+	int64_t idle_unix_ns = owning->host->idle_unix_ns;
+
+	for (size_t i = 0; i < owning->facts->day_count; i++) {
+		owning->days[i].seen_ns += day_within(owning, i, begin, least_of(end, idle_unix_ns));
+		owning->days[i].gap_ns -=
+			day_within(owning, i, most_of(begin, most_of(idle_unix_ns, owning->free_unix_ns)), end);
+	}
+	return 0;
+}
+
+static int days_make(struct owning *owning)
+{
+	const struct owners_facts *facts = owning->facts;
+
+	owning->days = calloc(facts->day_count + 1, sizeof(*owning->days));
+	if (!owning->days)
+		return -ENOMEM;
+	for (size_t i = 0; i < facts->day_count; i++) {
+		owning->days[i].gap_ns = facts->days[i].gap_ns;
+		owning->free_unix_ns = most_of(owning->free_unix_ns, facts->days[i].free_unix_ns);
+	}
+	return 0;
+}
+
+/* Calls `span` for each time in which the host was watched: all of it if nothing tells, as in a bill. */
+static int spans_each(struct owning *owning, int (*span)(struct owning *owning, int64_t begin, int64_t end))
+{
+	const struct owners_facts *facts = owning->facts;
+	int64_t at = most_of(facts->since_unix_ns, owning->host->host->host.first_seen_unix_ns);
+	int64_t end = least_of(facts->until_unix_ns, owning->host->host->host.last_seen_unix_ns);
+	int error = 0;
+
+	if (facts->watched_count == 0 && at < end)
+		return span(owning, at, end);
+	for (size_t i = 0; i < facts->watched_count && error == 0; i++) {
+		const struct row_cost_watched *watched = &facts->watched[i];
+		int64_t from = most_of(at, watched->begin_unix_ns);
+		int64_t to = watched->end_unix_ns == ROW_NULL ? end : least_of(end, watched->end_unix_ns);
+
+		if (from >= to)
+			continue;
+		error = span(owning, from, to);
+		at = to;
+	}
+	return error;
+}
+
+int owners_set(struct owned_host *host, const struct owners_facts *facts)
+{
+	struct owning owning = {.host = host, .facts = facts};
+	int error = days_make(&owning);
+
+	if (error == 0)
+		error = spans_each(&owning, span_see);
+	if (error == 0)
+		error = spans_each(&owning, span_add);
+	if (error == 0)
+		error = charge_share(owning.watched_ms, owning.ns, OWNER_COUNT, host->ms);
+	free(owning.days);
+	return error;
+}
+
+int64_t owners_ms(const struct owned_host *host, enum owner first)
+{
+	int64_t sum = 0;
+
+	for (size_t i = first; i < OWNER_COUNT; i++)
+		sum += host->ms[i];
+	return sum;
+}
+
+int64_t owners_nanos(const struct owned_host *host, enum owner first)
+{
+	int64_t sum = 0;
+
+	for (size_t i = first; i < OWNER_COUNT; i++)
+		sum += host->nanos[i];
+	return sum;
+}
+
+/* Rounds one number of each owner of each host, `at` bytes into it. */
+static int amounts_round(struct owned_host *hosts, size_t count, size_t at, int64_t unit)
+{
+	int64_t *weights = calloc(2 * count * OWNER_COUNT + 1, sizeof(*weights));
+	int64_t *parts = weights + count * OWNER_COUNT, sum = 0;
+	int error = weights ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < count * OWNER_COUNT && error == 0; i++) {
+		weights[i] = ((int64_t *)((char *)&hosts[i / OWNER_COUNT] + at))[i % OWNER_COUNT];
+		if (__builtin_add_overflow(sum, weights[i], &sum))
+			error = -EOVERFLOW;
+	}
+	if (error == 0)
+		error = charge_share(sum / unit + (sum % unit >= unit - unit / 2), weights, count * OWNER_COUNT, parts);
+	for (size_t i = 0; i < count * OWNER_COUNT && error == 0; i++)
+		((int64_t *)((char *)&hosts[i / OWNER_COUNT] + at))[i % OWNER_COUNT] = parts[i];
+	free(weights);
+	return error;
+}
+
+/* The one with the largest waste first. */
+static int compare_hosts(const void *left, const void *right)
+{
+	const struct owned_host *a = left, *b = right;
+	int64_t first = owners_nanos(a, OWNER_WASTED), second = owners_nanos(b, OWNER_WASTED);
+
+	if (first == second) {
+		first = owners_ms(a, OWNER_WASTED);
+		second = owners_ms(b, OWNER_WASTED);
+	}
+	if (first != second)
+		return first > second ? -1 : 1;
+	if (strcmp(a->host->host.hostname, b->host->host.hostname) != 0)
+		return strcmp(a->host->host.hostname, b->host->host.hostname);
+	return a->host->host.id < b->host->host.id ? -1 : a->host->host.id > b->host->host.id;
+}
+
+int owners_round(struct owned_host *hosts, size_t count, int64_t unit_ms, int64_t unit_nanos)
+{
+	int error = amounts_round(hosts, count, offsetof(struct owned_host, ms), unit_ms);
+
+	if (error == 0)
+		error = amounts_round(hosts, count, offsetof(struct owned_host, nanos), unit_nanos);
+	if (error == 0 && count > 0)
+		qsort(hosts, count, sizeof(*hosts), compare_hosts);
+	return error;
+}

@@ -1,0 +1,403 @@
+/* Where spend is wasted now. See sweep.h. */
+#include "analysis/sweep/sweep.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analysis/cost/bill.h"
+#include "analysis/query/ask.h"
+#include "common/grow.h"
+
+#define SECOND_NS INT64_C(1000000000)
+#define HOUR_NS (3600 * SECOND_NS)
+#define FINDINGS_AHEAD 3 /* a lake answers several at once */
+
+struct days_parameters {
+	struct store_parameter each[8];
+};
+
+static const struct store_parameter of_watched[] = {
+	{"host_id", STORE_NULL, 0, NULL}, {"kind", STORE_TEXT, 0, "system"}, {0}};
+
+struct sweeper {
+	const struct sweep_request *request;
+	struct sweep *sweep;
+	struct price_times *prices; /* of each host */
+};
+
+/* ---- money ------------------------------------------------------------------------- */
+
+/* The part of a resource that is held: `held` of `capacity` in a time; at most all. */
+static double part_of(int64_t held, double capacity)
+{
+	double part = held == ROW_NULL || capacity <= 0 ? 0 : (double)held / capacity;
+
+	return part < 0 ? 0 : part > 1 ? 1 : part;
+}
+
+/* What a share of a host cost from `since` to `until`: `cpu_ns` of its cores, `byte_seconds` of its memory, each at
+ * most all of it. ROW_NULL is none. ROW_NULL if the host has no price in some of that time. */
+static int64_t share_cost(const struct price_times *prices, const struct row_host *host, int64_t since_unix_ns,
+			  int64_t until_unix_ns, int64_t cpu_ns, int64_t byte_seconds)
+{
+	double span_ns = (double)until_unix_ns - (double)since_unix_ns;
+	double cpu = part_of(cpu_ns, span_ns * (double)host->cpu_count);
+	double memory = part_of(byte_seconds, span_ns / (double)SECOND_NS * (double)host->memory_bytes);
+	double sum = 0;
+
+	if (until_unix_ns > price_times_end(prices))
+		return ROW_NULL;
+	for (int64_t at = since_unix_ns, end; at < until_unix_ns; at = end) {
+		const struct price *price = price_at(prices, at);
+		int64_t cpu_nanos, memory_nanos;
+
+		end = price->until_unix_ns < until_unix_ns ? price->until_unix_ns : until_unix_ns;
+		price_bill(price, host->cpu_count, host->memory_bytes, end - at, &cpu_nanos, &memory_nanos);
+		sum += (double)cpu_nanos * cpu + (double)memory_nanos * memory;
+	}
+	return (int64_t)sum;
+}
+
+static int64_t whole_cost(const struct price_times *prices, const struct row_cloud_host *host, int64_t since_unix_ns,
+			  int64_t until_unix_ns)
+{
+	return share_cost(prices, &host->host, since_unix_ns, until_unix_ns, INT64_MAX, INT64_MAX);
+}
+
+/* Costs of an item, from what it holds. */
+static void price_item(struct sweeper *sweeper, struct sweep_item *item, size_t host_index)
+{
+	const struct row_host *host = &ROWS_ITEM(&sweeper->sweep->hosts, cloud_host, host_index)->host;
+	const struct price_times *prices = &sweeper->prices[host_index];
+	double hours = (double)(item->until_unix_ns - item->since_unix_ns) / (double)HOUR_NS;
+
+	item->basis = price_at(prices, item->until_unix_ns - 1)->basis;
+	if (item->cpu_ns == ROW_NULL && item->memory_byte_seconds == ROW_NULL)
+		return;
+	item->cost_nanos = share_cost(prices, host, item->since_unix_ns, item->until_unix_ns, item->cpu_ns,
+				      item->memory_byte_seconds);
+	if (item->is_now && hours > 0 && item->cost_nanos != ROW_NULL)
+		item->hour_nanos = share_cost(
+			prices, host, item->until_unix_ns, item->until_unix_ns + HOUR_NS,
+			item->cpu_ns == ROW_NULL ? ROW_NULL : (int64_t)((double)item->cpu_ns / hours),
+			item->memory_byte_seconds == ROW_NULL ? ROW_NULL
+							      : (int64_t)((double)item->memory_byte_seconds / hours));
+}
+
+/* If the row names a smaller type, the item costs what the host cost more than one of that type, while it was
+ * watched. A price of the type must be known where one of the host is: else the item stays a share of the host. */
+static int price_smaller(struct sweeper *sweeper, struct sweep_item *item, size_t host_index,
+			 struct store_result *result)
+{
+	const struct row_cloud_host *host = ROWS_ITEM(&sweeper->sweep->hosts, cloud_host, host_index);
+	const struct price_times *prices = &sweeper->prices[host_index];
+	struct row_cloud_host smaller = *host;
+	struct prices_host priced;
+	struct price_times others;
+	enum prices_basis basis;
+	int64_t since_unix_ns = item->until_unix_ns - result_integer(result, "observed_ns");
+	int64_t hour_unix_ns = item->until_unix_ns + HOUR_NS;
+
+	smaller.cloud_instance_type = result_text(result, "smaller_type");
+	smaller.cloud_instance_id = smaller.host.asset_tag = NULL;
+	smaller.host.hostname = "";
+	smaller.host.cpu_count = result_integer(result, "smaller_count");
+	smaller.host.memory_bytes = result_integer(result, "smaller_bytes");
+	priced = bill_priced_host(&smaller);
+	if (price_times_make(sweeper->request->prices, &priced, &others) < 0)
+		return -ENOMEM;
+	basis = price_at(&others, item->until_unix_ns - 1)->basis;
+	if (basis != PRICES_NONE && (item->basis != PRICES_NODE || basis == PRICES_NODE)) {
+		item->cost_nanos = row_subtract(whole_cost(prices, host, since_unix_ns, item->until_unix_ns),
+						whole_cost(&others, &smaller, since_unix_ns, item->until_unix_ns));
+		if (item->is_now)
+			item->hour_nanos =
+				row_subtract(whole_cost(prices, host, item->until_unix_ns, hour_unix_ns),
+					     whole_cost(&others, &smaller, item->until_unix_ns, hour_unix_ns));
+	}
+	price_times_free(&others);
+	return 0;
+}
+
+/* ---- rows -------------------------------------------------------------------------- */
+
+static int64_t held(const struct question *question, enum question_impact impact, struct store_result *result)
+{
+	const struct question_field *column = question->finding.impacts[impact];
+	int64_t number = column ? result_integer(result, column->name) : ROW_NULL;
+
+	return number < 0 ? ROW_NULL : number;
+}
+
+/* Returns the index of a host, or the number of hosts if there is none of that id. */
+static size_t host_find(const struct sweep *sweep, int64_t id)
+{
+	size_t index = 0;
+
+	while (index < sweep->hosts.count && ROWS_ITEM(&sweep->hosts, cloud_host, index)->host.id != id)
+		index++;
+	return index;
+}
+
+/* What the finding says of the owners of the host's hours. */
+static void owner_facts_take(struct owned_host *host, const struct sweep_item *item, struct store_result *result)
+{
+	const char *name = item->question->name;
+
+	if (strcmp(name, "host_idle") == 0)
+		host->idle_unix_ns = item->since_unix_ns;
+	if (strcmp(name, "host_cores_unused") == 0)
+		host->unused_cores = result_integer(result, "unused_count");
+	if (strcmp(name, "host_memory_unused") == 0)
+		host->unused_bytes = result_integer(result, "unused_bytes");
+}
+
+static char *text_copy(struct store_result *result, const char *column)
+{
+	const char *text = result_text(result, column);
+
+	return text ? strdup(text) : NULL;
+}
+
+static void item_free(struct sweep_item *item)
+{
+	free(item->hostname);
+	free(item->run);
+	free(item->sentence);
+	free(item->advice);
+}
+
+static int row_take(struct sweeper *sweeper, const struct question *question, struct store_result *result)
+{
+	const struct sweep_request *request = sweeper->request;
+	struct sweep *sweep = sweeper->sweep;
+	struct sweep_item *items = grow(sweep->items, &sweep->capacity, sweep->count + 1, sizeof(*items)), *item;
+	const char *certainty = result_text(result, "certainty");
+	struct store_value values[QUESTION_COLUMNS_MAX];
+	size_t host;
+	int error = 0;
+
+	if (!items)
+		return -ENOMEM;
+	sweep->items = items;
+	host = host_find(sweep, result_integer(result, "host_id"));
+	if (host == sweep->hosts.count) /* its row was not written yet */
+		return 0;
+	question_row(question, result, values);
+	item = &items[sweep->count++];
+	*item = (struct sweep_item){
+		.question = question,
+		.host_id = result_integer(result, "host_id"),
+		.run_id = result_integer(result, "run_id"),
+		.user_id = question_column(question, "user_id") ? result_integer(result, "user_id") : ROW_NULL,
+		.hostname = text_copy(result, "hostname"),
+		.run = text_copy(result, "run"),
+		.since_unix_ns = result_integer(result, "since_unix_ns"),
+		.until_unix_ns = result_integer(result, "until_unix_ns"),
+		.is_certain = certainty && strcmp(certainty, "certain") == 0,
+		.cpu_ns = held(question, QUESTION_SAVES_CPU, result),
+		.memory_byte_seconds = held(question, QUESTION_SAVES_MEMORY, result),
+		.cost_nanos = ROW_NULL,
+		.hour_nanos = ROW_NULL,
+		.sentence = finding_text(question, question->finding.sentence, values, request->format),
+		.advice = finding_text(question, question->finding.advice, values, request->format),
+	};
+	item->is_now = result_integer(result, "is_now") == 1 &&
+		       ROWS_ITEM(&sweep->hosts, cloud_host, host)->host.last_seen_unix_ns >=
+			       request->now_unix_ns - SWEEP_PRESENT_NS;
+	if (!item->hostname || !item->sentence || !item->advice)
+		return -ENOMEM;
+	if (item->since_unix_ns == ROW_NULL || item->until_unix_ns == ROW_NULL)
+		return 0;
+	owner_facts_take(&sweep->owned[host], item, result);
+	price_item(sweeper, item, host);
+	if (question_column(question, "smaller_type")) {
+		error = price_smaller(sweeper, item, host, result);
+		if (item->cost_nanos != ROW_NULL && item->cost_nanos <= 0) /* it would not be cheaper */
+			item_free(&sweep->items[--sweep->count]);
+	}
+	return error;
+}
+
+static int question_take(struct sweeper *sweeper, const struct question *question)
+{
+	const struct sweep_request *request = sweeper->request;
+	struct store_result *result;
+	int error, more;
+
+	error = question_ask(question, request->store, request->bind(question, request->data), &result);
+	if (error < 0)
+		return error;
+	while (error == 0 && (more = store_result_next(result)) != 0)
+		error = more < 0 ? more : row_take(sweeper, question, result);
+	store_result_free(result);
+	return error;
+}
+
+/* ---- all --------------------------------------------------------------------------- */
+
+/* The most expensive first; unknown costs last. */
+static int compare_items(const void *left, const void *right)
+{
+	const struct sweep_item *a = left, *b = right;
+
+	if (a->cost_nanos != b->cost_nanos) {
+		if (a->cost_nanos == ROW_NULL || b->cost_nanos == ROW_NULL)
+			return a->cost_nanos == ROW_NULL ? 1 : -1;
+		return a->cost_nanos > b->cost_nanos ? -1 : 1;
+	}
+	if (strcmp(a->hostname, b->hostname) != 0)
+		return strcmp(a->hostname, b->hostname);
+	return strcmp(a->sentence, b->sentence);
+}
+
+/* Returns the next finding from an index on, or NULL. */
+static const struct question *finding_next(const struct catalogue *catalogue, size_t *index)
+{
+	const struct question *question;
+
+	while ((question = catalogue_get(catalogue, (*index)++)))
+		if (question->finding.kind && strcmp(question->finding.kind, "sweep") == 0)
+			return question;
+	return NULL;
+}
+
+static void finding_ask_ahead(const struct sweep_request *request, const struct question *question)
+{
+	if (question && !question->file)
+		query_ask_ahead(request->store, question->name, request->bind(question, request->data));
+}
+
+static int findings_make(struct sweeper *sweeper)
+{
+	const struct sweep_request *request = sweeper->request;
+	const struct question *question;
+	struct sweep *sweep = sweeper->sweep;
+	size_t index = 0, ahead = 0;
+	int error = 0;
+
+	for (size_t i = 0; i < FINDINGS_AHEAD; i++)
+		finding_ask_ahead(request, finding_next(request->catalogue, &ahead));
+	while (error == 0 && (question = finding_next(request->catalogue, &index))) {
+		finding_ask_ahead(request, finding_next(request->catalogue, &ahead));
+		error = question_take(sweeper, question);
+	}
+	if (error == 0 && sweep->count > 0)
+		qsort(sweep->items, sweep->count, sizeof(*sweep->items), compare_items);
+	return error;
+}
+
+/* The value of a finding's threshold, which a user may have set. */
+static struct store_parameter threshold_of(const struct sweep_request *request, const char *finding, const char *name)
+{
+	const struct question *question = catalogue_find(request->catalogue, finding);
+	const struct store_parameter *bound = request->bind(question, request->data);
+
+	while (bound->name && strcmp(bound->name, name) != 0)
+		bound++;
+	return *bound;
+}
+
+static struct days_parameters days_bind(const struct sweep_request *request)
+{
+	return (struct days_parameters){{STORE_INT("since_unix_ns", request->since_unix_ns),
+					 STORE_INT("until_unix_ns", request->now_unix_ns),
+					 threshold_of(request, "host_gaps", "grace_ns"),
+					 threshold_of(request, "host_gaps", "most_service_cores"),
+					 threshold_of(request, "host_gaps", "most_service_bytes"),
+					 threshold_of(request, "host_idle", "most_cores"),
+					 threshold_of(request, "host_idle", "most_io_bytes"),
+					 {0}}};
+}
+
+/* They take as long as a finding. */
+static void owners_ask_ahead(const struct sweep_request *request)
+{
+	struct days_parameters of_days = days_bind(request);
+
+	query_ask_ahead(request->store, "cost_watched", of_watched);
+	query_ask_ahead(request->store, "owner_days", of_days.each);
+}
+
+/* Hosts that were not watched in that time are left out. */
+static int owners_make(struct sweeper *sweeper)
+{
+	const struct sweep_request *request = sweeper->request;
+	struct sweep *sweep = sweeper->sweep;
+	struct days_parameters of_days = days_bind(request);
+	struct rows watched = {0}, days = {0};
+	int error = rows_load(&watched, &row_type_cost_watched, request->store, "cost_watched", of_watched);
+
+	if (error == 0)
+		error = rows_load(&days, &row_type_owner_day, request->store, "owner_days", of_days.each);
+	for (size_t i = 0; i < sweep->hosts.count && error == 0; i++) {
+		struct owners_facts facts = {.since_unix_ns = request->since_unix_ns,
+					     .until_unix_ns = request->now_unix_ns,
+					     .prices = &sweeper->prices[i]};
+		int64_t id = sweep->owned[i].host->host.id;
+		size_t at;
+
+		at = rows_find(&watched, offsetof(struct row_cost_watched, host_id), id, &facts.watched_count);
+		facts.watched = ROWS_ITEM(&watched, cost_watched, at);
+		at = rows_find(&days, offsetof(struct row_owner_day, host_id), id, &facts.day_count);
+		facts.days = ROWS_ITEM(&days, owner_day, at);
+		error = owners_set(&sweep->owned[i], &facts);
+		if (error == 0 && owners_ms(&sweep->owned[i], OWNER_WORK) > 0) {
+			sweep->owned[sweep->owned_count++] = sweep->owned[i];
+			price_doubts_add(&sweep->doubts, price_at(&sweeper->prices[i], request->now_unix_ns));
+		}
+	}
+	rows_free(&watched);
+	rows_free(&days);
+	return error;
+}
+
+/* Looks up the prices of each host. */
+static int hosts_make(struct sweeper *sweeper)
+{
+	struct sweep *sweep = sweeper->sweep;
+	int error = rows_load(&sweep->hosts, &row_type_cloud_host, sweeper->request->store, "hosts", NULL);
+
+	if (error < 0)
+		return error;
+	sweep->owned = calloc(sweep->hosts.count + 1, sizeof(*sweep->owned));
+	sweeper->prices = calloc(sweep->hosts.count + 1, sizeof(*sweeper->prices));
+	if (!sweep->owned || !sweeper->prices)
+		return -ENOMEM;
+	for (size_t i = 0; i < sweep->hosts.count && error == 0; i++) {
+		const struct row_cloud_host *host = ROWS_ITEM(&sweep->hosts, cloud_host, i);
+		struct prices_host priced = bill_priced_host(host);
+
+		sweep->owned[i] = (struct owned_host){.host = host, .idle_unix_ns = INT64_MAX};
+		error = price_times_make(sweeper->request->prices, &priced, &sweeper->prices[i]);
+	}
+	return error;
+}
+
+int sweep_make(const struct sweep_request *request, struct sweep *ret_sweep)
+{
+	struct sweeper sweeper = {.request = request, .sweep = ret_sweep};
+	int error;
+
+	*ret_sweep = (struct sweep){0};
+	owners_ask_ahead(request);
+	error = hosts_make(&sweeper);
+	if (error == 0)
+		error = findings_make(&sweeper);
+	if (error == 0)
+		error = owners_make(&sweeper);
+	for (size_t i = 0; sweeper.prices && i < ret_sweep->hosts.count; i++)
+		price_times_free(&sweeper.prices[i]);
+	free(sweeper.prices);
+	return error;
+}
+
+void sweep_free(struct sweep *sweep)
+{
+	for (size_t i = 0; i < sweep->count; i++)
+		item_free(&sweep->items[i]);
+	free(sweep->items);
+	free(sweep->owned);
+	rows_free(&sweep->hosts);
+	*sweep = (struct sweep){0};
+}

@@ -1,0 +1,38 @@
+/* Right sizes (right_size.h) of tasks in a store or a lake, by name. */
+#pragma once
+
+#include "analysis/tune/right_size.h"
+#include "common/store/store.h"
+
+/* Which tasks: those of a name or of the runs of a name, or those of a run. All NULL and ROW_NULL: all. */
+struct right_sizes_selection {
+	const char *name;
+	int64_t run_id, host_id;
+};
+
+struct right_sizes_name {
+	const char *name;
+	struct right_size size;
+};
+
+struct right_sizes {
+	struct right_sizes_name *items; /* by name */
+	size_t count;
+	struct right_sizes_task *tasks;
+	size_t task_count, task_capacity;
+	char **texts;
+	size_t text_count, text_capacity;
+};
+
+/* Adds the selected tasks; one that was added before counts once. Returns their number, or -errno. Zero `sizes` before
+ * the first call; free them after an error, too. */
+int64_t right_sizes_add(struct right_sizes *sizes, struct store *store, const struct right_sizes_selection *selection);
+/* Writes the ids of the runs of all tasks, each once, to an array that the caller frees. Returns 0 or -ENOMEM. */
+int right_sizes_runs(const struct right_sizes *sizes, int64_t **ret_ids, size_t *ret_count);
+/* Gives each task the name that `namer` returns for it, borrowed. */
+typedef const char *right_sizes_namer(const void *data, int64_t task_id, const char *name);
+void right_sizes_rename(struct right_sizes *sizes, right_sizes_namer *namer, const void *data);
+/* Computes `items` from all tasks that were added; call it once. `input_bytes` as in right_size_find(). Returns 0
+ * or -ENOMEM. */
+int right_sizes_find(struct right_sizes *sizes, int64_t input_bytes);
+void right_sizes_free(struct right_sizes *sizes);

@@ -1,0 +1,368 @@
+/* tracer cost [RUN]: what work cost, or the energy it took, by run, task, tool, sample, user, cost centre, host or day. */
+#include <errno.h>
+#include <string.h>
+
+#include "analysis/cost/bill.h"
+#include "cli/advise/cost_focus.h"
+#include "cli/advise/cost_json.h"
+#include "cli/advise/price_list.h"
+#include "cli/report/sample_options.h"
+#include "cli/report/samples.h"
+#include "cli/screen/table.h"
+#include "cli/screen/units.h"
+#include "cli/source.h"
+#include "common/clock.h"
+
+#define NANOS INT64_C(1000000000)
+#define MS 1000000
+#define CENTRES_DEFAULT TRACER_CONFIG_DIR "/centres.csv"
+#define CARBON_INTENSITY_MOST 10000
+
+static int by = -1; /* enum bill_key; -1: by task for one run, else by run */
+static const char *since, *until, *prices_path, *centres_path;
+static int64_t limit = 20, carbon_intensity = -1;
+static bool focus, co2;
+
+static const struct option_spec option_specs[] = {
+	{"by", 'b', "KEY", "run task tool sample user centre host day",
+	 "add up by run, task, tool, sample, user, centre, host or day (task for one run, else run)", .choice = &by},
+	OPTION_SPECS_OF_SAMPLES,
+	{"since", 0, "TIME", NULL, "without RUN: from this time on, such as 3d (ago) or 2026-11-22 (7d)",
+	 .text = &since},
+	{"until", 0, "TIME", NULL, "without RUN: until this time (now)", .text = &until},
+	{"limit", 'n', "N", NULL, "print at most N rows, and the sum of the others (20); 0: no limit", .number = &limit,
+	 .most = INT64_MAX},
+	OPTION_SPEC_PRICES(&prices_path),
+	{"centres", 0, "FILE", "file", "list of cost centres (" CENTRES_DEFAULT ")", .text = &centres_path},
+	{"focus", 0, NULL, NULL, "print FOCUS 1.2 as CSV: charges by host and day", .flag = &focus},
+	{"co2", 0, NULL, NULL, "print energy in kWh and CO2 in kg, modelled", .flag = &co2},
+	{"carbon-intensity", 0, "GRAMS", NULL, "CO2 of a kWh (475, the world's in 2018)", .number = &carbon_intensity,
+	 .most = CARBON_INTENSITY_MOST},
+	OPTION_SPECS_OF_VIEW,
+};
+
+struct cost {
+	struct bill_request request;
+	struct bill bill;
+	struct prices *prices;
+	struct centres *centres;
+	struct sample_names *sample_names;
+	struct rows run;
+	unsigned decimals, co2_decimals;
+};
+
+/* ---- text -------------------------------------------------------------------------- */
+
+static void decimal_add(struct table *table, enum style style, int64_t units, unsigned decimals)
+{
+	table_add(table, style, units == 0 ? "" : units_amount(units, decimals));
+}
+
+static void amount_add(const struct cost *cost, struct table *table, enum style style, int64_t units)
+{
+	decimal_add(table, style, units, cost->decimals);
+}
+
+static const char *row_name(const struct cost *cost, const struct bill_row *row)
+{
+	return cost->request.by == BILL_BY_USER ? units_user(row->id) : row->name;
+}
+
+static void line_add(const struct cost *cost, struct table *table, enum style style, const char *name,
+		     const struct bill_row *row, int64_t total, int64_t co2_units)
+{
+	table_add_name(table, style, "", name);
+	table_add(table, STYLE_PLAIN, row && row->item_count ? units_count((int64_t)row->item_count, false) : "");
+	amount_add(cost, table, STYLE_PLAIN, row ? row->cpu_nanos : 0);
+	amount_add(cost, table, STYLE_PLAIN, row ? row->memory_nanos : 0);
+	amount_add(cost, table, STYLE_PLAIN, row ? row->unused_nanos : 0);
+	amount_add(cost, table, STYLE_DIM, row ? row->system_nanos : 0);
+	amount_add(cost, table, STYLE_DIM, row ? row->idle_nanos : 0);
+	amount_add(cost, table, style, total);
+	decimal_add(table, style, co2_units, cost->co2_decimals);
+}
+
+static void rows_fill(const struct cost *cost, struct table *table)
+{
+	struct bill_row others = {0};
+	int64_t count = 0;
+	char name[64];
+
+	for (const struct bill_row *row = cost->bill.rows; row; row = row->hh.next) {
+		if (limit == 0 || count++ < limit) {
+			line_add(cost, table, STYLE_TITLE, row_name(cost, row), row, bill_row_total(row), row->co2);
+			continue;
+		}
+		others.item_count += row->item_count;
+		others.cpu_nanos += row->cpu_nanos;
+		others.memory_nanos += row->memory_nanos;
+		others.used_nanos += row->used_nanos;
+		others.unused_nanos += row->unused_nanos;
+		others.system_nanos += row->system_nanos;
+		others.idle_nanos += row->idle_nanos;
+		others.co2 += row->co2;
+	}
+	if (limit > 0 && count > limit) {
+		snprintf(name, sizeof(name), "%s more", units_count(count - limit, false));
+		line_add(cost, table, STYLE_DIM, name, &others, bill_row_total(&others), others.co2);
+	}
+}
+
+/* What is in no row, and the sum. */
+static void sums_fill(const struct cost *cost, struct table *table)
+{
+	const struct bill *bill = &cost->bill;
+
+	if (bill->others_nanos)
+		line_add(cost, table, STYLE_DIM, "(other runs)", NULL, bill->others_nanos, bill->others_co2);
+	if (bill->system_nanos && !bill_rows_are_whole(cost->request.by))
+		line_add(cost, table, STYLE_DIM, "(the system's own)", NULL, bill->system_nanos, bill->system_co2);
+	if (bill->idle_nanos && !bill_rows_are_whole(cost->request.by))
+		line_add(cost, table, STYLE_DIM, "(idle)", NULL, bill->idle_nanos, bill->idle_co2);
+	line_add(cost, table, STYLE_TITLE, co2 ? "total" : "bill", NULL, bill->bill_nanos, bill->co2);
+}
+
+/* A fleet's time can be more than units_duration() takes. */
+static const char *duration_text(int64_t ms)
+{
+	return units_duration(ms < INT64_MAX / MS ? ms * MS : INT64_MAX, false);
+}
+
+static void print_head(const struct cost *cost, const struct output *output)
+{
+	const struct bill *bill = &cost->bill;
+
+	if (cost->request.run)
+		output_print(output, STYLE_TITLE, "run %s", cost->request.run->name);
+	else
+		output_print(output, STYLE_TITLE, "%s to %s", units_time(cost->request.since_unix_ns),
+			     units_time(cost->request.until_unix_ns));
+	output_print(output, STYLE_PLAIN, "  %s %s, %s of host time, in %s\n",
+		     units_count((int64_t)bill->host_count, false),
+		     units_plural((int64_t)bill->host_count, "host", "hosts"), duration_text(bill->observed_ms),
+		     co2 ? "kWh" : prices_currency(cost->prices));
+}
+
+/* What is not known of the energy, or of its CO2. */
+static void print_energy_notes(const struct cost *cost, const struct output *whole)
+{
+	size_t count = cost->bill.average_count;
+	struct output_flow flow;
+	const struct output *output = &flow.inner;
+
+	output_flow_begin(&flow, whole);
+	output_print(output, STYLE_WARNING,
+		     "Modelled from CPU time and memory, not measured; without GPUs and cooling\n");
+	if (count > 0)
+		output_print(output, STYLE_WARNING,
+			     "The power of the processors of %s %s is not known: that of an average one was used\n",
+			     units_count((int64_t)count, false), units_plural((int64_t)count, "host", "hosts"));
+	if (carbon_intensity < 0)
+		output_print(output, STYLE_WARNING,
+			     "CO2 at %d g/kWh, the world's average in 2018: --carbon-intensity sets another\n",
+			     CARBON_INTENSITY_WORLD);
+	output_flow_end(&flow, 0);
+}
+
+static void print_notes(const struct cost *cost, const struct output *output)
+{
+	const struct bill *bill = &cost->bill;
+
+	if (co2)
+		print_energy_notes(cost, output);
+	price_doubts_print(&bill->doubts, cost->prices, output);
+	if (bill->unsampled_count == 1 && bill->sampled_count == 0)
+		samples_print_misfit(bill->misfit, output);
+	else if (bill->unsampled_count > 0)
+		output_print(output, STYLE_DIM, "No sample structure found in %s of %s runs\n",
+			     units_count((int64_t)bill->unsampled_count, false),
+			     units_count((int64_t)(bill->unsampled_count + bill->sampled_count), false));
+	if (bill->unobserved_ms)
+		output_print(output, STYLE_DIM, "Not in the %s: %s in which hosts were off or not watched\n",
+			     co2 ? "total" : "bill", duration_text(bill->unobserved_ms));
+}
+
+static int print_text(struct cost *cost, const struct output *output)
+{
+	const struct table_column columns[] = {
+		{"", TABLE_LEFT, 30, 0},
+		{"tasks", TABLE_RIGHT, 0, 4},
+		{"CPU", TABLE_RIGHT, 0, 3},
+		{"memory", TABLE_RIGHT, 0, 2},
+		{"not used", TABLE_RIGHT, 0, 1, true},
+		{"system", TABLE_RIGHT, 0, 5, true},
+		{"idle", TABLE_RIGHT, 0, 1, true},
+		{co2 ? "kWh" : "cost", TABLE_RIGHT, 0, 0},
+		{"kg CO2", TABLE_RIGHT, 0, 0, true},
+	};
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	int64_t unit_nanos, co2_nanos = co2 ? cost_co2(cost->bill.bill_nanos, carbon_intensity) : 0, co2_unit_nanos;
+	int error;
+
+	if (!table)
+		return -ENOMEM;
+	cost->decimals = units_decimals(cost->bill.bill_nanos, &unit_nanos);
+	cost->co2_decimals = units_decimals(co2_nanos, &co2_unit_nanos);
+	error = bill_round(&cost->bill, unit_nanos);
+	if (error == 0)
+		error = bill_add_co2(&cost->bill, (co2_nanos + co2_unit_nanos / 2) / co2_unit_nanos);
+	if (error == 0) {
+		print_head(cost, output);
+		rows_fill(cost, table);
+		sums_fill(cost, table);
+		error = table_print(table, output, true, NULL);
+		print_notes(cost, output);
+	}
+	table_free(table);
+	return error;
+}
+
+static int print_json(struct cost *cost)
+{
+	json_t *root;
+	int error = cost_to_json(&cost->bill, &cost->request, carbon_intensity, &root);
+
+	if (error == 0)
+		error = json_print(root);
+	json_decref(root);
+	return error;
+}
+
+/* ---- the verb ---------------------------------------------------------------------- */
+
+static int time_read(const struct options *options, const char *name, const char *text, int64_t *ret_unix_ns)
+{
+	const struct question_field field = {.name = name, .type = QUESTION_TIME};
+	struct store_parameter value;
+
+	if (!text)
+		return 0;
+	if (question_parse_value(&field, text, &value) < 0)
+		return options_misuse(options, "--%s takes %s, not '%s'", name, question_type_example(QUESTION_TIME),
+				      text);
+	*ret_unix_ns = value.integer;
+	return 0;
+}
+
+static int prices_read(struct cost *cost)
+{
+	cost->prices = price_list_load(prices_path);
+	cost->request.prices = cost->prices;
+	return cost->prices ? 0 : VERB_FAILED;
+}
+
+static int centres_read(struct cost *cost)
+{
+	struct tree_error reason;
+	int error = centres_load(centres_path ? centres_path : CENTRES_DEFAULT, &cost->centres, &reason);
+
+	if (error == 0) {
+		cost->request.centres = cost->centres;
+		return 0;
+	}
+	price_list_say(error, &reason);
+	return VERB_FAILED;
+}
+
+static int request_make(struct view *view, struct cost *cost)
+{
+	const struct options *options = view->options;
+	struct bill_request *request = &cost->request;
+	bool has_run = options->operand_count > 0;
+	int error;
+
+	request->until_unix_ns = (int64_t)clock_unix_ns();
+	request->since_unix_ns = request->until_unix_ns - INT64_C(7) * 86400 * NANOS;
+	request->by = by >= 0 ? (enum bill_key)by : has_run ? BILL_BY_TASK : BILL_BY_RUN;
+	if (co2 && (focus || prices_path))
+		return options_misuse(options, "--co2 prints energy: leave out --%s", focus ? "focus" : "prices");
+	if (carbon_intensity >= 0 && !co2)
+		return options_misuse(options, "--carbon-intensity is used with --co2");
+	request->is_energy = co2;
+	if (focus && (has_run || options->json))
+		return options_misuse(options, "--focus prints charges as CSV: leave out %s",
+				      has_run ? "RUN" : "--json");
+	if (focus && (by < 0 || request->by == BILL_BY_DAY))
+		request->by = BILL_BY_HOST;
+	request->as_charges = focus;
+	if (centres_path && request->by != BILL_BY_CENTRE && !(focus && request->by == BILL_BY_RUN))
+		return options_misuse(options, "--centres is used with --by centre, or --by run --focus");
+	if (has_run && (since || until))
+		return options_misuse(options, "a run has its own time: leave out --%s", since ? "since" : "until");
+	error = time_read(options, "since", since, &request->since_unix_ns);
+	if (error == 0)
+		error = time_read(options, "until", until, &request->until_unix_ns);
+	if (error == 0 && !co2)
+		error = prices_read(cost);
+	if (error == 0 && (centres_path || request->by == BILL_BY_CENTRE))
+		error = centres_read(cost);
+	if (error == 0 && has_run)
+		error = source_find_run(view->store, options->operands[0], &cost->run);
+	if (error == 0 && has_run)
+		request->run = ROWS_ITEM(&cost->run, run, 0);
+	return error;
+}
+
+/* The notes are no part of the file. */
+static int focus_print(const struct view *view, struct cost *cost)
+{
+	struct output notes;
+
+	output_init(&notes, stderr, view->options->color);
+	price_doubts_print(&cost->bill.doubts, cost->prices, &notes);
+	return cost_focus_print(stdout, &cost->bill, &cost->request);
+}
+
+static int cost_show(struct view *view)
+{
+	struct cost cost = {0};
+	int error = request_make(view, &cost);
+
+	if (error == 0)
+		error = sample_options_read(view->options, cost.request.by == BILL_BY_SAMPLE, &cost.sample_names);
+	cost.request.sample_names = cost.sample_names;
+	if (error == 0)
+		error = bill_make(view->store, &cost.request, &cost.bill);
+	if (error == -EOVERFLOW)
+		error = say("tracer cost: the bill is too large: more than %lld", (long long)(INT64_MAX / NANOS));
+	if (error == 0 && focus)
+		error = focus_print(view, &cost);
+	else if (error == 0)
+		error = view->options->json ? print_json(&cost) : print_text(&cost, &view->output);
+	bill_free(&cost.bill);
+	rows_free(&cost.run);
+	centres_free(cost.centres);
+	sample_names_free(cost.sample_names);
+	prices_free(cost.prices);
+	return error;
+}
+
+const struct verb verb_cost = {
+	.name = "cost",
+	.operands = "[RUN]",
+	.operands_most = 1,
+	.summary = "show what runs, tasks, tools, samples, users, cost centres or hosts cost",
+	.description = "Divides what hosts cost among the work on them: each task is charged for the\n"
+		       "larger of what it requested and what it used, concurrent tasks never for the\n"
+		       "same core or byte twice. What was neither used nor requested is idle. The\n"
+		       "parts always add up to the bill.\n"
+		       "\n"
+		       "RUN       only while this run was running (an id, a name, latest)\n"
+		       "CPU       processors, by CPU time\n"
+		       "memory    memory, by the largest sum of anonymous and shared memory\n"
+		       "not used  requested, but not used\n"
+		       "\n"
+		       "--co2     energy instead: of processors by CPU time, of memory by its size, and\n"
+		       "          what hosts take without work as idle. A model, no measurement\n"
+		       "\n"
+		       "Prices come from " PRICE_LIST_DEFAULT " (docs/cost.md). A host without a price\n"
+		       "has OpenCost's defaults, in US dollars; it is left out if the list is in another\n"
+		       "currency. A line says so.",
+	.options = option_specs,
+	.examples = "  tracer cost --since 1d --by user\n"
+		    "  tracer cost latest --co2 --carbon-intensity 56\n"
+		    "  tracer cost latest --by tool\n"
+		    "  tracer cost --lake https://lake.example:8443 --by host --json",
+	.completion = "run",
+	.show = cost_show,
+};

@@ -1,0 +1,14 @@
+/* What work cost, or the energy that it took, as the object of `tracer cost --json` (docs/json.md). */
+#pragma once
+
+#include <jansson.h>
+
+#include "analysis/cost/bill.h"
+
+#define CARBON_INTENSITY_WORLD 475 /* g/kWh, 2018: IEA, Global Energy & CO2 Status Report 2019 */
+
+/* Returns nanos of a kg for nanos of a kWh; `carbon_intensity` in g/kWh, or -1 for the world's. */
+int64_t cost_co2(int64_t nanos, int64_t carbon_intensity);
+
+/* Rounds the bill to millionths. Returns 0 or -ENOMEM; release `*ret_root` either way. */
+int cost_to_json(struct bill *bill, const struct bill_request *request, int64_t carbon_intensity, json_t **ret_root);

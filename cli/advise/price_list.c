@@ -1,0 +1,60 @@
+/* The list of prices that a verb uses. See price_list.h. */
+#include "cli/advise/price_list.h"
+
+#include <errno.h>
+
+#include "analysis/query/rows.h"
+#include "cli/screen/units.h"
+
+void price_list_say(int result, const struct tree_error *error)
+{
+	if (result == -ENOMEM)
+		say("tracer: out of memory");
+	else if (error->line)
+		say("tracer: %s:%u: %s", error->file, error->line, error->reason);
+	else
+		say("tracer: %s: %s", error->file, error->reason);
+}
+
+struct prices *price_list_load(const char *path)
+{
+	struct tree_error error;
+	struct prices *prices;
+	int result = prices_load(path ? path : PRICE_LIST_DEFAULT, !path, &prices, &error);
+
+	if (result == 0)
+		return prices;
+	price_list_say(result, &error);
+	return NULL;
+}
+
+#define HOSTS(count) units_count((int64_t)(count), false), units_plural((int64_t)(count), "host", "hosts")
+
+void price_doubts_print(const struct price_doubts *doubts, const struct prices *prices, const struct output *whole)
+{
+	struct output_flow flow;
+	const struct output *output = &flow.inner;
+
+	output_flow_begin(&flow, whole);
+	if (doubts->default_count > 0)
+		output_print(output, STYLE_WARNING,
+			     "No price is known for %s %s: OpenCost's defaults were used (see tracer prices show)\n",
+			     HOSTS(doubts->default_count));
+	if (doubts->none_count > 0)
+		output_print(output, STYLE_WARNING,
+			     "No price in %s is known for %s %s: left out (see tracer prices show)\n",
+			     prices_currency(prices), HOSTS(doubts->none_count));
+	if (doubts->spot_count > 0)
+		output_print(
+			output, STYLE_WARNING,
+			"Spot, or not known to be on demand: %s %s, at the price on demand (see tracer prices show)\n",
+			HOSTS(doubts->spot_count));
+	output_flow_end(&flow, 0);
+}
+
+void price_doubts_to_json(const struct price_doubts *doubts, json_t *root)
+{
+	json_set_integer(root, "default_price_count", (int64_t)doubts->default_count);
+	json_set_integer(root, "no_price_count", (int64_t)doubts->none_count);
+	json_set_integer(root, "may_be_spot_count", (int64_t)doubts->spot_count);
+}

@@ -1,0 +1,285 @@
+/* tracer prices: checks a list of prices, shows which price each host has now, imports lists of cloud providers. */
+#include <errno.h>
+#include <string.h>
+
+#include "analysis/cost/bill.h"
+#include "analysis/cost/import.h"
+#include "cli/advise/price_list.h"
+#include "cli/screen/table.h"
+#include "cli/screen/units.h"
+#include "cli/source.h"
+#include "common/clock.h"
+
+#define HOUR_NS INT64_C(3600000000000)
+#define MICRO_NANOS 1000
+#define MICROS 1000000
+
+static const char *list_path, *output_path;
+
+static const struct option_spec option_specs[] = {
+	{"prices", 0, "FILE", "file", "show: list of prices (" PRICE_LIST_DEFAULT ")", .text = &list_path},
+	{"output", 'o', "FILE", "file", "import: write to FILE, not to standard output", .text = &output_path},
+	OPTION_SPEC_JSON,
+	OPTION_SPEC_SOURCE,
+	OPTION_SPECS_LAST,
+};
+
+static const char *const basis_names[PRICES_BASIS_COUNT] = {
+	[PRICES_NODE] = "node",
+	[PRICES_RATES] = "rates",
+	[PRICES_DEFAULT] = "default",
+	[PRICES_NONE] = "none",
+};
+
+/* ---- check ------------------------------------------------------------------------- */
+
+static int check(const struct options *options)
+{
+	const char *path = options->operands[1];
+	struct prices *prices = price_list_load(path);
+	struct output output;
+	int64_t count;
+
+	if (!prices)
+		return VERB_FAILED;
+	count = (int64_t)prices_count(prices);
+	output_init(&output, stdout, options->color);
+	if (options->json) {
+		json_t *root = json_object();
+
+		json_set_integer(root, "price_count", count);
+		json_set_string(root, "currency", prices_currency(prices));
+		json_print(root);
+		json_decref(root);
+	} else {
+		output_print(&output, STYLE_PLAIN, "%s: %s %s in %s, no errors\n", path, units_count(count, false),
+			     units_plural(count, "price", "prices"), prices_currency(prices));
+	}
+	prices_free(prices);
+	return VERB_OK;
+}
+
+/* ---- show -------------------------------------------------------------------------- */
+
+struct priced_host {
+	const struct row_cloud_host *row;
+	struct prices_host host; /* as a list of prices knows it */
+	struct price price;
+	int64_t hour_micros; /* of the whole host; ROW_NULL if its size is unknown */
+};
+
+static int host_price(const struct prices *prices, const struct row_cloud_host *row, struct priced_host *ret_priced)
+{
+	struct priced_host priced = {.row = row, .host = bill_priced_host(row), .hour_micros = ROW_NULL};
+	struct price_times times;
+	int64_t cpu_nanos, memory_nanos;
+
+	if (price_times_make(prices, &priced.host, &times) < 0)
+		return -ENOMEM;
+	priced.price = *price_at(&times, (int64_t)clock_unix_ns());
+	price_times_free(&times);
+	*ret_priced = priced;
+	if (priced.price.basis == PRICES_NONE ||
+	    (priced.price.basis != PRICES_NODE &&
+	     (row->host.cpu_count == ROW_NULL || row->host.memory_bytes == ROW_NULL)))
+		return 0;
+	price_bill(&priced.price, row->host.cpu_count, row->host.memory_bytes, HOUR_NS, &cpu_nanos, &memory_nanos);
+	ret_priced->hour_micros = row_add(cpu_nanos, memory_nanos);
+	if (ret_priced->hour_micros != ROW_NULL)
+		ret_priced->hour_micros /= MICRO_NANOS;
+	return 0;
+}
+
+static json_t *host_to_object(const struct priced_host *priced)
+{
+	json_t *object = json_object();
+	const struct price *price = &priced->price;
+
+	json_set_integer(object, "host_id", priced->row->host.id);
+	json_set_string(object, "host", priced->row->host.hostname);
+	json_set_string(object, "instance_id", priced->host.instance_id);
+	json_set_string(object, "instance_type", priced->host.instance_type);
+	json_set_string(object, "region", priced->host.region);
+	json_set_string(object, "lifecycle", priced->host.lifecycle);
+	json_set_string(object, "basis", basis_names[price->basis]);
+	json_set_integer(object, "hour_micros", priced->hour_micros);
+	json_set_integer(object, "until_unix_ns", price->until_unix_ns == INT64_MAX ? ROW_NULL : price->until_unix_ns);
+	json_set_integer(object, "line", price->line ? price->line : ROW_NULL);
+	return object;
+}
+
+static int print_json(const struct prices *prices, const struct rows *hosts)
+{
+	json_t *root = json_object(), *array = json_array();
+	struct priced_host priced;
+	int error = 0;
+
+	json_set_string(root, "currency", prices_currency(prices));
+	for (size_t i = 0; i < hosts->count && error == 0; i++) {
+		error = host_price(prices, ROWS_ITEM(hosts, cloud_host, i), &priced);
+		if (error == 0)
+			json_array_append_new(array, host_to_object(&priced));
+	}
+	json_object_set_new(root, "hosts", array);
+	if (error == 0)
+		error = json_print(root);
+	json_decref(root);
+	return error;
+}
+
+static void line_add(struct table *table, const struct priced_host *priced)
+{
+	bool has_price = priced->price.line > 0;
+	char text[UNITS_SIZE] = "-";
+
+	table_add_name(table, STYLE_TITLE, "", priced->row->host.hostname);
+	table_add_name(table, STYLE_PLAIN, "", priced->host.instance_type ? priced->host.instance_type : "-");
+	table_add_name(table, STYLE_PLAIN, "", priced->host.region ? priced->host.region : "-");
+	table_add_name(table, STYLE_PLAIN, "", priced->host.lifecycle ? priced->host.lifecycle : "-");
+	table_add(table, has_price ? STYLE_PLAIN : STYLE_WARNING, basis_names[priced->price.basis]);
+	if (priced->hour_micros != ROW_NULL)
+		snprintf(text, sizeof(text), "%lld.%06lld", (long long)(priced->hour_micros / MICROS),
+			 (long long)(priced->hour_micros % MICROS));
+	table_add(table, STYLE_PLAIN, text);
+	snprintf(text, sizeof(text), "%u", priced->price.line);
+	table_add(table, STYLE_DIM, priced->price.line ? text : "-");
+}
+
+static int print_text(const struct prices *prices, const struct rows *hosts, const struct output *output)
+{
+	static const struct table_column columns[] = {
+		{"host", TABLE_LEFT, 30, 0},     {"instance type", TABLE_LEFT, 0, 1}, {"region", TABLE_LEFT, 0, 2},
+		{"lifecycle", TABLE_LEFT, 0, 3}, {"basis", TABLE_LEFT, 0, 0},         {"an hour", TABLE_RIGHT, 0, 0},
+		{"line", TABLE_RIGHT, 0, 0},
+	};
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	struct price_doubts doubts = {0};
+	struct priced_host priced;
+	int error = 0;
+
+	if (!table)
+		return -ENOMEM;
+	for (size_t i = 0; i < hosts->count && error == 0; i++) {
+		error = host_price(prices, ROWS_ITEM(hosts, cloud_host, i), &priced);
+		if (error < 0)
+			break;
+		price_doubts_add(&doubts, &priced.price);
+		line_add(table, &priced);
+	}
+	if (error == 0)
+		error = table_print(table, output, true, NULL);
+	output_print(output, STYLE_DIM, "Amounts in %s; lines of %s\n", prices_currency(prices),
+		     list_path ? list_path : PRICE_LIST_DEFAULT);
+	price_doubts_print(&doubts, prices, output);
+	table_free(table);
+	return error;
+}
+
+static int hosts_show(struct view *view)
+{
+	struct prices *prices = price_list_load(list_path);
+	struct rows hosts = {0};
+	int error;
+
+	if (!prices)
+		return VERB_FAILED;
+	error = rows_load(&hosts, &row_type_cloud_host, view->store, "hosts", NULL);
+	if (error == 0)
+		error = view->options->json ? print_json(prices, &hosts) : print_text(prices, &hosts, &view->output);
+	rows_free(&hosts);
+	prices_free(prices);
+	return error;
+}
+
+/* ---- import ------------------------------------------------------------------------ */
+
+static const char *const format_names[] = {
+#define I(NAME, name) name,
+	IMPORT_FORMATS(I)
+#undef I
+};
+
+static int say_import_error(int error, const struct tree_error *reason)
+{
+	if (error == -ENOMEM)
+		return say("tracer: out of memory");
+	if (error == -EIO && output_path)
+		return say("tracer: cannot write %s", output_path);
+	if (error == -EIO)
+		return say("tracer: cannot write to standard output");
+	return reason->line ? say("tracer: %s:%u: %s", reason->file, reason->line, reason->reason)
+			    : say("tracer: %s: %s", reason->file, reason->reason);
+}
+
+static int import(const struct options *options, enum import_format format)
+{
+	FILE *out = output_path ? fopen(output_path, "we") : stdout;
+	struct tree_error reason = {0};
+	struct import_counts counts;
+	int error;
+
+	if (!out)
+		return say("tracer: cannot write %s: %s", output_path, strerror(errno));
+	error = import_prices(format, options->operands[2], out, &counts, &reason);
+	if (output_path && fclose(out) != 0 && error == 0)
+		error = -EIO;
+	if (error < 0)
+		return say_import_error(error, &reason);
+	say("%zu %s; %zu repeated, %zu of another kind left out", counts.taken,
+	    units_plural((int64_t)counts.taken, "price", "prices"), counts.repeated, counts.left_out);
+	return counts.taken > 0 ? VERB_OK : VERB_FAILED;
+}
+
+static int import_main(const struct options *options)
+{
+	if (options->operand_count != 3)
+		return options_misuse(options, "import takes a FORMAT and a FILE");
+	for (size_t i = 0; i < sizeof(format_names) / sizeof(format_names[0]); i++)
+		if (strcmp(options->operands[1], format_names[i]) == 0)
+			return import(options, (enum import_format)i);
+	return options_misuse(options, "unknown format '%s': use aws-csv, aws-json, azure, focus or gcp",
+			      options->operands[1]);
+}
+
+/* ---- the verb ---------------------------------------------------------------------- */
+
+static int prices_main(const struct options *options)
+{
+	const char *action = options->operands[0];
+
+	if (strcmp(action, "check") == 0)
+		return options->operand_count == 2 ? check(options) : options_misuse(options, "check takes a FILE");
+	if (strcmp(action, "show") == 0)
+		return options_check_most(options, 1) ? VERB_USAGE : source_show(options, hosts_show);
+	if (strcmp(action, "import") == 0)
+		return import_main(options);
+	return options_misuse(options, "unknown action '%s': use check, show or import", action);
+}
+
+const struct verb verb_prices = {
+	.name = "prices",
+	.operands = "check FILE | show | import FORMAT FILE",
+	.operands_least = 1,
+	.operands_most = 3,
+	.summary = "check, show or import prices of hosts",
+	.description = "check FILE   checks a list of prices; shows file, line, reason\n"
+		       "show         shows what each host costs an hour now, and the line of the list\n"
+		       "             that says so\n"
+		       "import FORMAT FILE\n"
+		       "             converts a list of a cloud provider: aws-csv, aws-json (AmazonEC2,\n"
+		       "             Price List Bulk API), azure (Retail Prices API), focus (a bill in\n"
+		       "             FOCUS 1.2 CSV), gcp (a detailed usage cost export in JSON). Takes\n"
+		       "             Linux machines by the hour, on demand or spot\n"
+		       "\n"
+		       "basis   node: price of the whole machine; rates: prices of cores and memory;\n"
+		       "        default: the list has no price for this host, OpenCost's defaults apply\n"
+		       "        none: nor do these, which are in US dollars; the list is not\n"
+		       "\n"
+		       "The list is " PRICE_LIST_DEFAULT ". docs/cost.md describes its format.",
+	.options = option_specs,
+	.examples = "  tracer prices check prices.csv\n"
+		    "  tracer prices import aws-csv index.csv --output prices.csv\n"
+		    "  tracer prices show --lake https://lake.example:8443",
+	.completion = "check show import",
+	.main = prices_main,
+};

@@ -1,0 +1,529 @@
+/* tracer sweep: where spend is wasted now. */
+#include "analysis/sweep/sweep.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli/advise/price_list.h"
+#include "cli/advise/sweep_users.h"
+#include "cli/advise/thresholds.h"
+#include "cli/report/answer.h"
+#include "cli/screen/table.h"
+#include "cli/screen/units.h"
+#include "cli/source.h"
+#include "common/clock.h"
+
+#define KIND "sweep"
+#define NANOS INT64_C(1000000000)
+#define MICRO_NANOS 1000
+#define OF_HOST_MAX 2 /* findings */
+#define WINDOW_NS (INT64_C(7) * 86400 * NANOS)
+
+/* What is shown beside findings, or instead of them. */
+enum sweep_key { BY_HOST, BY_USER };
+
+static int by = -1; /* enum sweep_key; -1: hosts, and findings */
+static const char *since, *prices_path;
+static bool list;
+static int64_t limit = 10;
+static struct thresholds thresholds;
+
+static int set_take(const struct options *options, const char *text)
+{
+	return thresholds_take(&thresholds, options, text);
+}
+
+static const struct option_spec option_specs[] = {
+	{"by", 'b', "KEY", "host user", "only this, without findings: host; user: a text to mail to each",
+	 .choice = &by},
+	{"since", 0, "TIME", NULL, "from this time on, such as 3d (ago) or 2026-11-22 (7d)", .text = &since},
+	{"limit", 'n', "N", NULL, "print at most N hosts, findings or users (10); 0: no limit", .number = &limit,
+	 .most = INT64_MAX},
+	{"list", 'l', NULL, NULL, "list the findings and their thresholds", .flag = &list},
+	{"set", 0, "FINDING.PARAMETER=VALUE", NULL, "set a threshold, such as host_idle.least=1h", .take = set_take},
+	OPTION_SPEC_PRICES(&prices_path),
+	OPTION_SPECS_OF_VIEW,
+};
+
+struct sweeping {
+	struct view *view;
+	struct catalogue *catalogue;
+	struct prices *prices;
+	struct sweep sweep;
+	const struct sweep_item **shown; /* findings */
+	size_t shown_count;
+	struct store_parameter given[3];
+	int64_t since_unix_ns, now_unix_ns;
+};
+
+static const struct store_parameter *bind(const struct question *question, void *data)
+{
+	const struct sweeping *sweeping = data;
+
+	return thresholds_bind(&thresholds, question, sweeping->given);
+}
+
+/* ---- text -------------------------------------------------------------------------- */
+
+static void money_add(struct table *table, enum style style, int64_t nanos)
+{
+	const struct store_value value = {.type = STORE_VALUE_INTEGER, .integer = nanos / MICRO_NANOS};
+
+	table_add(table, style, nanos == ROW_NULL ? "-" : units_value(QUESTION_MONEY, &value, false));
+}
+
+static void item_add(struct table *table, size_t number, const struct sweep_item *item)
+{
+	table_add(table, STYLE_DIM, units_count((int64_t)number, false));
+	table_add_name(table, STYLE_TITLE, "", item->question->name);
+	table_add_name(table, STYLE_PLAIN, "", item->hostname);
+	table_add(table, STYLE_PLAIN, units_time_short(item->since_unix_ns));
+	table_add(table, STYLE_PLAIN, item->is_now ? "yes" : "no");
+	money_add(table, STYLE_PLAIN, item->hour_nanos);
+	money_add(table, STYLE_TITLE, item->cost_nanos);
+	table_add_name(table, STYLE_PLAIN, "", item->run ? item->run : "-");
+	table_add(table, item->is_certain ? STYLE_PLAIN : STYLE_DIM, item->is_certain ? "certain" : "likely");
+}
+
+static size_t least_of(size_t count)
+{
+	return limit > 0 && (uint64_t)limit < count ? (size_t)limit : count;
+}
+
+static void print_sentences(const struct sweeping *sweeping, const struct output *output)
+{
+	for (size_t i = 0; i < sweeping->shown_count; i++) {
+		const struct sweep_item *item = sweeping->shown[i];
+		struct output_flow flow;
+
+		output_flow_begin(&flow, output);
+		output_print(&flow.inner, STYLE_DIM, "%2zu  ", i + 1);
+		output_print_text(&flow.inner, STYLE_PLAIN, item->sentence);
+		output_print(&flow.inner, STYLE_PLAIN, ". ");
+		output_print_text(&flow.inner, STYLE_GOOD, item->advice);
+		output_print(&flow.inner, STYLE_PLAIN, "\n");
+		output_flow_end(&flow, 4);
+	}
+}
+
+static void print_notes(const struct sweeping *sweeping, const struct output *output)
+{
+	const struct sweep *sweep = &sweeping->sweep;
+	int64_t rest = (int64_t)(sweep->count - sweeping->shown_count);
+
+	if (rest > 0)
+		output_print(output, STYLE_DIM, "%s more (--limit 0 prints all)\n", units_count(rest, false));
+	if (sweep->count > 1)
+		output_print(output, STYLE_DIM,
+			     "Findings about the same host overlap: their costs do not add up, those of hosts do\n");
+}
+
+static int print_findings(const struct sweeping *sweeping, const struct output *output)
+{
+	static const struct table_column columns[] = {
+		{"#", TABLE_RIGHT, 0, 0},       {"what", TABLE_LEFT, 0, 0},
+		{"where", TABLE_LEFT, 20, 0},   {"since", TABLE_LEFT, 0, 2},
+		{"now", TABLE_LEFT, 0, 3},      {"an hour", TABLE_RIGHT, 0, 0},
+		{"so far", TABLE_RIGHT, 0, 0},  {"run", TABLE_LEFT, 0, 4, .most = 24},
+		{"how sure", TABLE_LEFT, 0, 1},
+	};
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	int error = 0;
+
+	if (!table)
+		return -ENOMEM;
+	for (size_t i = 0; i < sweeping->shown_count; i++)
+		item_add(table, i + 1, sweeping->shown[i]);
+	if (sweeping->shown_count > 0)
+		error = table_print(table, output, true, NULL);
+	table_free(table);
+	if (error == 0 && sweeping->shown_count > 0)
+		output_print(output, STYLE_PLAIN, "\n");
+	print_sentences(sweeping, output);
+	print_notes(sweeping, output);
+	return error;
+}
+
+/* ---- hosts ------------------------------------------------------------------------- */
+
+#define HOUR_MS 3600000
+#define HOURS_MANY 100
+
+/* Decimals of hours and of money. */
+struct precision {
+	unsigned hours, money;
+};
+
+static void hours_add(struct table *table, int64_t units, unsigned decimals)
+{
+	table_add(table, STYLE_PLAIN, units == 0 ? "" : units_amount(units, decimals));
+}
+
+static void costs_add(struct table *table, enum style style, const struct owned_host *host, int64_t units,
+		      unsigned decimals)
+{
+	table_add(table, style, !host->has_price ? "-" : units == 0 ? "" : units_amount(units, decimals));
+}
+
+static void host_add(struct table *table, enum style style, const char *name, const struct owned_host *host,
+		     struct precision decimals)
+{
+	table_add_name(table, style, "", name);
+	for (size_t i = 0; i < OWNER_COUNT; i++)
+		hours_add(table, host->ms[i], decimals.hours);
+	hours_add(table, owners_ms(host, OWNER_WORK), decimals.hours);
+	for (size_t i = 0; i < OWNER_COUNT; i++)
+		costs_add(table, STYLE_PLAIN, host, host->nanos[i], decimals.money);
+	costs_add(table, style, host, owners_nanos(host, OWNER_WASTED), decimals.money);
+	costs_add(table, STYLE_PLAIN, host, owners_nanos(host, OWNER_WORK), decimals.money);
+}
+
+static struct owned_host hosts_sum(const struct owned_host *hosts, size_t count)
+{
+	struct owned_host sum = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		sum.has_price |= hosts[i].has_price;
+		for (size_t k = 0; k < OWNER_COUNT; k++) {
+			sum.ms[k] += hosts[i].ms[k];
+			sum.nanos[k] += hosts[i].nanos[k];
+		}
+	}
+	return sum;
+}
+
+static void hosts_fill(const struct sweep *sweep, struct table *table, struct precision decimals)
+{
+	size_t count = sweep->owned_count, shown = least_of(count);
+	struct owned_host sum = hosts_sum(sweep->owned + shown, count - shown);
+	char name[64];
+
+	for (size_t i = 0; i < shown; i++)
+		host_add(table, STYLE_TITLE, sweep->owned[i].host->host.hostname, &sweep->owned[i], decimals);
+	snprintf(name, sizeof(name), "%s more", units_count((int64_t)(count - shown), false));
+	if (count > shown)
+		host_add(table, STYLE_DIM, name, &sum, decimals);
+	sum = hosts_sum(sweep->owned, count);
+	if (count > 1)
+		host_add(table, STYLE_TITLE, "total", &sum, decimals);
+}
+
+static int print_hosts(struct sweeping *sweeping, const struct output *output)
+{
+	static const struct table_column columns[] = {
+		{"hours", TABLE_LEFT, 16, 0},  {"work", TABLE_RIGHT, 0, 0},       {"system", TABLE_RIGHT, 0, 0},
+		{"gap", TABLE_RIGHT, 0, 0},    {"idle", TABLE_RIGHT, 0, 0},       {"too large", TABLE_RIGHT, 0, 0},
+		{"all", TABLE_RIGHT, 0, 1},    {"cost: work", TABLE_RIGHT, 0, 2}, {"system", TABLE_RIGHT, 0, 2},
+		{"gap", TABLE_RIGHT, 0, 2},    {"idle", TABLE_RIGHT, 0, 2},       {"too large", TABLE_RIGHT, 0, 2},
+		{"wasted", TABLE_RIGHT, 0, 0}, {"cost", TABLE_RIGHT, 0, 0},
+	};
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	struct sweep *sweep = &sweeping->sweep;
+	struct owned_host sum = hosts_sum(sweep->owned, sweep->owned_count);
+	bool are_many = owners_ms(&sum, OWNER_WORK) >= HOURS_MANY * (int64_t)HOUR_MS;
+	int64_t unit_nanos;
+	struct precision decimals = {are_many ? 1 : 2, units_decimals(owners_nanos(&sum, OWNER_WORK), &unit_nanos)};
+	int error = -ENOMEM;
+
+	if (table)
+		error = owners_round(sweep->owned, sweep->owned_count, are_many ? HOUR_MS / 10 : HOUR_MS / 100,
+				     unit_nanos);
+
+	if (error == 0 && sweep->owned_count > 0) {
+		hosts_fill(sweep, table, decimals);
+		error = table_print(table, output, true, NULL);
+	}
+	table_free(table);
+	return error;
+}
+
+static struct sweep_users_request users_request(struct sweeping *sweeping)
+{
+	const struct question *jobs = catalogue_find(sweeping->catalogue, SWEEP_USER_JOBS);
+
+	return (struct sweep_users_request){
+		.store = sweeping->view->store,
+		.sweep = &sweeping->sweep,
+		.jobs = jobs,
+		.parameters = bind(jobs, sweeping),
+		.since_unix_ns = sweeping->since_unix_ns,
+		.most = least_of(SIZE_MAX),
+	};
+}
+
+static int print_users(struct sweeping *sweeping, const struct output *output)
+{
+	const struct sweep_users_request request = users_request(sweeping);
+
+	return sweep_users_print(&request, output);
+}
+
+static int print_text(struct sweeping *sweeping, const struct output *output)
+{
+	const struct sweep *sweep = &sweeping->sweep;
+	int64_t host_count = (int64_t)sweep->hosts.count, count = (int64_t)sweep->count;
+	int error;
+
+	if (by == BY_USER)
+		return print_users(sweeping, output);
+	output_print(output, STYLE_TITLE, "Since %s", units_time(sweeping->since_unix_ns));
+	output_print(output, STYLE_PLAIN, "  %s %s, %s %s, in %s\n", units_count(host_count, false),
+		     units_plural(host_count, "host", "hosts"), units_count(count, false),
+		     units_plural(count, "finding", "findings"), prices_currency(sweeping->prices));
+	error = print_hosts(sweeping, output);
+	if (error == 0 && by < 0) {
+		output_print(output, STYLE_PLAIN, "\n");
+		error = print_findings(sweeping, output);
+	}
+	price_doubts_print(&sweep->doubts, sweeping->prices, output);
+	return error;
+}
+
+/* ---- JSON -------------------------------------------------------------------------- */
+
+static int64_t micros(int64_t nanos)
+{
+	return nanos == ROW_NULL ? ROW_NULL : nanos / MICRO_NANOS;
+}
+
+static json_t *item_to_object(const struct sweep_item *item)
+{
+	static const char *const bases[] = {
+		[PRICES_NODE] = "node", [PRICES_RATES] = "rates", [PRICES_DEFAULT] = "default", [PRICES_NONE] = "none"};
+	json_t *object = json_object();
+
+	json_set_string(object, "finding", item->question->name);
+	json_set_integer(object, "host_id", item->host_id);
+	json_set_string(object, "hostname", item->hostname);
+	json_set_integer(object, "since_unix_ns", item->since_unix_ns);
+	json_set_integer(object, "until_unix_ns", item->until_unix_ns);
+	json_object_set_new(object, "is_now", json_boolean(item->is_now));
+	json_set_string(object, "certainty", item->is_certain ? "certain" : "likely");
+	json_set_integer(object, "run_id", item->run_id);
+	json_set_string(object, "run", item->run);
+	json_set_integer(object, "cpu_ns", item->cpu_ns);
+	json_set_integer(object, "memory_byte_seconds", item->memory_byte_seconds);
+	json_set_integer(object, "cost_micros", micros(item->cost_nanos));
+	json_set_integer(object, "cost_per_hour_micros", micros(item->hour_nanos));
+	json_set_string(object, "price_basis", bases[item->basis]);
+	json_set_string(object, "sentence", item->sentence);
+	json_set_string(object, "advice", item->advice);
+	return object;
+}
+
+static json_t *host_to_object(const struct owned_host *host)
+{
+	json_t *object = json_object();
+	char key[32];
+
+	if (host->host) {
+		json_set_integer(object, "host_id", host->host->host.id);
+		json_set_string(object, "hostname", host->host->host.hostname);
+	}
+	json_set_integer(object, "all_ms", owners_ms(host, OWNER_WORK));
+	json_set_integer(object, "bill_micros", host->has_price ? owners_nanos(host, OWNER_WORK) : ROW_NULL);
+	json_set_integer(object, "wasted_micros", host->has_price ? owners_nanos(host, OWNER_WASTED) : ROW_NULL);
+	for (size_t i = 0; i < OWNER_COUNT; i++) {
+		snprintf(key, sizeof(key), "%s_ms", owner_names[i]);
+		json_set_integer(object, key, host->ms[i]);
+		snprintf(key, sizeof(key), "%s_micros", owner_names[i]);
+		json_set_integer(object, key, host->has_price ? host->nanos[i] : ROW_NULL);
+	}
+	return object;
+}
+
+static int hosts_to_json(struct sweep *sweep, json_t *root)
+{
+	int error = owners_round(sweep->owned, sweep->owned_count, 1, MICRO_NANOS);
+	struct owned_host sum = hosts_sum(sweep->owned, sweep->owned_count);
+	json_t *hosts = json_array();
+
+	for (size_t i = 0; i < least_of(sweep->owned_count); i++)
+		json_array_append_new(hosts, host_to_object(&sweep->owned[i]));
+	json_object_set_new(root, "hosts", hosts);
+	json_object_set_new(root, "total", host_to_object(&sum));
+	return error;
+}
+
+static int users_to_json(struct sweeping *sweeping)
+{
+	const struct sweep_users_request request = users_request(sweeping);
+	json_t *root = json_object();
+	int error;
+
+	json_set_integer(root, "since_unix_ns", sweeping->since_unix_ns);
+	json_set_integer(root, "until_unix_ns", sweeping->now_unix_ns);
+	error = sweep_users_to_json(&request, root);
+	if (error == 0)
+		error = json_print(root);
+	json_decref(root);
+	return error;
+}
+
+static int print_json(struct sweeping *sweeping)
+{
+	json_t *root = json_object(), *findings = json_array();
+	int error = hosts_to_json(&sweeping->sweep, root);
+
+	json_set_integer(root, "since_unix_ns", sweeping->since_unix_ns);
+	json_set_integer(root, "until_unix_ns", sweeping->now_unix_ns);
+	json_set_string(root, "currency", prices_currency(sweeping->prices));
+	json_set_integer(root, "host_count", (int64_t)sweeping->sweep.hosts.count);
+	price_doubts_to_json(&sweeping->sweep.doubts, root);
+	if (by < 0) {
+		for (size_t i = 0; i < sweeping->shown_count; i++)
+			json_array_append_new(findings, item_to_object(sweeping->shown[i]));
+		json_set_integer(root, "finding_count", (int64_t)sweeping->sweep.count);
+		json_object_set(root, "findings", findings);
+	}
+	if (error == 0)
+		error = json_print(root);
+	json_decref(findings);
+	json_decref(root);
+	return error;
+}
+
+/* ---- the verb ---------------------------------------------------------------------- */
+
+static int since_read(const struct options *options, struct sweeping *sweeping)
+{
+	static const struct question_field field = {.name = "since", .type = QUESTION_TIME};
+	struct store_parameter value;
+
+	sweeping->now_unix_ns = (int64_t)clock_unix_ns();
+	sweeping->since_unix_ns = sweeping->now_unix_ns - WINDOW_NS;
+	if (since && question_parse_value(&field, since, &value) < 0)
+		return options_misuse(options, "--since takes %s, not '%s'", question_type_example(QUESTION_TIME),
+				      since);
+	if (since)
+		sweeping->since_unix_ns = value.integer;
+	sweeping->given[0] = (struct store_parameter)STORE_INT("since_unix_ns", sweeping->since_unix_ns);
+	sweeping->given[1] = (struct store_parameter)STORE_INT("now_unix_ns", sweeping->now_unix_ns);
+	return 0;
+}
+
+static size_t shown_of_host(const struct sweeping *sweeping, int64_t host_id)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < sweeping->shown_count; i++)
+		count += sweeping->shown[i]->host_id == host_id;
+	return count;
+}
+
+/* Chooses the findings that are shown: no more than two about a host, as long as there are others. */
+static int findings_choose(struct sweeping *sweeping)
+{
+	const struct sweep *sweep = &sweeping->sweep;
+	size_t most = least_of(sweep->count), others = 0, count = 0;
+	bool *is_left_out = calloc(sweep->count + 1, sizeof(*is_left_out));
+
+	sweeping->shown = calloc(sweep->count + 1, sizeof(*sweeping->shown));
+	for (size_t i = 0; is_left_out && sweeping->shown && most < sweep->count && i < sweep->count; i++) {
+		is_left_out[i] = sweeping->shown_count == most ||
+				 shown_of_host(sweeping, sweep->items[i].host_id) == OF_HOST_MAX;
+		if (!is_left_out[i])
+			sweeping->shown[sweeping->shown_count++] = &sweep->items[i];
+	}
+	if (!is_left_out || !sweeping->shown) {
+		free(is_left_out);
+		return -ENOMEM;
+	}
+	others = most - sweeping->shown_count;
+	for (size_t i = 0; i < sweep->count; i++)
+		if (!is_left_out[i] || others > 0) {
+			others -= is_left_out[i];
+			sweeping->shown[count++] = &sweep->items[i];
+		}
+	sweeping->shown_count = count;
+	free(is_left_out);
+	return 0;
+}
+
+static int sweep_ask(struct sweeping *sweeping)
+{
+	const struct sweep_request request = {
+		.store = sweeping->view->store,
+		.catalogue = sweeping->catalogue,
+		.prices = sweeping->prices,
+		.since_unix_ns = sweeping->since_unix_ns,
+		.now_unix_ns = sweeping->now_unix_ns,
+		.bind = bind,
+		.format = answer_format,
+		.data = sweeping,
+	};
+
+	int error = sweep_make(&request, &sweeping->sweep);
+
+	return error < 0 ? error : findings_choose(sweeping);
+}
+
+static int sweep_show(struct view *view)
+{
+	struct sweeping sweeping = {.view = view};
+	int error = thresholds_catalogue(&sweeping.catalogue);
+
+	if (error == 0)
+		sweeping.prices = price_list_load(prices_path);
+	if (error == 0 && !sweeping.prices)
+		error = VERB_FAILED;
+	if (error == 0)
+		error = since_read(view->options, &sweeping);
+	if (error == 0)
+		error = thresholds_check(&thresholds, view->options, sweeping.catalogue, KIND);
+	if (error == 0)
+		error = sweep_ask(&sweeping);
+	if (error == 0 && view->options->json)
+		error = by == BY_USER ? users_to_json(&sweeping) : print_json(&sweeping);
+	else if (error == 0)
+		error = print_text(&sweeping, &view->output);
+	if (error == -EOVERFLOW)
+		error = say("tracer sweep: the bill is too large: more than %lld", (long long)(INT64_MAX / NANOS));
+	free(sweeping.shown);
+	sweep_free(&sweeping.sweep);
+	catalogue_free(sweeping.catalogue);
+	prices_free(sweeping.prices);
+	return error;
+}
+
+static int sweep_main(const struct options *options)
+{
+	return list ? thresholds_list(&thresholds, options, KIND) : source_show(options, sweep_show);
+}
+
+const struct verb verb_sweep = {
+	.name = "sweep",
+	.summary = "show where spend is wasted now",
+	.description = "Looks for hosts, sessions, runs and tasks that cost money for nothing, the most\n"
+		       "expensive first: only what was seen, nothing is predicted. A host on which work\n"
+		       "was active is never called idle.\n"
+		       "\n"
+		       "Every hour of a host has one owner: hours and costs add up to those of tracer\n"
+		       "cost.\n"
+		       "\n"
+		       "work      a run was running, or had ended less than ten minutes before\n"
+		       "system    none was, but the host was busy: services, agents, what is unknown\n"
+		       "gap       none was, and the host was not idle for good\n"
+		       "idle      no work was active since then\n"
+		       "too large processors and memory that work never used\n"
+		       "wasted    gap, idle and too large\n"
+		       "\n"
+		       "Findings:\n"
+		       "\n"
+		       "since     when it began, or when the time searched began\n"
+		       "now       whether it still went on when the host was last heard of, within the\n"
+		       "          last 15 minutes\n"
+		       "an hour   what it costs each hour, as long as it goes on\n"
+		       "so far    what it has cost since then\n"
+		       "run       the run it is tied to\n"
+		       "how sure  certain, or likely if something in that time was not seen\n"
+		       "\n"
+		       "Prices come from " PRICE_LIST_DEFAULT " (docs/cost.md). Findings about the\n"
+		       "same host overlap: their costs do not add up. See docs/sweep.md.",
+	.options = option_specs,
+	.examples = "  tracer sweep --since 30d\n"
+		    "  tracer sweep --by user --lake https://lake.example:8443\n"
+		    "  tracer sweep --set host_idle.least=1h\n"
+		    "  tracer sweep --lake https://lake.example:8443 --json",
+	.main = sweep_main,
+};

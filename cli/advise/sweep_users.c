@@ -1,0 +1,408 @@
+/* What each user wastes, and what to change. See sweep_users.h. */
+#include "cli/advise/sweep_users.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/cost/prices.h"
+#include "cli/screen/units.h"
+#include "common/grow.h"
+#include "common/text.h"
+
+#define GIB 1073741824.0
+#define HOUR_NS 3.6e12
+#define JOBS_MAX 5
+#define HEADROOM 1.15 /* our proposal */
+#define TEXT_MAX 256
+
+struct job {
+	char name[TEXT_MAX]; /* escaped */
+	int64_t run_count, failed_count, asked_bytes, most_bytes;
+	double asked_cores, most_cores, enough_cores; /* 0: unknown */
+	double unused_core_hours, unused_gib_hours, failed_core_hours;
+};
+
+struct user {
+	int64_t id, run_count, failed_count;
+	double asked_core_hours, unused_core_hours, asked_gib_hours, unused_gib_hours, failed_core_hours;
+	bool is_low_cpu, is_low_memory, is_failing;
+	struct job jobs[JOBS_MAX];
+	size_t job_count;
+	const struct sweep_item *session, *idle; /* the most wasteful ones, or NULL */
+	size_t session_count, idle_count;
+	double session_hours, idle_hours; /* of all, in hours of a processor */
+	double wasted_hours;              /* above the thresholds, likewise: 9 GiB are as much as one */
+};
+
+struct users {
+	struct user *items;
+	size_t count, capacity;
+};
+
+/* ---- reading ----------------------------------------------------------------------- */
+
+static struct user *user_of(struct users *users, int64_t id)
+{
+	struct user *items;
+
+	for (size_t i = users->count; i-- > 0;)
+		if (users->items[i].id == id)
+			return &users->items[i];
+	items = grow(users->items, &users->capacity, users->count + 1, sizeof(*items));
+	if (!items)
+		return NULL;
+	users->items = items;
+	items[users->count] = (struct user){.id = id};
+	return &items[users->count++];
+}
+
+static double result_real(struct store_result *result, const char *column)
+{
+	struct store_value value = store_result_get(result, column);
+
+	return value.type == STORE_VALUE_REAL      ? value.real
+	       : value.type == STORE_VALUE_INTEGER ? (double)value.integer
+						   : 0;
+}
+
+static int row_take(struct users *users, struct store_result *result)
+{
+	struct user *user = user_of(users, result_integer(result, "user_id"));
+	const char *name = result_text(result, "name");
+	struct job *job;
+
+	if (!user)
+		return -ENOMEM;
+	user->run_count = result_integer(result, "user_run_count");
+	user->failed_count = result_integer(result, "user_failed_count");
+	user->asked_core_hours = result_real(result, "user_asked_core_hours");
+	user->unused_core_hours = result_real(result, "user_unused_core_hours");
+	user->asked_gib_hours = result_real(result, "user_asked_gib_hours");
+	user->unused_gib_hours = result_real(result, "user_unused_gib_hours");
+	user->failed_core_hours = result_real(result, "user_failed_core_hours");
+	user->is_low_cpu = result_integer(result, "is_low_cpu") == 1;
+	user->is_low_memory = result_integer(result, "is_low_memory") == 1;
+	user->is_failing = result_integer(result, "is_failing") == 1;
+	if (user->job_count == JOBS_MAX)
+		return 0;
+	job = &user->jobs[user->job_count++];
+	text_escape(name ? name : "-", name ? strlen(name) : 1, job->name, sizeof(job->name));
+	job->run_count = result_integer(result, "run_count");
+	job->failed_count = result_integer(result, "failed_count");
+	job->asked_bytes = result_integer(result, "asked_bytes");
+	job->most_bytes = result_integer(result, "most_bytes");
+	job->asked_cores = result_real(result, "asked_cores");
+	job->most_cores = result_real(result, "most_cores");
+	job->enough_cores = result_real(result, "enough_cores");
+	job->unused_core_hours = result_real(result, "unused_core_hours");
+	job->unused_gib_hours = result_real(result, "unused_gib_hours");
+	job->failed_core_hours = result_real(result, "failed_core_hours");
+	return 0;
+}
+
+static double item_hours(const struct sweep_item *item)
+{
+	double hours = item->cpu_ns == ROW_NULL ? 0 : (double)item->cpu_ns / HOUR_NS;
+
+	if (item->memory_byte_seconds != ROW_NULL)
+		hours += (double)item->memory_byte_seconds / GIB / 3600 / PRICES_CORE_WEIGHT;
+	return hours;
+}
+
+/* A session of the user, or a host that is idle since a run of the user. */
+static int item_take(struct users *users, const struct sweep_item *item)
+{
+	bool is_session = strcmp(item->question->name, "session_open") == 0;
+	struct user *user;
+
+	if (item->user_id == ROW_NULL || (!is_session && (!item->is_now || !item->run)))
+		return 0;
+	user = user_of(users, item->user_id);
+	if (!user)
+		return -ENOMEM;
+	if (is_session) {
+		if (!user->session || item_hours(item) > item_hours(user->session))
+			user->session = item;
+		user->session_hours += item_hours(item);
+		user->session_count++;
+	} else {
+		if (!user->idle || item_hours(item) > item_hours(user->idle))
+			user->idle = item;
+		user->idle_hours += item_hours(item);
+		user->idle_count++;
+	}
+	return 0;
+}
+
+static double gib_weight(double gib_hours)
+{
+	return gib_hours / PRICES_CORE_WEIGHT;
+}
+
+static double wasted_hours(const struct user *user)
+{
+	double hours = user->session_hours + user->idle_hours;
+
+	hours += user->is_low_cpu ? user->unused_core_hours : 0;
+	hours += user->is_low_memory ? gib_weight(user->unused_gib_hours) : 0;
+	return hours + (user->is_failing ? user->failed_core_hours : 0);
+}
+
+/* The one who wastes most first. */
+static int compare_users(const void *left, const void *right)
+{
+	const struct user *a = left, *b = right;
+
+	if (a->wasted_hours != b->wasted_hours)
+		return a->wasted_hours > b->wasted_hours ? -1 : 1;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static int users_load(const struct sweep_users_request *request, struct users *users)
+{
+	struct store_result *result;
+	int error = question_ask(request->jobs, request->store, request->parameters, &result), more;
+
+	if (error < 0)
+		return error;
+	while (error == 0 && (more = store_result_next(result)) != 0)
+		error = more < 0 ? more : row_take(users, result);
+	store_result_free(result);
+	for (size_t i = 0; i < request->sweep->count && error == 0; i++)
+		error = item_take(users, &request->sweep->items[i]);
+	for (size_t i = 0; i < users->count; i++)
+		users->items[i].wasted_hours = wasted_hours(&users->items[i]);
+	if (users->count > 0)
+		qsort(users->items, users->count, sizeof(*users->items), compare_users);
+	while (users->count > 0 && users->items[users->count - 1].wasted_hours <= 0)
+		users->count--;
+	return error;
+}
+
+/* ---- what to change ---------------------------------------------------------------- */
+
+enum waste { WASTE_CPU, WASTE_MEMORY, WASTE_FAILED };
+
+static double job_waste(const struct job *job, enum waste waste)
+{
+	return waste == WASTE_CPU      ? job->unused_core_hours
+	       : waste == WASTE_MEMORY ? job->unused_gib_hours
+				       : job->failed_core_hours;
+}
+
+/* The job that wastes most of that; NULL if none of those listed does. */
+static const struct job *worst_job(const struct user *user, enum waste waste)
+{
+	const struct job *worst = NULL;
+
+	for (size_t i = 0; i < user->job_count; i++)
+		if (job_waste(&user->jobs[i], waste) > (worst ? job_waste(worst, waste) : 0))
+			worst = &user->jobs[i];
+	return worst;
+}
+
+static void change_request(FILE *text, const struct job *job, double need, double asked, const char *what,
+			   const char *unit, const char *slurm)
+{
+	need = need < 1 ? 1 : ceil(need);
+	if (need < asked)
+		fprintf(text, "Ask for %.0f%s %s instead of %.4g for %s (Slurm: %s%.0f%s).", need, unit, what, asked,
+			job->name, slurm, need, *unit ? "G" : "");
+	else
+		fprintf(text, "See what %s needs (tracer tune --right-size).", job->name);
+}
+
+static void change_write(FILE *text, const struct user *user)
+{
+	const struct job *jobs[] = {worst_job(user, WASTE_CPU), worst_job(user, WASTE_MEMORY),
+				    worst_job(user, WASTE_FAILED)};
+	double cpu = user->is_low_cpu && jobs[WASTE_CPU] ? user->unused_core_hours : 0;
+	double memory = user->is_low_memory && jobs[WASTE_MEMORY] ? gib_weight(user->unused_gib_hours) : 0;
+	double failed = user->is_failing && jobs[WASTE_FAILED] ? user->failed_core_hours : 0;
+	double most = fmax(fmax(fmax(cpu, memory), failed), fmax(user->session_hours, user->idle_hours));
+	char name[TEXT_MAX];
+
+	if (most == cpu && cpu > 0) {
+		change_request(text, jobs[WASTE_CPU], jobs[WASTE_CPU]->enough_cores, jobs[WASTE_CPU]->asked_cores,
+			       jobs[WASTE_CPU]->enough_cores <= 1 ? "processor" : "processors", "", "--cpus-per-task=");
+	} else if (most == memory && memory > 0) {
+		change_request(text, jobs[WASTE_MEMORY], HEADROOM * (double)jobs[WASTE_MEMORY]->most_bytes / GIB,
+			       (double)jobs[WASTE_MEMORY]->asked_bytes / GIB, "of memory", " GiB", "--mem=");
+	} else if (most == failed && failed > 0) {
+		fprintf(text, "See why %s failed before you start it again (tracer explain).",
+			jobs[WASTE_FAILED]->name);
+	} else if (user->session && most == user->session_hours) {
+		fputs("Close the session that you do not use.", text);
+	} else if (user->idle) {
+		text_escape(user->idle->hostname, strlen(user->idle->hostname), name, sizeof(name));
+		fprintf(text, "Stop %s when your run has ended.", name);
+	}
+}
+
+/* ---- the text ---------------------------------------------------------------------- */
+
+static void job_write(FILE *text, const struct job *job)
+{
+	fprintf(text, "- %s: %lld %s", job->name, (long long)job->run_count,
+		units_plural(job->run_count, "run", "runs"));
+	if (job->failed_count > 0)
+		fprintf(text, ", %lld failed (%.1f core-hours)", (long long)job->failed_count, job->failed_core_hours);
+	if (job->asked_cores > 0)
+		fprintf(text, "; asked for %.4g processors, used at most %.2g on average, %.1f core-hours not used",
+			job->asked_cores, job->most_cores, job->unused_core_hours);
+	if (job->asked_bytes > 0)
+		fprintf(text, "; asked for %s, used at most %s, %.1f GiB-hours not used",
+			units_bytes(job->asked_bytes, false), units_bytes(job->most_bytes, false),
+			job->unused_gib_hours);
+	fputs("\n", text);
+}
+
+static void item_write(FILE *text, const struct sweep_item *item, size_t count)
+{
+	char sentence[4 * TEXT_MAX];
+
+	text_escape(item->sentence, strlen(item->sentence), sentence, sizeof(sentence));
+	fprintf(text, "- %s.", sentence);
+	if (count > 1)
+		fprintf(text, " %zu more.", count - 1);
+	fputs("\n", text);
+}
+
+static void user_write(FILE *text, const struct user *user, int64_t since_unix_ns)
+{
+	fprintf(text, "Your jobs since %s: %lld %s, %lld failed.\n", units_time(since_unix_ns),
+		(long long)user->run_count, units_plural(user->run_count, "run", "runs"),
+		(long long)user->failed_count);
+	if (user->asked_core_hours > 0)
+		fprintf(text, "Processors asked for and not used: %.1f of %.1f core-hours.\n", user->unused_core_hours,
+			user->asked_core_hours);
+	if (user->asked_gib_hours > 0)
+		fprintf(text, "Memory asked for and not used: %.1f of %.1f GiB-hours.\n", user->unused_gib_hours,
+			user->asked_gib_hours);
+	if (user->failed_core_hours > 0)
+		fprintf(text, "CPU time of failed jobs: %.1f core-hours.\n", user->failed_core_hours);
+	fputs("\n", text);
+	for (size_t i = 0; i < user->job_count; i++)
+		job_write(text, &user->jobs[i]);
+	if (user->session)
+		item_write(text, user->session, user->session_count);
+	if (user->idle)
+		item_write(text, user->idle, user->idle_count);
+	fputs("\nTo change: ", text);
+	change_write(text, user);
+	fputs("\n", text);
+}
+
+/* Returns what `write` writes, to be freed, or NULL if out of memory. */
+static char *user_text(const struct user *user, int64_t since_unix_ns, bool only_change)
+{
+	char *data = NULL;
+	size_t size;
+	FILE *text = open_memstream(&data, &size);
+
+	if (!text)
+		return NULL;
+	if (only_change)
+		change_write(text, user);
+	else
+		user_write(text, user, since_unix_ns);
+	if (fclose(text) == 0)
+		return data;
+	free(data);
+	return NULL;
+}
+
+/* The text is safe already; its lines are not to be escaped. */
+static void text_print(const struct output *output, char *text)
+{
+	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+		*end = '\0';
+		output_print(output, STYLE_PLAIN, "%s\n", line);
+	}
+}
+
+int sweep_users_print(const struct sweep_users_request *request, const struct output *output)
+{
+	struct users users = {0};
+	int error = users_load(request, &users);
+
+	for (size_t i = 0; i < users.count && i < request->most && error == 0; i++) {
+		char *text = user_text(&users.items[i], request->since_unix_ns, false);
+
+		error = text ? 0 : -ENOMEM;
+		if (error == 0) {
+			output_print(output, STYLE_PLAIN, i > 0 ? "\n==== %s\n" : "==== %s\n",
+				     units_user(users.items[i].id));
+			text_print(output, text);
+		}
+		free(text);
+	}
+	if (error == 0 && users.count > request->most)
+		output_print(output, STYLE_PLAIN, "\n%zu more (--limit 0 prints all)\n", users.count - request->most);
+	if (error == 0 && users.count == 0)
+		output_print(output, STYLE_PLAIN, "No user wastes more than the thresholds (docs/sweep.md)\n");
+	free(users.items);
+	return error;
+}
+
+static json_t *job_to_object(const struct job *job)
+{
+	json_t *object = json_object();
+
+	json_set_string(object, "name", job->name);
+	json_set_integer(object, "run_count", job->run_count);
+	json_set_integer(object, "failed_count", job->failed_count);
+	json_object_set_new(object, "asked_cores", job->asked_cores > 0 ? json_real(job->asked_cores) : json_null());
+	json_object_set_new(object, "most_cores", job->asked_cores > 0 ? json_real(job->most_cores) : json_null());
+	json_object_set_new(object, "enough_cores", job->enough_cores > 0 ? json_real(job->enough_cores) : json_null());
+	json_object_set_new(object, "unused_core_hours", json_real(job->unused_core_hours));
+	json_set_integer(object, "asked_bytes", job->asked_bytes);
+	json_set_integer(object, "most_bytes", job->most_bytes);
+	json_object_set_new(object, "unused_gib_hours", json_real(job->unused_gib_hours));
+	json_object_set_new(object, "failed_core_hours", json_real(job->failed_core_hours));
+	return object;
+}
+
+static int user_add(json_t *list, const struct user *user, int64_t since_unix_ns)
+{
+	char *text = user_text(user, since_unix_ns, false), *change = user_text(user, since_unix_ns, true);
+	json_t *object = json_object(), *jobs = json_array();
+
+	json_set_integer(object, "user_id", user->id);
+	json_set_string(object, "user", units_user(user->id));
+	json_set_integer(object, "run_count", user->run_count);
+	json_set_integer(object, "failed_count", user->failed_count);
+	json_object_set_new(object, "asked_core_hours", json_real(user->asked_core_hours));
+	json_object_set_new(object, "unused_core_hours", json_real(user->unused_core_hours));
+	json_object_set_new(object, "asked_gib_hours", json_real(user->asked_gib_hours));
+	json_object_set_new(object, "unused_gib_hours", json_real(user->unused_gib_hours));
+	json_object_set_new(object, "failed_core_hours", json_real(user->failed_core_hours));
+	json_set_integer(object, "session_count", (int64_t)user->session_count);
+	json_set_integer(object, "idle_host_count", (int64_t)user->idle_count);
+	json_object_set_new(object, "wasted_core_hours", json_real(user->wasted_hours));
+	json_set_string(object, "change", change);
+	json_set_string(object, "text", text);
+	for (size_t i = 0; i < user->job_count; i++)
+		json_array_append_new(jobs, job_to_object(&user->jobs[i]));
+	json_object_set_new(object, "jobs", jobs);
+	json_array_append_new(list, object);
+	free(text);
+	free(change);
+	return text && change ? 0 : -ENOMEM;
+}
+
+int sweep_users_to_json(const struct sweep_users_request *request, json_t *root)
+{
+	struct users users = {0};
+	json_t *list = json_array();
+	int error = users_load(request, &users);
+
+	for (size_t i = 0; i < users.count && i < request->most && error == 0; i++)
+		error = user_add(list, &users.items[i], request->since_unix_ns);
+	json_set_integer(root, "user_count", (int64_t)users.count);
+	json_object_set_new(root, "users", list);
+	free(users.items);
+	return error;
+}

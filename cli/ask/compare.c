@@ -1,0 +1,466 @@
+/* tracer compare A B: whether the tasks of some runs took longer than those of others. */
+#include "analysis/tune/compare.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/tune/history.h"
+#include "cli/report/names.h"
+#include "cli/report/sample_options.h"
+#include "cli/screen/table.h"
+#include "cli/screen/units.h"
+#include "cli/source.h"
+#include "common/identity.h"
+
+#define LIMIT_DEFAULT 20
+#define LAST_DEFAULT 50
+
+static int by = -1; /* 1: in pairs by sample */
+static int64_t last = LAST_DEFAULT, limit = LIMIT_DEFAULT;
+static const char *names_path;
+static struct names *engine_names;
+
+static const struct option_spec option_specs[] = {
+	{"by", 'b', "KEY", "task sample", "by task, or by task and in pairs by sample (task)", .choice = &by},
+	OPTION_SPECS_OF_SAMPLES,
+	{"last", 0, "N", NULL, "of runs of a name, compare the last N (50); 0: all", .number = &last,
+	 .most = INT32_MAX},
+	{"limit", 'n', "N", NULL, "print at most N task names (20); 0: no limit", .number = &limit, .most = INT32_MAX},
+	OPTION_SPEC_NAMES(&names_path),
+	OPTION_SPECS_OF_VIEW,
+};
+
+static const char *const verdicts[] = {
+#define V(NAME, text) [COMPARE_##NAME] = text,
+	COMPARE_VERDICTS(V)
+#undef V
+};
+static const char *const unit_names[] = {
+#define U(NAME, text) [COMPARE_##NAME] = text,
+	COMPARE_UNITS(U)
+#undef U
+};
+static const char *const figure_names[] = {
+#define F(NAME, name) [STEPS_##NAME] = name,
+	STEPS_FIGURES(F)
+#undef F
+};
+static const char *const side_names[COMPARE_SIDES] = {"a", "b"};
+
+/* One of the two sides. */
+struct side {
+	struct rows run; /* the run that the operand names, or the last of that name */
+	int64_t id;      /* 0: all runs of its name */
+	const char *name;
+	struct history history;
+};
+
+struct compared {
+	const struct view *view;
+	struct side sides[COMPARE_SIDES];
+	struct steps_task *tasks;
+	int *side_of_run;
+	bool by_sample;
+	size_t task_count, run_count;
+	struct compare compare;
+};
+
+/* ---- text ---------------------------------------------------------------------------- */
+
+static const char *real_text(double value, char text[UNITS_SIZE])
+{
+	if (isfinite(value))
+		snprintf(text, UNITS_SIZE, "%.2f", value);
+	else
+		snprintf(text, UNITS_SIZE, "-");
+	return text;
+}
+
+static void interval_add(struct table *table, const struct compare_step *step)
+{
+	char text[UNITS_SIZE] = "";
+
+	if (isfinite(step->low) && isfinite(step->high) && step->low > 0)
+		snprintf(text, sizeof(text), "%.2f-%.2f", step->low, step->high);
+	table_add(table, STYLE_DIM, text);
+}
+
+static int64_t whole(double value)
+{
+	return isnan(value) ? ROW_NULL : (int64_t)llround(value);
+}
+
+static void figure_add(struct table *table, const struct compare_step *step, enum steps_figure figure, bool raw)
+{
+	for (int side = 0; side < COMPARE_SIDES; side++) {
+		int64_t value = whole(step->medians[side][figure]);
+
+		table_add(table, STYLE_PLAIN,
+			  figure == STEPS_WALL || figure == STEPS_CPU ? units_duration(value, raw)
+								      : units_bytes(value, raw));
+	}
+}
+
+static void verdict_add(struct table *table, const struct compare_step *step)
+{
+	enum style style = step->verdict == COMPARE_SLOWER      ? STYLE_BAD
+			   : step->verdict == COMPARE_FASTER    ? STYLE_GOOD
+			   : step->verdict == COMPARE_DIFFERENT ? STYLE_WARNING
+								: STYLE_DIM;
+	char text[80];
+
+	if (step->verdict != COMPARE_INSUFFICIENT) {
+		table_add(table, style, verdicts[step->verdict]);
+		return;
+	}
+	snprintf(text, sizeof(text), "insufficient: %zu more %s needed", step->missing_runs,
+		 units_plural((int64_t)step->missing_runs, "run", "runs"));
+	table_add(table, style, text);
+}
+
+static void step_add(struct table *table, const struct compare_step *step, bool raw)
+{
+	char text[UNITS_SIZE];
+
+	table_add_name(table, STYLE_TITLE, "", step->name);
+	for (int side = 0; side < COMPARE_SIDES; side++)
+		table_add(table, STYLE_PLAIN, units_count((int64_t)step->run_counts[side], false));
+	figure_add(table, step, STEPS_WALL, raw);
+	table_add(table, STYLE_PLAIN, real_text(step->ratio, text));
+	interval_add(table, step);
+	figure_add(table, step, STEPS_CPU, raw);
+	figure_add(table, step, STEPS_PEAK_RSS, raw);
+	figure_add(table, step, STEPS_READ, raw);
+	verdict_add(table, step);
+}
+
+static void print_head(const struct compared *compared, const struct output *output)
+{
+	for (int i = 0; i < COMPARE_SIDES; i++) {
+		const struct side *side = &compared->sides[i];
+
+		output_print(output, STYLE_TITLE, "%c  %s", 'A' + i, side->name);
+		if (side->id)
+			output_print(output, STYLE_PLAIN, "  run %s of %s\n", units_id(side->id, true),
+				     units_time(side->history.runs[0].begin_unix_ns));
+		else
+			output_print(output, STYLE_PLAIN, "  %s %s\n",
+				     units_count((int64_t)side->history.run_count, false),
+				     units_plural((int64_t)side->history.run_count, "run", "runs"));
+	}
+}
+
+static size_t omitted(const struct compared *compared, bool of_runs)
+{
+	size_t count = 0;
+
+	for (int i = 0; i < COMPARE_SIDES; i++)
+		count += of_runs ? compared->sides[i].history.omitted_run_count
+				 : compared->sides[i].history.omitted_task_count;
+	return count;
+}
+
+static void print_left_out(const struct compared *compared, const struct output *output, size_t shown)
+{
+	size_t names = compared->compare.count - shown, runs = omitted(compared, true),
+	       tasks = omitted(compared, false);
+
+	if (names > 0)
+		output_print(output, STYLE_DIM, "Not shown: %s more task names (--limit)\n",
+			     units_count((int64_t)names, false));
+	if (runs > 0)
+		output_print(output, STYLE_DIM, "Not compared: %s earlier runs (--last)\n",
+			     units_count((int64_t)runs, false));
+	if (tasks > 0)
+		output_print(output, STYLE_DIM, "Not compared: %s tasks that failed or were recorded incompletely\n",
+			     units_count((int64_t)tasks, false));
+}
+
+static bool is_paired_by_sample(const struct compare_step *step)
+{
+	return step->unit == COMPARE_SAMPLES || step->unit == COMPARE_SAMPLES_OF_RUNS;
+}
+
+/* How many names are compared in pairs, and why the samples of runs are not known. */
+static void print_samples(const struct compared *compared, const struct output *output)
+{
+	size_t paired = 0, runs = 0;
+	const char *misfit = NULL;
+
+	for (size_t i = 0; i < compared->compare.count; i++)
+		paired += is_paired_by_sample(&compared->compare.steps[i]);
+	for (int i = 0; i < COMPARE_SIDES; i++) {
+		const struct history *history = &compared->sides[i].history;
+
+		runs += history->run_count - history->sampled_count;
+		misfit = history->misfit ? history->misfit : misfit;
+	}
+	output_print(output, STYLE_DIM, "Compared in pairs by sample: %zu of %zu task names\n", paired,
+		     compared->compare.count);
+	if (runs > 0)
+		output_print(output, STYLE_DIM, "No sample structure found in %s %s: %s\n",
+			     units_count((int64_t)runs, false), units_plural((int64_t)runs, "run", "runs"), misfit);
+}
+
+static int print_text(const struct compared *compared, const struct output *output)
+{
+	static const struct table_column columns[] = {
+		{"task", TABLE_LEFT, 25, 0},       {"runs A", TABLE_RIGHT, 0, 3}, {"B", TABLE_RIGHT, 0, 3},
+		{"wall A", TABLE_RIGHT, 0, 1},     {"B", TABLE_RIGHT, 0, 1},      {"ratio", TABLE_RIGHT, 0, 0},
+		{"95 %", TABLE_RIGHT, 0, 2, true}, {"CPU A", TABLE_RIGHT, 0, 4},  {"B", TABLE_RIGHT, 0, 4},
+		{"peak RSS A", TABLE_RIGHT, 0, 5}, {"B", TABLE_RIGHT, 0, 5},      {"read A", TABLE_RIGHT, 0, 6},
+		{"B", TABLE_RIGHT, 0, 6},          {"verdict", TABLE_LEFT, 0, 0},
+	};
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	size_t shown = limit && (size_t)limit < compared->compare.count ? (size_t)limit : compared->compare.count;
+	int error;
+
+	if (!table)
+		return -ENOMEM;
+	print_head(compared, output);
+	for (size_t i = 0; i < shown; i++)
+		step_add(table, &compared->compare.steps[i], compared->view->options->raw);
+	error = table_print(table, output, true, NULL);
+	print_left_out(compared, output, shown);
+	if (compared->by_sample)
+		print_samples(compared, output);
+	table_free(table);
+	return error;
+}
+
+/* ---- JSON ---------------------------------------------------------------------------- */
+
+/* Unknown is null. */
+static void set_real(json_t *object, const char *name, double value)
+{
+	json_object_set_new(object, name, isfinite(value) ? json_real(value) : json_null());
+}
+
+static json_t *side_of_step(const struct compare_step *step, int side)
+{
+	json_t *object = json_object();
+
+	json_set_integer(object, "run_count", (int64_t)step->run_counts[side]);
+	json_set_integer(object, "task_count", (int64_t)step->task_counts[side]);
+	for (enum steps_figure figure = 0; figure < STEPS_FIGURE_COUNT; figure++)
+		json_set_integer(object, figure_names[figure], whole(step->medians[side][figure]));
+	return object;
+}
+
+static json_t *step_to_object(const struct compare_step *step)
+{
+	json_t *object = json_object();
+
+	json_set_string(object, "name", step->name);
+	json_set_string(object, "verdict", verdicts[step->verdict]);
+	for (int side = 0; side < COMPARE_SIDES; side++)
+		json_object_set_new(object, side_names[side], side_of_step(step, side));
+	set_real(object, "ratio", step->ratio);
+	set_real(object, "ratio_low", step->low > 0 ? step->low : NAN);
+	set_real(object, "ratio_high", step->high);
+	set_real(object, "p", step->p);
+	set_real(object, "adjusted_p", step->adjusted_p);
+	set_real(object, "input_slope", step->slope);
+	json_set_string(object, "tested", isfinite(step->p) ? unit_names[step->unit] : NULL);
+	json_set_integer(object, "pair_count", (int64_t)step->pair_count);
+	json_set_integer(object, "missing_run_count", (int64_t)step->missing_runs);
+	return object;
+}
+
+static json_t *side_to_object(const struct side *side, bool by_sample)
+{
+	json_t *object = json_object(), *ids = json_array();
+
+	json_set_string(object, "name", side->name);
+	for (size_t i = 0; i < side->history.run_count; i++)
+		json_array_append_new(ids, json_string(units_id(side->history.runs[i].id, false)));
+	json_object_set_new(object, "run_ids", ids);
+	if (by_sample) {
+		json_set_integer(object, "sampled_run_count", (int64_t)side->history.sampled_count);
+		json_set_integer(object, "unsampled_run_count",
+				 (int64_t)(side->history.run_count - side->history.sampled_count));
+	}
+	json_set_integer(object, "omitted_run_count", (int64_t)side->history.omitted_run_count);
+	json_set_integer(object, "omitted_task_count", (int64_t)side->history.omitted_task_count);
+	return object;
+}
+
+static int print_json(const struct compared *compared)
+{
+	json_t *root = json_object(), *steps = json_array();
+	int error;
+
+	for (int side = 0; side < COMPARE_SIDES; side++)
+		json_object_set_new(root, side_names[side],
+				    side_to_object(&compared->sides[side], compared->by_sample));
+	for (size_t i = 0; i < compared->compare.count; i++)
+		json_array_append_new(steps, step_to_object(&compared->compare.steps[i]));
+	json_object_set_new(root, "steps", steps);
+	error = json_print(root);
+	json_decref(root);
+	return error;
+}
+
+/* ---- the verb ------------------------------------------------------------------------ */
+
+/* An id or `latest` is one run, a name all runs of that name. */
+static int side_find(struct store *store, const char *operand, struct side *side)
+{
+	int64_t first_id, last_id;
+	const struct row_run *run;
+	int error = source_find_run(store, operand, &side->run);
+
+	if (error != 0)
+		return error;
+	run = ROWS_ITEM(&side->run, run, 0);
+	side->name = run->name;
+	if (strcmp(operand, "latest") == 0 ||
+	    (identity_parse_prefix(operand, &first_id, &last_id) == 0 && run->id >= first_id && run->id <= last_id))
+		side->id = run->id;
+	return 0;
+}
+
+static bool is_same(const struct side *a, const struct side *b)
+{
+	return a->id || b->id ? a->id == b->id : strcmp(a->name, b->name) == 0;
+}
+
+/* A run that is compared with the others of its name is not among them. */
+static int side_load(struct store *store, const char *operand, struct side *side, const struct side *other)
+{
+	const struct history_request request = {
+		.run_id = side->id,
+		.name = side->id ? NULL : side->name,
+		.last = side->id ? 0 : (size_t)last,
+		.without_id = side->id ? 0 : other->id,
+	};
+	int error = history_load(store, &request, &side->history);
+
+	if (error == 0 && side->history.run_count == 0)
+		error = say("tracer compare: no %s run to compare for '%s'", other->id ? "other ended" : "ended",
+			    operand);
+	return error;
+}
+
+/* The tasks of both sides in one array, with runs of both sides. */
+static int sides_join(struct compared *compared)
+{
+	struct side *sides = compared->sides;
+	size_t tasks = sides[0].history.step_count + sides[1].history.step_count;
+
+	compared->tasks = calloc(tasks + 1, sizeof(*compared->tasks));
+	compared->side_of_run =
+		calloc(sides[0].history.run_count + sides[1].history.run_count, sizeof(*compared->side_of_run));
+	if (!compared->tasks || !compared->side_of_run)
+		return -ENOMEM;
+	for (int side = 0; side < COMPARE_SIDES; side++) {
+		const struct history *history = &sides[side].history;
+
+		for (size_t i = 0; i < history->step_count; i++) {
+			compared->tasks[compared->task_count] = history->steps[i];
+			compared->tasks[compared->task_count++].run += compared->run_count;
+		}
+		for (size_t i = 0; i < history->run_count; i++)
+			compared->side_of_run[compared->run_count++] = side;
+	}
+	return 0;
+}
+
+/* The file is of one run: all tasks of a name that it has one name for are renamed, on both sides. */
+static int tasks_name(struct compared *compared)
+{
+	int64_t *run_ids = calloc(compared->run_count + 1, sizeof(*run_ids));
+	size_t count = 0;
+	int error;
+
+	if (!run_ids)
+		return -ENOMEM;
+	for (int side = COMPARE_SIDES - 1; side >= 0; side--)
+		for (size_t i = compared->sides[side].history.run_count; i > 0; i--)
+			run_ids[count++] = compared->sides[side].history.runs[i - 1].id;
+	error = names_learn(&engine_names, compared->view->store, run_ids, count);
+	for (size_t i = 0; error == 0 && i < compared->task_count; i++)
+		compared->tasks[i].name = names_of(engine_names, ROW_NULL, compared->tasks[i].name);
+	free(run_ids);
+	return error;
+}
+
+static int sides_load(struct compared *compared)
+{
+	const struct options *options = compared->view->options;
+	struct store *store = compared->view->store;
+	struct side *sides = compared->sides;
+	struct sample_names *names = NULL;
+	int error = 0;
+
+	for (int i = 0; error == 0 && i < COMPARE_SIDES; i++)
+		error = side_find(store, options->operands[i], &sides[i]);
+	if (error == 0 && is_same(&sides[0], &sides[1]))
+		return options_misuse(options, "A and B are the same: %s", sides[0].name);
+	for (int i = 0; error == 0 && i < COMPARE_SIDES; i++)
+		error = side_load(store, options->operands[i], &sides[i], &sides[!i]);
+	if (error == 0)
+		error = sample_options_read(options, compared->by_sample, &names);
+	for (int i = 0; compared->by_sample && error == 0 && i < COMPARE_SIDES; i++)
+		error = history_load_samples(store, names, &sides[i].history);
+	sample_names_free(names);
+	return error;
+}
+
+static int compare_show(struct view *view)
+{
+	struct compared compared = {.view = view, .by_sample = by == 1};
+	int error = sides_load(&compared);
+
+	if (error == 0)
+		error = sides_join(&compared);
+	if (error == 0)
+		error = tasks_name(&compared);
+	if (error == 0)
+		error = compare_init(&compared.compare, compared.tasks, compared.task_count, compared.side_of_run,
+				     compared.run_count);
+	if (error == 0)
+		error = view->options->json ? print_json(&compared) : print_text(&compared, &view->output);
+	compare_deinit(&compared.compare);
+	for (int i = 0; i < COMPARE_SIDES; i++) {
+		history_free(&compared.sides[i].history);
+		rows_free(&compared.sides[i].run);
+	}
+	free(compared.tasks);
+	free(compared.side_of_run);
+	return error;
+}
+
+static int compare_main(const struct options *options)
+{
+	return names_show(names_path, &engine_names, options, compare_show);
+}
+
+const struct verb verb_compare = {
+	.name = "compare",
+	.operands = "A B",
+	.operands_least = 2,
+	.operands_most = 2,
+	.summary = "compare the tasks of runs with those of others",
+	.description = "Compares the tasks of B with those of A, by name. A and B are each a run (an id,\n"
+		       "latest) or the name of runs: then all of that name that have ended.\n"
+		       "\n"
+		       "ratio    wall time of B to A, after what the size of the input explains\n"
+		       "95 %     its confidence interval\n"
+		       "verdict  slower and faster need 5 runs on each side, fewer are insufficient.\n"
+		       "         One run against one run shows a difference, but not its cause.\n"
+		       "\n"
+		       "With --by sample, where both sides have the samples, these are compared in\n"
+		       "pairs. Runs that share samples are one pair, and 6 pairs are needed.\n"
+		       "\n"
+		       "Other columns are medians of the runs. Only tasks that succeeded are compared;\n"
+		       "docs/tune.md describes the statistics.",
+	.options = option_specs,
+	.examples = "  tracer compare 3f2a latest\n"
+		    "  tracer compare nightly.sh nightly-new.sh --last 10\n"
+		    "  tracer compare batch.sh batch-new.sh --by sample --sample-sheet samples.csv\n"
+		    "  tracer compare latest nightly.sh --json | jq '.steps[] | {name, ratio, verdict}'",
+	.completion = "run",
+	.main = compare_main,
+};

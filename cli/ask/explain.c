@@ -1,0 +1,387 @@
+/* tracer explain: why a process, a task or a run was classified as it was. */
+#include <string.h>
+
+#include "analysis/query/ask.h"
+#include "analysis/query/command.h"
+#include "cli/screen/units.h"
+#include "cli/site_rules.h"
+#include "cli/source.h"
+#include "common/identity.h"
+#include "common/parse.h"
+#include "common/text.h"
+
+#define PID_MAX 4194304        /* the kernel's own limit */
+#define CHAIN_MAX 24           /* ancestors listed one by one */
+#define CHAIN_COMMAND_SIZE 240 /* bytes of an ancestor's command line */
+#define CHAIN_COMMAND_LEAST 12 /* minimum columns of it on a terminal */
+#define CHAIN_WIDE 120         /* terminals this wide indent by two columns per generation */
+#define POINT_COLUMNS 12       /* columns before the text of a line */
+
+static const char *rules_directory;
+
+static const struct option_spec option_specs[] = {
+	{"rules", 'r', "DIR", "directory", "look up rules in DIR (" SITE_RULES_DEFAULT ") and the shipped ones",
+	 .text = &rules_directory},
+	OPTION_SPEC_JSON,
+	OPTION_SPEC_SOURCE,
+	OPTION_SPECS_LAST,
+};
+
+enum subject_kind { SUBJECT_RUN, SUBJECT_TASK, SUBJECT_PROCESS, SUBJECT_KIND_COUNT };
+
+/* A match for the operand. */
+struct found {
+	enum subject_kind kind;
+	int64_t id, host_id;
+};
+
+/* Context for explaining one subject. */
+struct story {
+	struct store *store;
+	const struct rules *rules;
+	const struct output *output;
+};
+
+/* ---- output ------------------------------------------------------------------ */
+
+static void heading(const struct story *story, const char *kind, int64_t id, const char *name)
+{
+	output_print(story->output, STYLE_DIM, "%s %s  ", kind, units_id(id, false));
+	output_print(story->output, STYLE_TITLE, "%s\n", name ? name : "-");
+}
+
+/* "  label     value" */
+static void point(const struct story *story, const char *label, const char *value)
+{
+	output_print(story->output, STYLE_DIM, "  %-10s", label);
+	output_print(story->output, STYLE_PLAIN, "%s\n", value ? value : "-");
+}
+
+/* Descriptions of values; a value without one is shown as it is. */
+struct meaning {
+	const char *value, *words;
+};
+
+static const char *meaning_of(const struct meaning *meanings, const char *value)
+{
+	for (; meanings->value; meanings++)
+		if (strcmp(value, meanings->value) == 0)
+			return meanings->words;
+	return meanings->words ? meanings->words : value;
+}
+
+static const struct meaning finalities[] = {
+	{"final", "complete: taken when the process was reaped, teardown included"},
+	{"exit", "taken at its exit; the record of its reaping is missing, so teardown is not included"},
+	{"exec", "complete: taken when it executed the next program"},
+	{NULL, "from its latest sample; it has not ended, or its end was not recorded"},
+};
+
+static const struct meaning roles[] = {
+	{"tool", "tool: a program in its own right"},
+	{"origin", "origin: runs begin below it"},
+	{"orchestrator", "orchestrator: tasks begin below it"},
+	{"shell", "shell: runs the commands of a script"},
+	{"interpreter", "interpreter: named after what it runs"},
+	{"wrapper", "wrapper: stands for the command that it runs"},
+	{"client", "client: waits for a container that runs elsewhere"},
+	{"component", "component: part of its parent's tool"},
+	{"helper", "helper: set-up and glue, does not begin a task"},
+	{"starter", "starter: part of its parent until it executes another program"},
+	{NULL, NULL},
+};
+
+/* ---- a process --------------------------------------------------------------- */
+
+/* "    123 bash -c …  shell, rule posix-shell", indented further with each generation. On a terminal
+ * the command is truncated to fit into the line. */
+static void parent_tell(const struct story *story, const struct row_process *process, size_t depth, bool is_last)
+{
+	const struct output *output = story->output;
+	char command[CHAIN_COMMAND_SIZE], safe[4 * CHAIN_COMMAND_SIZE + 1], what[512], raw[512];
+	size_t indent = 4 + depth * (output->width && output->width < CHAIN_WIDE ? 1 : 2), used;
+	int pid_size = fprintf(output->file, "%*s%lld ", (int)indent, "", (long long)process->pid) - (int)indent;
+
+	snprintf(raw, sizeof(raw), "%s%s%s", process->role, process->rule ? ", rule " : "",
+		 process->rule ? process->rule : "");
+	text_escape(raw, strlen(raw), what, sizeof(what));
+	command_text(&process->arguments, process->program, false, command, sizeof(command));
+	text_escape(command, strlen(command), safe, sizeof(safe));
+	used = indent + (size_t)pid_size + 2 + text_width(what);
+	fputs(output_style(output, is_last ? STYLE_TITLE : STYLE_PLAIN), output->file);
+	output_print_fitted(output, safe,
+			    !output->width                               ? SIZE_MAX
+			    : output->width > used + CHAIN_COMMAND_LEAST ? output->width - used
+									 : CHAIN_COMMAND_LEAST);
+	fputs(output_reset(output), output->file);
+	output_print(output, STYLE_DIM, "  %s\n", what);
+}
+
+/* Prints the process and all its ancestors in the store, the oldest first. */
+static int chain_tell(const struct story *story, const struct found *found)
+{
+	struct store_parameter parameters[] = QUERY_PARAMETERS_OF("process_id", found->id, found->host_id);
+	struct rows chain = {0};
+	int error = rows_load(&chain, &row_type_process, story->store, "ancestors", parameters);
+	size_t shown = chain.count < CHAIN_MAX ? chain.count : CHAIN_MAX;
+
+	if (error < 0)
+		return error;
+	output_print(story->output, STYLE_DIM, "  parents\n");
+	for (size_t i = shown; i-- > 0;)
+		parent_tell(story, ROWS_ITEM(&chain, process, i), shown - 1 - i, i == 0);
+	rows_free(&chain);
+	return 0;
+}
+
+static void process_tell(const struct story *story, struct store_result *row)
+{
+	const char *rule = result_text(row, "rule");
+	const char *ended = result_text(row, "ended");
+	const char *began = store_result_get(row, "began").data;
+	char where[SITE_RULES_WHERE_SIZE], command[4096], text[512];
+	struct store_value arguments = store_result_get(row, "arguments");
+	struct row_blob blob = {arguments.data, arguments.size};
+
+	heading(story, "process", store_result_get(row, "id").integer, result_text(row, "program"));
+	snprintf(text, sizeof(text), "%lld, start: %s, %s%s", (long long)store_result_get(row, "pid").integer,
+		 strcmp(began, "found") == 0 ? "before the probe" : began, ended ? "end: " : "still running",
+		 ended ? ended : "");
+	point(story, "pid", text);
+	point(story, "command", command_text(&blob, "its parent's, or unknown", true, command, sizeof(command)));
+	point(story, "role", meaning_of(roles, store_result_get(row, "role").data));
+	site_rules_where(story->rules, rule, where, sizeof(where));
+	point(story, "rule", where);
+	point(story, "tool", result_text(row, "tool_name"));
+	point(story, "placement", result_text(row, "reason"));
+	point(story, "task", result_text(row, "task_name"));
+	if (result_text(row, "task_label"))
+		point(story, "label", result_text(row, "task_label"));
+	point(story, "reason", result_text(row, "task_reason"));
+	point(story, "run", result_text(row, "run_name"));
+	point(story, "reason", result_text(row, "run_reason"));
+	point(story, "figures", meaning_of(finalities, store_result_get(row, "totals").data));
+}
+
+/* Prints the process that the row gives as ROLE_program, ROLE_pid and ROLE_rule, if any. */
+static void relative_tell(const struct story *story, struct store_result *row, const char *label, const char *role)
+{
+	char column[32], where[SITE_RULES_WHERE_SIZE], text[512];
+	const char *program;
+
+	snprintf(column, sizeof(column), "%s_program", role);
+	program = result_text(row, column);
+	if (!program)
+		return;
+	snprintf(column, sizeof(column), "%s_pid", role);
+	snprintf(text, sizeof(text), "%s, pid %lld", program, (long long)store_result_get(row, column).integer);
+	point(story, label, text);
+	snprintf(column, sizeof(column), "%s_rule", role);
+	site_rules_where(story->rules, result_text(row, column), where, sizeof(where));
+	point(story, "its rule", where);
+}
+
+static void task_tell(const struct story *story, struct store_result *row)
+{
+	struct store_value threads = store_result_get(row, "requested_thread_count");
+	struct store_value limit = store_result_get(row, "core_limit_milli");
+	struct store_value processors = store_result_get(row, "cpu_count");
+	char text[64];
+
+	heading(story, "task", store_result_get(row, "id").integer, result_text(row, "name"));
+	point(story, "kind", result_text(row, "kind"));
+	point(story, "reason", result_text(row, "reason"));
+	if (store_result_get(row, "merged_into_id").type == STORE_VALUE_INTEGER)
+		point(story, "merged", "it turned out to be part of another task");
+	relative_tell(story, row, "below", "orchestrator");
+	relative_tell(story, row, "root", "root");
+	if (threads.type == STORE_VALUE_INTEGER) {
+		snprintf(text, sizeof(text), "%lld requested by its options", (long long)threads.integer);
+		point(story, "threads", text);
+	}
+	if (limit.type == STORE_VALUE_INTEGER && processors.type == STORE_VALUE_INTEGER) {
+		snprintf(text, sizeof(text), "allowed %s of %lld", units_core_limit(limit.integer),
+			 (long long)processors.integer);
+		point(story, "cores", text);
+	}
+	point(story, "run", result_text(row, "run_name"));
+	point(story, "reason", result_text(row, "run_reason"));
+}
+
+static void run_tell(const struct story *story, struct store_result *row)
+{
+	const char *engine = result_text(row, "engine");
+	const char *key = result_text(row, "run_key");
+
+	heading(story, "run", store_result_get(row, "id").integer, result_text(row, "name"));
+	point(story, "kind", result_text(row, "kind"));
+	point(story, "reason", result_text(row, "reason"));
+	if (engine && *engine)
+		point(story, "engine", engine);
+	if (key && *key)
+		point(story, "key", key);
+	relative_tell(story, row, "below", "origin");
+	relative_tell(story, row, "root", "root");
+}
+
+/* ---- finding ----------------------------------------------------------------- */
+
+static const struct {
+	const char *find;    /* query by a range of ids */
+	const char *explain; /* query by id */
+	const char *key;     /* the parameter for the id */
+	void (*tell)(const struct story *story, struct store_result *row);
+} subjects[SUBJECT_KIND_COUNT] = {
+	[SUBJECT_RUN] = {"run", "explain_run", "run_id", run_tell},
+	[SUBJECT_TASK] = {"task", "explain_task", "task_id", task_tell},
+	[SUBJECT_PROCESS] = {"process", "explain_process", "process_id", process_tell},
+};
+
+#define FOUND_MAX 8
+
+struct search {
+	struct store *store;
+	struct found found[FOUND_MAX];
+	size_t count;
+};
+
+/* Adds the rows of a query to the matches. Returns 0 or -errno. */
+static int search_query(struct search *search, enum subject_kind kind, const char *query,
+			const struct store_parameter *parameters)
+{
+	struct store_result *result;
+	int more = query_ask(search->store, query, parameters, &result);
+
+	if (more < 0)
+		return more;
+	while ((more = store_result_next(result)) > 0 && search->count < FOUND_MAX)
+		search->found[search->count++] = (struct found){kind, store_result_get(result, "id").integer,
+								store_result_get(result, "host_id").integer};
+	store_result_free(result);
+	return more < 0 ? more : 0;
+}
+
+/* Tries a pid first, as users usually mean pids by numbers; then ids; then names. */
+static int search_all(struct search *search, const char *text)
+{
+	struct store_parameter range[] = {
+		{"first_id", STORE_INTEGER, 0, NULL},
+		{"last_id", STORE_INTEGER, 0, NULL},
+		{0},
+	};
+	struct store_parameter name[] = {{"name", STORE_TEXT, 0, text}, {0}}, number[] = {{"pid", STORE_INTEGER}, {0}};
+	int error = 0;
+	uint64_t pid;
+
+	if (!parse_number(text, parse_counts, 0, PID_MAX, &pid)) {
+		number[0].integer = (int64_t)pid;
+		error = search_query(search, SUBJECT_PROCESS, "process_by_pid", number);
+	}
+	if (search->count == 0 && identity_parse_prefix(text, &range[0].integer, &range[1].integer) == 0)
+		for (int kind = 0; kind < SUBJECT_KIND_COUNT && error == 0; kind++)
+			error = search_query(search, (enum subject_kind)kind, subjects[kind].find, range);
+	if (search->count == 0 && error == 0)
+		error = search_query(search, SUBJECT_RUN, "run_by_name", name);
+	if (search->count == 0 && error == 0)
+		error = search_query(search, SUBJECT_TASK, "task_by_name", name);
+	if (search->count == 0 && error == 0)
+		error = search_query(search, SUBJECT_PROCESS, "process_by_name", name);
+	return error;
+}
+
+/* ---- explaining -------------------------------------------------------------- */
+
+static void subject_tell(const struct story *story, enum subject_kind kind, struct store_result *row)
+{
+	struct output_flow flow;
+	struct story flowing = *story;
+
+	output_flow_begin(&flow, story->output);
+	flowing.output = &flow.inner;
+	subjects[kind].tell(&flowing, row);
+	output_flow_end(&flow, POINT_COLUMNS);
+}
+
+static int found_tell(const struct story *story, const struct found *found, json_t *array)
+{
+	struct store_parameter id[] = QUERY_PARAMETERS_OF(subjects[found->kind].key, found->id, found->host_id);
+	struct store_result *result;
+	int more, error = query_ask(story->store, subjects[found->kind].explain, id, &result);
+
+	if (error < 0)
+		return error;
+	more = store_result_next(result);
+	if (more > 0 && array) {
+		json_t *object = json_pack("{s:s}", "subject", subjects[found->kind].find);
+
+		json_object_update_new(object, result_to_json(result));
+		json_array_append_new(array, object);
+	} else if (more > 0) {
+		subject_tell(story, found->kind, result);
+	}
+	store_result_free(result);
+	if (more > 0 && !array && found->kind == SUBJECT_PROCESS)
+		return chain_tell(story, found);
+	return more < 0 ? more : 0;
+}
+
+/* The latest match is explained; the others are listed with the command that explains them. */
+static void others_tell(const struct story *story, const struct search *search)
+{
+	fputc('\n', story->output->file);
+	output_print(story->output, STYLE_DIM, "Earlier matches:\n");
+	for (size_t i = 1; i < search->count; i++)
+		fprintf(story->output->file, "  tracer explain %s  (%s)\n", units_id(search->found[i].id, false),
+			subjects[search->found[i].kind].find);
+}
+
+static int found_explain(const struct story *story, const struct search *search, json_t *array)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < (array ? search->count : 1) && error == 0; i++)
+		error = found_tell(story, &search->found[i], array);
+	if (error == 0 && !array && search->count > 1)
+		others_tell(story, search);
+	return error;
+}
+
+static int explain_show(struct view *view)
+{
+	const char *name = view->options->operands[0];
+	struct search search = {.store = view->store};
+	struct rules *rules = site_rules_load(rules_directory); /* without them, no file:line */
+	struct story story = {view->store, rules, &view->output};
+	json_t *root = json_pack("{s:[]}", "explained");
+	int error = search_all(&search, name);
+
+	if (error == 0 && search.count == 0)
+		error = say("tracer explain: no process, task or run matches '%s': give a pid, an id or a name from "
+			    "tracer show --processes",
+			    name);
+	else if (error == 0)
+		error = found_explain(&story, &search, view->options->json ? json_object_get(root, "explained") : NULL);
+	if (error == 0 && view->options->json)
+		error = json_print(root);
+	json_decref(root);
+	rules_free(rules);
+	return error;
+}
+
+const struct verb verb_explain = {
+	.name = "explain",
+	.operands = "PROCESS|TASK|RUN",
+	.operands_least = 1,
+	.operands_most = 1,
+	.summary = "explain how a process, task or run was classified",
+	.description = "Shows which rule (or, if none matched, which step of the model) classified a\n"
+		       "process and assigned it to its tool, task and run, and its parents up to where\n"
+		       "the run began. The operand is a pid, the beginning of an id, or the name of a\n"
+		       "run, task or program; if several match, the latest is explained and the others\n"
+		       "are listed.",
+	.options = option_specs,
+	.examples = "  tracer explain 12345\n"
+		    "  tracer explain samtools",
+	.completion = "run",
+	.show = explain_show,
+};

@@ -1,0 +1,307 @@
+/* tracer failed [RUN]: why a run failed, what was retried, and which failures did no harm.
+ *
+ * Incidents name the process at fault; whether it made the run fail depends on the outcome of its task
+ * and of later attempts.
+ */
+#include <string.h>
+
+#include "analysis/query/command.h"
+#include "analysis/query/failure.h"
+#include "cli/report/names.h"
+#include "cli/screen/units.h"
+#include "cli/source.h"
+
+#define COMMAND_SIZE 400 /* bytes of a command line on a terminal */
+
+static bool all;
+static const char *names_path;
+static struct names *names;
+
+static const struct option_spec option_specs[] = {
+	{"all", 'a', NULL, NULL, "include harmless failures and every attempt", .flag = &all},
+	OPTION_SPEC_NAMES(&names_path),
+	OPTION_SPECS_OF_VIEW,
+};
+
+struct failures {
+	struct report report;
+	struct output output;
+	bool raw;
+	enum report_verdict verdict; /* of the incidents that are being printed */
+	struct failure failure;      /* the one that is being printed */
+};
+
+/* ---- text -------------------------------------------------------------------- */
+
+static void print_field(const struct failures *failures, const char *label, const char *text)
+{
+	output_print(&failures->output, STYLE_DIM, "  %-8s  ", label);
+	output_print(&failures->output, STYLE_PLAIN, "%s\n", text);
+}
+
+static void print_task(const struct failures *failures, const struct row_incident *incident)
+{
+	const struct row_task *task = failures->failure.task;
+	const struct output *output = &failures->output;
+	const char *label = task ? report_task_label(&failures->report, failures->failure.index, task) : NULL;
+
+	output_print(output, STYLE_TITLE, "%s",
+		     task ? report_task_name(&failures->report, failures->failure.index, task) : "a process");
+	if (label && *label)
+		output_print(output, STYLE_PLAIN, " %s", label);
+	output_print(output, STYLE_DIM, "  %s", units_time_of_day(incident->unix_ns));
+	if (!task)
+		return;
+	fprintf(output->file, "  %s after %s",
+		strcmp(incident->kind, "oom-kill") == 0 && task->signal > 0
+			? "OOM"
+			: units_result(task->exit_code, task->signal),
+		units_duration(report_wall_ns(&failures->report, task->begin_boot_ns, task->end_boot_ns),
+			       failures->raw));
+}
+
+/* The sentence without the task, which is printed above it. */
+static const char *bare_sentence(const struct row_incident *incident)
+{
+	static const char *const heads[] = {" failed: ", " was killed: ", " was interrupted: "};
+
+	if (strncmp(incident->sentence, "task ", 5) != 0 && strncmp(incident->sentence, "run ", 4) != 0)
+		return incident->sentence;
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		const char *found = strstr(incident->sentence, heads[i]);
+
+		if (found)
+			return found + strlen(heads[i]);
+	}
+	return incident->sentence;
+}
+
+static void print_cause(const struct failures *failures, const struct row_incident *incident)
+{
+	print_field(failures, "cause", bare_sentence(incident));
+	if (incident->cause)
+		print_field(failures, "", incident->cause);
+}
+
+static void print_command(const struct failures *failures)
+{
+	const struct row_process *process = failures->failure.process;
+	char text[4096];
+	size_t capacity = failures->output.width ? COMMAND_SIZE : sizeof(text);
+
+	if (process)
+		print_field(failures, "command",
+			    command_text(&process->arguments, process->program, true, text, capacity));
+}
+
+/* How a run failed; "" if that is unknown or it did not fail. */
+static const char *failure_text(const struct row_run *run)
+{
+	const char *result = units_result(run->exit_code, run->signal);
+
+	return report_has_failed(run->status) && strcmp(result, "ok") != 0 ? result : "";
+}
+
+static void print_effect(const struct failures *failures)
+{
+	const struct row_run *run = report_run(&failures->report);
+	const char *driver = run->engine && *run->engine ? run->engine : run->name;
+	bool has_failed = report_has_failed(run->status);
+	size_t failed = 0, standing = 0;
+	char text[512];
+	int used;
+
+	for (size_t i = 0; i < failures->report.task_count; i++) {
+		const struct report_task *task = &failures->report.tasks[i];
+
+		standing += !task->is_main;
+		failed += !task->is_main && task->failed &&
+			  report_find_task(&failures->report, task->retried_by_id) == REPORT_NO_TASK;
+	}
+	used = snprintf(text, sizeof(text), "%.200s %s%s", driver, has_failed ? "ended with " : "is ",
+			has_failed ? failure_text(run) : run->status);
+	if (standing > 0)
+		snprintf(text + used, sizeof(text) - (size_t)used, "; of %zu %s that began, %zu failed", standing,
+			 units_plural((int64_t)standing, "task", "tasks"), failed);
+	print_field(failures, "effect", text);
+}
+
+static void print_attempts(const struct failures *failures)
+{
+	const struct report *report = &failures->report;
+	size_t before = 0;
+	char text[64];
+
+	for (size_t i = 0; failures->failure.task && i < report->task_count; i++)
+		before += i != failures->failure.index && report->tasks[i].retried_by_id != ROW_NULL &&
+			  report_last_attempt(report, i) == failures->failure.index;
+	if (before == 0)
+		return;
+	snprintf(text, sizeof(text), "%zu, all failed", before + 1);
+	print_field(failures, "attempts", text);
+}
+
+static void print_fatal(const struct failures *failures, const struct row_incident *incident)
+{
+	fputc('\n', failures->output.file);
+	output_print(&failures->output, STYLE_BAD, "%s  ",
+		     strcmp(incident->kind, "interrupted") == 0 ? "INTERRUPTED" : "FATAL");
+	print_task(failures, incident);
+	fputc('\n', failures->output.file);
+	print_command(failures);
+	print_cause(failures, incident);
+	print_attempts(failures);
+	print_effect(failures);
+}
+
+static void print_retried(const struct failures *failures, const struct row_incident *incident)
+{
+	const struct report *report = &failures->report;
+	const struct report_task *last = &report->tasks[report_last_attempt(report, failures->failure.index)];
+
+	fputc('\n', failures->output.file);
+	output_print(&failures->output, STYLE_WARNING, "retried  ");
+	print_task(failures, incident);
+	output_print(&failures->output, STYLE_GOOD, ", then ok");
+	fprintf(failures->output.file, " (+%s)\n",
+		units_duration(row_subtract(last->end_boot_ns, report->tasks[failures->failure.index].end_boot_ns),
+			       failures->raw));
+	print_cause(failures, incident);
+}
+
+static void print_harmless(const struct failures *failures, const struct row_incident *incident)
+{
+	if (!all)
+		return;
+	fputc('\n', failures->output.file);
+	output_print(&failures->output, STYLE_DIM, "harmless  ");
+	print_task(failures, incident);
+	fputc('\n', failures->output.file);
+	print_cause(failures, incident);
+}
+
+static void print_head(const struct failures *failures)
+{
+	const struct row_run *run = report_run(&failures->report);
+	const size_t *counts = failures->report.verdict_counts;
+	const struct output *output = &failures->output;
+	const char *failure = failure_text(run);
+
+	output_print(output, STYLE_TITLE, "%s", run->name);
+	output_print(output, report_has_failed(run->status) ? STYLE_BAD : STYLE_PLAIN, "  %s", run->status);
+	fprintf(output->file, "%s%s%s after %s", *failure ? " (" : "", failure, *failure ? ")" : "",
+		units_duration(report_wall_ns(&failures->report, run->begin_boot_ns, run->end_boot_ns), failures->raw));
+	output_print(output, STYLE_DIM, "  run %s  %s\n", units_id(run->id, false), units_time(run->started_unix_ns));
+	fprintf(output->file, "%zu fatal, %zu retried (ok), %zu harmless%s\n", counts[REPORT_FATAL],
+		counts[REPORT_RETRIED], counts[REPORT_HARMLESS], counts[REPORT_HARMLESS] > 0 && !all ? " (--all)" : "");
+	if (counts[REPORT_FATAL] == 0 && report_has_failed(run->status))
+		fprintf(output->file, "The cause is unknown.\n");
+}
+
+static int print_incident(void *context, const void *row)
+{
+	static void (*const print[])(const struct failures *, const struct row_incident *) = {
+		print_fatal,
+		print_retried,
+		print_harmless,
+	};
+	struct failures *failures = context;
+	int error;
+
+	if (report_judge(&failures->report, row) != failures->verdict)
+		return 0;
+	error = failure_load(&failures->report, row, &failures->failure);
+	if (error == 0)
+		print[failures->verdict](failures, row);
+	failure_free(&failures->failure);
+	return error;
+}
+
+static int print_all(struct failures *failures)
+{
+	int error = 0;
+
+	print_head(failures);
+	for (int verdict = 0; verdict < REPORT_VERDICT_COUNT && error == 0; verdict++) {
+		failures->verdict = (enum report_verdict)verdict;
+		if (failures->report.verdict_counts[verdict] > 0)
+			error = report_each(&failures->report, REPORT_INCIDENTS, print_incident, failures);
+	}
+	return error;
+}
+
+/* ---- JSON -------------------------------------------------------------------- */
+
+static int print_json(struct failures *failures)
+{
+	const struct row_run *row = report_run(&failures->report);
+	json_t *whole = json_object(), *run = row_to_json(&row_type_run, row), *list = NULL;
+	int error = failures_to_json(&failures->report, &list);
+
+	json_set_integer(run, "wall_ns", row_subtract(row->end_boot_ns, row->begin_boot_ns));
+	json_object_set_new(whole, "run", run);
+	json_object_set_new(whole, "failures", list);
+	if (error == 0)
+		error = json_print(whole);
+	json_decref(whole);
+	return error;
+}
+
+/* ---- the run --------------------------------------------------------- */
+
+static int find_run(struct store *store, const char *name, struct rows *ret_runs)
+{
+	int error;
+
+	if (name)
+		return source_find_run(store, name, ret_runs);
+	error = rows_load(ret_runs, &row_type_run, store, "run_latest_failed", NULL);
+	return error == 0 && ret_runs->count == 0 ? say("tracer failed: no run has failed; see tracer runs") : error;
+}
+
+static int failed_show(struct view *view)
+{
+	const struct options *options = view->options;
+	struct failures failures = {.output = view->output, .raw = options->raw};
+	struct rows runs = {0};
+	int error = find_run(view->store, options->operand_count ? options->operands[0] : NULL, &runs);
+
+	if (error == 0)
+		error = report_load(&failures.report, view->store, runs.items, false);
+	if (error == 0)
+		error = names_join_run(&names, &failures.report);
+	if (error == 0)
+		error = options->json ? print_json(&failures) : print_all(&failures);
+	report_free(&failures.report);
+	rows_free(&runs);
+	return error;
+}
+
+static int failed_main(const struct options *options)
+{
+	return names_show(names_path, &names, options, failed_show);
+}
+
+const struct verb verb_failed = {
+	.name = "failed",
+	.operands = "[RUN]",
+	.operands_most = 1,
+	.summary = "show why a run failed, and what was retried",
+	.description = "Shows why the latest failed run, or RUN, failed: the process whose exit status\n"
+		       "became the status of the task, traced down through shells and launchers. RUN is\n"
+		       "the beginning of an id, or a name.\n"
+		       "\n"
+		       "FATAL     the run failed because of it\n"
+		       "INTERRUPTED  by ^C at its terminal, or because the terminal was closed\n"
+		       "retried   the same work was retried successfully\n"
+		       "harmless  it failed or crashed, but the run continued without it: --all\n"
+		       "\n"
+		       "A task that never began, because it needed one that failed, left no trace:\n"
+		       "only the engine's own output (make -k, snakemake -k) names it.",
+	.options = option_specs,
+	.examples = "  tracer failed\n"
+		    "  tracer failed 3f2a --all\n"
+		    "  tracer failed --json | jq '.failures[] | {verdict, sentence, cause}'",
+	.completion = "run",
+	.main = failed_main,
+};

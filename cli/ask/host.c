@@ -1,0 +1,306 @@
+/* tracer host: what this host is, and its recent load. */
+#include <string.h>
+#include <time.h>
+
+#include "analysis/query/ask.h"
+#include "cli/screen/units.h"
+#include "cli/source.h"
+
+#define NOW_NS (60 * INT64_C(1000000000)) /* "now" is an average over at least this */
+#define LABEL_COLUMNS 11                  /* columns before the text of a line */
+#define SAMPLES_MAX 100000
+#define AHEAD_MAX 8 /* hosts asked for at once */
+
+static const char *host_name; /* NULL: all */
+static int64_t since_ns = 3600 * INT64_C(1000000000);
+
+static const struct option_spec option_specs[] = {
+	{"since", 's', "TIME", NULL, "with --json: samples of the last TIME (default 1h): 90s, 15m, 2h, 3d",
+	 .duration_ns = &since_ns},
+	{"host", 0, "NAME", NULL, "show only this host of a lake", .text = &host_name},
+	OPTION_SPECS_OF_VIEW,
+};
+
+/* Two samples of one boot, and the time between them. */
+struct span {
+	const struct row_host_sample *first, *last;
+	int64_t wall_ns;
+};
+
+static int64_t grown(int64_t before, int64_t now)
+{
+	return now < before ? ROW_NULL : row_subtract(now, before);
+}
+#define GROWN(span, column) grown((span)->first->column, (span)->last->column)
+
+static int64_t a_second(int64_t amount, const struct span *span)
+{
+	double each = (double)amount * 1e9 / (double)span->wall_ns;
+
+	return amount == ROW_NULL || each >= (double)INT64_MAX ? ROW_NULL : (int64_t)each;
+}
+
+/* `samples` has the latest first. Returns false if there are not two of the latest boot. */
+static bool span_find(const struct rows *samples, struct span *ret)
+{
+	*ret = (struct span){0};
+	for (size_t i = 0; i < samples->count; i++) {
+		const struct row_host_sample *sample = ROWS_ITEM(samples, host_sample, i);
+
+		if (i == 0)
+			ret->last = sample;
+		else if (sample->boot_ns >= ret->last->boot_ns)
+			break; /* of an earlier boot */
+		ret->first = sample;
+		ret->wall_ns = row_subtract(ret->last->boot_ns, sample->boot_ns);
+		if (ret->wall_ns >= NOW_NS)
+			break;
+	}
+	return ret->wall_ns > 0;
+}
+
+/* ---- text -------------------------------------------------------------------- */
+
+static void print_label(const struct output *output, const char *label)
+{
+	output_print(output, STYLE_DIM, "  %-9s", label);
+}
+
+static void print_text(const struct output *output, const char *before, const char *text, const char *after)
+{
+	if (!text || !*text)
+		return;
+	output_print(output, STYLE_PLAIN, "%s%s%s", before, text, after);
+}
+
+static void print_machine(const struct row_host *host, const struct output *output)
+{
+	if (!host->vendor && !host->product && !host->cpu_model)
+		return;
+	print_label(output, "machine");
+	print_text(output, "", host->vendor, host->product ? " " : "");
+	print_text(output, "", host->product, "");
+	print_text(output, " (", host->asset_tag, ")");
+	print_text(output, host->vendor || host->product ? ", " : "", host->cpu_model, "");
+	fputc('\n', output->file);
+}
+
+/* Prints nothing if the cloud is unknown, as in every host's own store. */
+static void print_cloud(const struct row_cloud_host *host, const struct output *output)
+{
+	if (!host->cloud_provider)
+		return;
+	print_label(output, "cloud");
+	print_text(output, "", host->cloud_provider, "");
+	print_text(output, " ", host->cloud_instance_type, "");
+	print_text(output, " ", host->cloud_instance_id, "");
+	print_text(output, ", region ", host->cloud_region, "");
+	print_text(output, ", zone ", host->cloud_zone, "");
+	print_text(output, ", ", host->cloud_lifecycle, "");
+	fputc('\n', output->file);
+}
+
+static void print_size(const struct row_host *host, const struct output *output, bool raw)
+{
+	print_label(output, "size");
+	fprintf(output->file, "%s processors", units_count(host->cpu_count, raw));
+	if (host->core_count != ROW_NULL)
+		fprintf(output->file, " on %s cores", units_count(host->core_count, raw));
+	fprintf(output->file, ", %s memory", units_bytes(host->memory_bytes, raw));
+	if (host->swap_bytes != ROW_NULL)
+		fprintf(output->file, ", %s swap", units_bytes(host->swap_bytes, raw));
+	fputc('\n', output->file);
+	if (host->memory_limit_bytes == ROW_NULL && host->core_limit_milli == ROW_NULL)
+		return;
+	print_label(output, "limits");
+	if (host->core_limit_milli != ROW_NULL)
+		fprintf(output->file, "%.2f cores%s", (double)host->core_limit_milli / 1e3,
+			host->memory_limit_bytes != ROW_NULL ? ", " : "");
+	if (host->memory_limit_bytes != ROW_NULL)
+		fprintf(output->file, "%s memory", units_bytes(host->memory_limit_bytes, raw));
+	fputs(", set for the container that this host is\n", output->file);
+}
+
+static void print_what(const struct row_cloud_host *cloud_host, const struct output *output, bool raw)
+{
+	const struct row_host *host = &cloud_host->host;
+
+	output_print_text(output, STYLE_TITLE, host->hostname);
+	print_text(output, "  ", host->os, "");
+	print_text(output, ", cluster ", host->cluster, "");
+	fputc('\n', output->file);
+	print_label(output, "kernel");
+	print_text(output, "", host->kernel, " ");
+	print_text(output, "", host->machine, "");
+	print_text(output, ", ", host->kernel_build, "");
+	fprintf(output->file, "; up since %s\n", units_time(host->boot_unix_ns));
+	print_machine(host, output);
+	print_cloud(cloud_host, output);
+	print_size(host, output, raw);
+	if (host->delay_accounting == 0) {
+		print_label(output, "delays");
+		fputs("not measured for block I/O and memory: sysctl kernel.task_delayacct=1\n", output->file);
+	}
+}
+
+/* A share of all processors' time. */
+static void print_share(const struct output *output, int64_t ns, int64_t whole_ns, const char *what)
+{
+	if (ns != ROW_NULL && whole_ns > 0)
+		fprintf(output->file, "%.1f %% %s", 100.0 * (double)ns / (double)whole_ns, what);
+	else
+		fprintf(output->file, "- %s", what);
+}
+
+static void print_cpu(const struct span *span, const struct output *output)
+{
+	int64_t user = GROWN(span, cpu_user_ns), system = GROWN(span, cpu_system_ns);
+	int64_t iowait = GROWN(span, cpu_iowait_ns), steal = GROWN(span, cpu_steal_ns);
+	int64_t idle = GROWN(span, cpu_idle_ns);
+	int64_t whole = row_add(row_add(row_add(user, system), row_add(idle, iowait)), steal);
+
+	print_label(output, "CPU");
+	print_share(output, user, whole, "user, ");
+	print_share(output, system, whole, "system, ");
+	print_share(output, iowait, whole, "waiting for I/O, ");
+	print_share(output, steal, whole, "stolen");
+	if (span->last->load_milli != ROW_NULL)
+		fprintf(output->file, "; load %.2f", (double)span->last->load_milli / 1e3);
+	fputc('\n', output->file);
+}
+
+static void print_pressure(const struct span *span, const struct output *output)
+{
+	print_label(output, "pressure");
+	print_share(output, GROWN(span, cpu_some_ns), span->wall_ns, "CPU, ");
+	print_share(output, GROWN(span, memory_some_ns), span->wall_ns, "memory, ");
+	print_share(output, GROWN(span, io_some_ns), span->wall_ns, "I/O: share of time in which something waited\n");
+}
+
+static void print_flows(const struct span *span, const struct output *output, bool raw)
+{
+	print_label(output, "disks");
+	fprintf(output->file, "%s read, %s written\n", units_rate(a_second(GROWN(span, disk_read_bytes), span), raw),
+		units_rate(a_second(GROWN(span, disk_write_bytes), span), raw));
+	print_label(output, "network");
+	fprintf(output->file, "%s received, %s sent\n",
+		units_rate(a_second(GROWN(span, network_received_bytes), span), raw),
+		units_rate(a_second(GROWN(span, network_sent_bytes), span), raw));
+}
+
+static void print_how(const struct span *span, const struct output *output, bool raw)
+{
+	const struct row_host_sample *now = span->last;
+
+	fputc('\n', output->file);
+	output_print(output, STYLE_DIM, "  %s, over %s\n", units_time(now->unix_ns),
+		     units_duration(span->wall_ns, false));
+	print_cpu(span, output);
+	print_label(output, "memory");
+	fprintf(output->file, "%s available, %s page cache, %s of it not written yet",
+		units_bytes(now->memory_available_bytes, raw), units_bytes(now->memory_cache_bytes, raw),
+		units_bytes(now->memory_dirty_bytes, raw));
+	if (now->swap_used_bytes != ROW_NULL && now->swap_used_bytes > 0)
+		fprintf(output->file, "; %s swapped out", units_bytes(now->swap_used_bytes, raw));
+	fputc('\n', output->file);
+	print_pressure(span, output);
+	print_flows(span, output, raw);
+}
+
+/* ---- the verb ---------------------------------------------------------------- */
+
+static json_t *host_to_json(const struct row_cloud_host *host, const struct rows *samples)
+{
+	json_t *object = json_object(), *array = json_array();
+
+	for (size_t i = 0; i < samples->count; i++)
+		json_array_append_new(array, row_to_json(samples->type, ROWS_ITEM(samples, host_sample, i)));
+	json_object_set_new(object, "host", row_to_json(&row_type_cloud_host, host));
+	json_object_set_new(object, "samples", array);
+	return object;
+}
+
+/* Adds the host to `json`, or prints it if that is NULL. `filter` is that of host_samples.sql. */
+static int show_host(struct view *view, const struct row_cloud_host *host, struct store_parameter *filter,
+		     bool is_first, json_t *json)
+{
+	struct rows samples = {0};
+	struct output_flow flow;
+	struct span span;
+	int error = rows_load(&samples, &row_type_host_sample, view->store, "host_samples", filter);
+
+	if (error == 0 && json) {
+		json_array_append_new(json, host_to_json(host, &samples));
+	} else if (error == 0) {
+		output_flow_begin(&flow, &view->output);
+		if (!is_first)
+			fputc('\n', flow.inner.file);
+		print_what(host, &flow.inner, view->options->raw);
+		if (span_find(&samples, &span))
+			print_how(&span, &flow.inner, view->options->raw);
+		output_flow_end(&flow, LABEL_COLUMNS);
+	}
+	rows_free(&samples);
+	return error;
+}
+
+static bool is_shown(const struct row_cloud_host *host)
+{
+	return !host_name || strcmp(host->host.hostname, host_name) == 0;
+}
+
+/* A store has one host, a lake has many: it answers for the next ones meanwhile. */
+static int host_show(struct view *view)
+{
+	struct store_parameter filter[] = {
+		{"host_id", STORE_INTEGER, 0, NULL},
+		{"since_unix_ns", STORE_INTEGER, (int64_t)time(NULL) * 1000000000 - since_ns, NULL},
+		{"limit", STORE_INTEGER, SAMPLES_MAX, NULL},
+		{0},
+	};
+	json_t *object = json_pack("{s:[]}", "hosts");
+	json_t *json = view->options->json ? json_object_get(object, "hosts") : NULL;
+	struct rows hosts = {0};
+	int error = rows_load(&hosts, &row_type_cloud_host, view->store, "hosts", NULL);
+	bool is_first = true;
+
+	for (size_t i = 0, ahead = 0; i < hosts.count && error == 0; i++) {
+		for (; ahead < hosts.count && ahead < i + AHEAD_MAX; ahead++) {
+			filter[0].integer = ROWS_ITEM(&hosts, cloud_host, ahead)->host.id;
+			if (is_shown(ROWS_ITEM(&hosts, cloud_host, ahead)))
+				query_ask_ahead(view->store, "host_samples", filter);
+		}
+		if (!is_shown(ROWS_ITEM(&hosts, cloud_host, i)))
+			continue;
+		filter[0].integer = ROWS_ITEM(&hosts, cloud_host, i)->host.id;
+		error = show_host(view, ROWS_ITEM(&hosts, cloud_host, i), filter, is_first, json);
+		is_first = false;
+	}
+	if (error == 0 && is_first)
+		error = say("tracer host: %s: see tracer status",
+			    host_name ? "no host has this name" : "this store has no host yet");
+	if (error == 0 && json)
+		error = json_print(object);
+	json_decref(object);
+	rows_free(&hosts);
+	return error;
+}
+
+const struct verb verb_host = {
+	.name = "host",
+	.summary = "show this host's hardware, limits and recent load",
+	.description = "Shows the machine, its system and its limits, and its load in the last minute:\n"
+		       "CPU, memory, pressure (the share of time in which something waited), disks and\n"
+		       "network. tracer-correlator takes a sample every ten seconds, from files that\n"
+		       "everyone can read.\n"
+		       "\n"
+		       "cloud     provider, instance, location; only from a lake, if the shipper may ask\n"
+		       "disks     whole disks, without partitions and devices built on disks\n"
+		       "network   external interfaces, not those of containers\n"
+		       "-         unknown; never counted as zero",
+	.options = option_specs,
+	.examples = "  tracer host\n"
+		    "  tracer host --lake https://lake.example:8443 --host node-7\n"
+		    "  tracer host --json --since 10m | jq '.hosts[0].samples[0]'",
+	.show = host_show,
+};

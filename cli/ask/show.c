@@ -1,0 +1,98 @@
+/* tracer show [RUN]: one run, from its figures down to its processes. */
+
+#include "cli/report/names.h"
+#include "cli/report/sample_options.h"
+#include "cli/report/views.h"
+#include "cli/source.h"
+
+static struct report_style style;
+static int by = -1; /* enum report_view from REPORT_TABLE on */
+static const char *names_path;
+static struct names *names;
+
+static const struct option_spec option_specs[] = {
+	{"tree", 't', NULL, NULL, "show run, tasks and tools as a tree (the default)", .choice = &style.view,
+	 .chosen = REPORT_TREE},
+	{"table", 'T', NULL, NULL, "group tasks by name: count, median, longest", .choice = &style.view,
+	 .chosen = REPORT_TABLE},
+	{"tools", 0, NULL, NULL, "group tools by name over the whole run", .choice = &style.view,
+	 .chosen = REPORT_TOOLS},
+	{"by", 'b', "KEY", "task tool sample", "group by task (as --table), tool (as --tools) or sample",
+	 .choice = &by},
+	{"processes", 'p', NULL, NULL, "also show processes, below their tools", .flag = &style.with_processes},
+	{"samples", 0, NULL, NULL, "with --json: the processes of each task over time", .flag = &style.with_samples},
+	{"all", 'a', NULL, NULL, "show every task, shell and helper on its own line", .flag = &style.all},
+	{"names", 'n', "FILE", "file", "use the engine's task names from its trace.txt, log or benchmark; none: forget",
+	 .text = &names_path},
+	OPTION_SPECS_OF_SAMPLES,
+	OPTION_SPECS_OF_VIEW,
+};
+
+static int show(struct view *view)
+{
+	const struct options *options = view->options;
+	struct rows runs = {0};
+	struct report report = {0};
+	struct sample_names *sample_names = NULL;
+	bool by_sample = style.view == REPORT_SAMPLES;
+	int error = source_find_run(view->store, options->operand_count ? options->operands[0] : NULL, &runs);
+
+	if (error == 0)
+		error = sample_options_read(options, by_sample, &sample_names);
+	if (error == 0)
+		error = report_load(&report, view->store, runs.items, true);
+	if (error == 0)
+		error = names_join_run(&names, &report);
+	if (error == 0 && by_sample)
+		error = report_load_samples(&report, sample_names);
+	if (error == 0)
+		error = options->json ? report_write_json(&report, stdout, style.with_processes, style.with_samples)
+				      : report_print(&report, &view->output, &style);
+	sample_names_free(sample_names);
+	report_free(&report);
+	rows_free(&runs);
+	return error;
+}
+
+static int show_main(const struct options *options)
+{
+	style.raw = options->raw;
+	if (by >= 0)
+		style.view = REPORT_TABLE + by;
+	if (style.with_processes && style.view != REPORT_TREE && !options->json)
+		return options_misuse(options, "--processes requires the tree view");
+	if (style.with_samples && !options->json)
+		return options_misuse(options, "--samples requires --json");
+	return names_show(names_path, &names, options, show);
+}
+
+const struct verb verb_show = {
+	.name = "show",
+	.operands = "[RUN]",
+	.operands_most = 1,
+	.summary = "show a run: its tasks, tools and figures",
+	.description = "Shows the latest run, or RUN: the beginning of its id, its name, or a part of\n"
+		       "its name that no other name contains. Figures come from the kernel's counters\n"
+		       "at the end of each process, threads included. On a terminal, a run of more than\n"
+		       "40 tasks shows the failed ones first, then the longest; narrow terminals omit\n"
+		       "columns. Other output is complete: every task in order of start, and with\n"
+		       "--processes full command lines, last.\n"
+		       "\n"
+		       "wall      from the first process to the last\n"
+		       "CPU       time on processors; cores is CPU divided by wall\n"
+		       "peak RSS  peak resident set of the largest single process\n"
+		       "read, written  bytes from and to storage, excluding page cache hits\n"
+		       "sent, received  bytes by TCP and UDP; shown only if there were any\n"
+		       "waited    time in which threads were ready to run but had no processor\n"
+		       "of its limit  peak usage of its memory cgroup, relative to the limit\n"
+		       "-         unknown; never counted as zero",
+	.options = option_specs,
+	.examples = "  tracer show\n"
+		    "  tracer show 3f2a --processes\n"
+		    "  tracer show --table | less\n"
+		    "  tracer show --by sample\n"
+		    "  tracer show --names trace.txt --table\n"
+		    "  tracer show --json | jq '.tasks[] | {name, cpu_ns}'",
+	.completion = "run",
+	.main = show_main,
+};

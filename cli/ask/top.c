@@ -1,0 +1,399 @@
+/* tracer top: tasks and tools that are running, with their current usage.
+ *
+ * Like all verbs it reads the store: figures are those of the probe's latest process
+ * scans, at most a few seconds old, and of the processes that have ended since.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+
+#include "analysis/query/report.h"
+#include "cli/process/daemons.h"
+#include "cli/screen/table.h"
+#include "cli/screen/units.h"
+#include "cli/source.h"
+#include "common/clock.h"
+#include "common/progress.h"
+
+#define WINDOW_NS 3500000000LL /* "now": a few process scans */
+#define PROCESSES_MAX 20000
+#define CORES_LEAST 5000000 /* billionths: less is shown as 0.00 */
+
+enum sort_key { SORT_CPU, SORT_MEMORY, SORT_READ, SORT_WRITE };
+
+static const char *const sort_names[] = {"cpu", "memory", "read", "write"};
+
+static int sort; /* enum sort_key */
+static bool all, once;
+static const char *host_name; /* as given, or NULL */
+static int64_t period_s = 1;
+
+static const struct option_spec option_specs[] = {
+	{"once", '1', NULL, NULL, "print one snapshot and exit", .flag = &once},
+	{"sort", 's', "KEY", "cpu memory read write", "sort by cpu, memory, read or write", .choice = &sort},
+	{"all", 'a', NULL, NULL, "include idle tools and the system's own", .flag = &all},
+	{"host", 0, "NAME", NULL, "show this host, if a lake has several", .text = &host_name},
+	{"period", 'd', "SECONDS", NULL, "refresh interval (1)", .number = &period_s, .least = 1, .most = 3600},
+	OPTION_SPECS_OF_VIEW,
+};
+
+/* Each line is a tool of a task, or the sum of all ended tools of the same name in a run. */
+struct snapshot {
+	struct rows lines;
+	int64_t lag_ns;
+	int64_t now_boot_ns;
+};
+
+#define SNAPSHOT_LINE(snapshot, index) ROWS_ITEM(&(snapshot)->lines, top, index)
+
+/* ---- a snapshot -------------------------------------------------------------- */
+
+static int64_t sort_value(const struct row_top *line)
+{
+	const int64_t values[] = {
+		[SORT_CPU] = line->cores,
+		[SORT_MEMORY] = line->rss_bytes,
+		[SORT_READ] = line->read_bytes_per_second,
+		[SORT_WRITE] = line->write_bytes_per_second,
+	};
+
+	return values[sort];
+}
+
+static int compare_lines(const void *left, const void *right)
+{
+	const struct row_top *a = left, *b = right;
+	int64_t first = sort_value(a), second = sort_value(b);
+
+	if (first != second)
+		return first > second ? -1 : 1;
+	return a->tool_id < b->tool_id ? -1 : a->tool_id > b->tool_id;
+}
+
+/* Chooses the host to show. Returns 0, or VERB_FAILED after printing an error. */
+static int host_choose(const struct rows *hosts, const struct row_host **ret_host)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < hosts->count; i++) {
+		const struct row_host *host = ROWS_ITEM(hosts, host, i);
+
+		if (host_name && strcmp(host->hostname, host_name) != 0)
+			continue;
+		*ret_host = host;
+		found++;
+	}
+	if (found > 1)
+		return say("tracer top: there are %zu hosts: choose one with --host (see tracer status)", found);
+	return found == 1 || !host_name ? 0 : say("tracer top: no host has this name: see tracer status");
+}
+
+/* Determines "now": in a lake it differs between hosts, a store has a single host. */
+static int now_find(struct store *store, struct snapshot *snapshot, struct store_parameter *ret_host_id)
+{
+	const struct row_host *host = NULL;
+	struct store_stream stream;
+	struct rows hosts = {0};
+	int error = rows_load(&hosts, &row_type_host, store, "hosts", NULL);
+
+	if (error == 0)
+		error = host_choose(&hosts, &host);
+	if (error == 0) {
+		snapshot->now_boot_ns = report_now_boot_ns(store, host);
+		if (store_read_stream(store, &stream) == 0) {
+			snapshot->lag_ns = freshness_lag_ns(&stream);
+		} else if (host) {
+			snapshot->lag_ns = row_subtract((int64_t)clock_unix_ns(), host->last_seen_unix_ns);
+		}
+		if (snapshot->now_boot_ns == ROW_NULL)
+			snapshot->now_boot_ns = 0;
+		ret_host_id->type = host ? STORE_INTEGER : STORE_NULL;
+		ret_host_id->integer = host ? host->id : 0;
+	}
+	rows_free(&hosts);
+	return error;
+}
+
+static int snapshot_take(struct store *store, struct snapshot *snapshot)
+{
+	struct store_parameter parameters[] = {
+		{"since_boot_ns", STORE_INTEGER, 0, NULL},
+		{"window_ns", STORE_INTEGER, WINDOW_NS, NULL},
+		{"limit", STORE_INTEGER, PROCESSES_MAX, NULL},
+		{"host_id", STORE_NULL, 0, NULL},
+		{0},
+	};
+	int error = source_renew(store);
+
+	*snapshot = (struct snapshot){.lag_ns = INT64_MAX};
+	if (error == 0)
+		error = now_find(store, snapshot, &parameters[3]);
+	if (error)
+		return error;
+	parameters[0].integer = snapshot->now_boot_ns - WINDOW_NS;
+	error = rows_load(&snapshot->lines, &row_type_top, store, "top", parameters);
+	if (snapshot->lines.count)
+		qsort(snapshot->lines.items, snapshot->lines.count, sizeof(struct row_top), compare_lines);
+	return error;
+}
+
+/* Without --all, hides what is idle, the system's own, or has ended and used too little to be visible. */
+static bool line_is_shown(const struct row_top *line)
+{
+	bool is_negligible = line->process_count == 0 && line->cores < CORES_LEAST && line->read_bytes_per_second < 1 &&
+			     line->write_bytes_per_second < 1;
+
+	return all || (!line->is_system && !line->idle && !is_negligible);
+}
+
+/* ---- as text ----------------------------------------------------------------- */
+
+static const struct table_column columns[] = {
+	{"tool", TABLE_LEFT, 20, 0},          {"task", TABLE_LEFT, 0, 5, false, 28},
+	{"run", TABLE_LEFT, 0, 2, false, 28}, {"user", TABLE_LEFT, 0, 3, false, 12},
+	{"processes", TABLE_RIGHT, 0, 6},     {"ended", TABLE_RIGHT, 0, 6, true},
+	{"for", TABLE_RIGHT, 0, 4},           {"cores", TABLE_RIGHT, 0, 0},
+	{"memory", TABLE_RIGHT, 0, 0},        {"read", TABLE_RIGHT, 0, 1},
+	{"written", TABLE_RIGHT, 0, 1},
+};
+
+static void line_print(const struct snapshot *snapshot, const struct row_top *line, bool raw, struct table *table)
+{
+	char text[UNITS_SIZE];
+
+	table_add_name(table, STYLE_TITLE, "", line->tool);
+	snprintf(text, sizeof(text), "%lld tasks", (long long)line->tool_count);
+	table_add_name(table, STYLE_PLAIN, "", line->tool_count > 1 ? text : line->task);
+	table_add_name(table, STYLE_PLAIN, "", line->run);
+	table_add_name(table, STYLE_PLAIN, "", units_user(line->user_id));
+	snprintf(text, sizeof(text), "%.2f", (double)line->cores / 1e9);
+	table_add_all(table, units_count(line->process_count, raw), units_count(line->ended_count, raw),
+		      units_duration(row_subtract(snapshot->now_boot_ns, line->begin_boot_ns), raw), text,
+		      units_bytes(line->rss_bytes, raw), units_rate(line->read_bytes_per_second, raw),
+		      units_rate(line->write_bytes_per_second, raw), NULL);
+}
+
+static void summary_print(const struct snapshot *snapshot, const struct output *whole)
+{
+	struct output_flow flow;
+	const struct output *output = &flow.inner;
+	int64_t process_count = 0, memory_bytes = 0, cores = 0;
+
+	for (size_t i = 0; i < snapshot->lines.count; i++) {
+		const struct row_top *line = SNAPSHOT_LINE(snapshot, i);
+
+		process_count += line->process_count;
+		memory_bytes = row_add(memory_bytes, line->rss_bytes == ROW_NULL ? 0 : line->rss_bytes);
+		cores = row_add(cores, line->cores);
+	}
+	output_flow_begin(&flow, whole);
+	output_print(output, STYLE_TITLE, "%s %s, %.2f cores busy, %s resident in busy tools",
+		     units_count(process_count, false), units_plural(process_count, "process", "processes"),
+		     (double)cores / 1e9, units_bytes(memory_bytes, false));
+	if (snapshot->lag_ns >= FRESHNESS_LIMIT_NS)
+		output_print(output, STYLE_BAD, "  no new data is being stored: see tracer status");
+	fputc('\n', output->file);
+	if (!once)
+		output_print(output, STYLE_DIM,
+			     "by %s: c cpu, m memory, r read, w written; i %s idle; "
+			     "q quits\n",
+			     sort_names[sort], all ? "hides" : "shows");
+	fputc('\n', output->file);
+	output_flow_end(&flow, 0);
+}
+
+/* Prints at most `most` lines of the table. */
+static int snapshot_print(const struct view *view, const struct snapshot *snapshot, const struct output *output,
+			  size_t most)
+{
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	size_t shown = 0;
+	int error;
+
+	if (!table)
+		return -ENOMEM;
+	summary_print(snapshot, output);
+	for (size_t i = 0; i < snapshot->lines.count && shown < most; i++) {
+		if (!line_is_shown(SNAPSHOT_LINE(snapshot, i)))
+			continue;
+		line_print(snapshot, SNAPSHOT_LINE(snapshot, i), view->options->raw, table);
+		shown++;
+	}
+	error = shown ? table_print(table, output, true, NULL) : 0;
+	if (!shown)
+		fputs(all ? "Nothing is running.\n" : "Nothing is busy.\n", output->file);
+	table_free(table);
+	return error;
+}
+
+static json_t *line_to_json(const struct row_top *line)
+{
+	json_t *object = row_to_json(&row_type_top, line);
+
+	json_object_set_new(object, "idle", json_boolean(line->idle));
+	json_object_set_new(object, "cores", json_real((double)line->cores / 1e9));
+	json_object_del(object, "tool_count");
+	json_object_del(object, "is_system");
+	return object;
+}
+
+static int snapshot_write_json(const struct snapshot *snapshot)
+{
+	json_t *array = json_array(), *root = json_object();
+	int error;
+
+	for (size_t i = 0; i < snapshot->lines.count; i++)
+		if (line_is_shown(SNAPSHOT_LINE(snapshot, i)))
+			json_array_append_new(array, line_to_json(SNAPSHOT_LINE(snapshot, i)));
+	json_set_integer(root, "boot_ns", snapshot->now_boot_ns);
+	json_set_integer(root, "lag_ns", snapshot->lag_ns == INT64_MAX ? ROW_NULL : snapshot->lag_ns);
+	json_object_set_new(root, "tools", array);
+	error = json_print(root);
+	json_decref(root);
+	return error;
+}
+
+static int show_once(struct view *view)
+{
+	struct snapshot snapshot;
+	int error = snapshot_take(view->store, &snapshot);
+
+	if (error)
+		return error;
+	error = view->options->json ? snapshot_write_json(&snapshot)
+				    : snapshot_print(view, &snapshot, &view->output, SIZE_MAX);
+	rows_free(&snapshot.lines);
+	return error;
+}
+
+/* ---- live -------------------------------------------------------------------- */
+
+static volatile sig_atomic_t ended;
+
+static void on_signal(int signal)
+{
+	if (signal != SIGWINCH) /* which only wakes us up */
+		ended = 1;
+}
+
+static void signals_catch(void)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGWINCH};
+	const struct sigaction action = {.sa_handler = on_signal};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		sigaction(numbers[i], &action, NULL);
+}
+
+/* One write per frame: no flicker, and no line longer than the screen. */
+static int frame_draw(const struct view *view, const struct snapshot *snapshot)
+{
+	struct output frame = view->output;
+	struct winsize size;
+	char *text = NULL;
+	size_t length = 0;
+	int error;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_row == 0)
+		size.ws_row = 24;
+	frame.file = open_memstream(&text, &length);
+	if (!frame.file)
+		return -ENOMEM;
+	error = snapshot_print(view, snapshot, &frame, size.ws_row);
+	fclose(frame.file);
+	fputs("\033[H", stdout);
+	for (char *line = text; line && *line && size.ws_row > 1; size.ws_row--) {
+		char *end = strchrnul(line, '\n');
+
+		printf("%.*s\033[K%s", (int)(end - line), line, *end ? "\r\n" : "");
+		line = *end ? end + 1 : end;
+	}
+	fputs("\033[J", stdout);
+	free(text);
+	return fflush(stdout) == 0 ? error : -EIO;
+}
+
+static void key_take(char key)
+{
+	static const char sort_keys[] = "cmrw"; /* in the order of the enum */
+	const char *found = key ? strchr(sort_keys, key) : NULL;
+
+	if (found)
+		sort = (int)(found - sort_keys);
+	else if (key == 'i')
+		all = !all;
+	else if (key == 'q' || key == 3) /* ^C if the terminal does not send a signal */
+		ended = 1;
+}
+
+static int live_loop(struct view *view)
+{
+	struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
+	struct snapshot snapshot;
+	int error = 0;
+	char key;
+
+	while (!ended && error == 0) {
+		error = snapshot_take(view->store, &snapshot);
+		if (error)
+			break;
+		output_measure(&view->output);
+		error = frame_draw(view, &snapshot);
+		rows_free(&snapshot.lines);
+		if (poll(&keys, 1, (int)period_s * 1000) == 1) {
+			if (read(STDIN_FILENO, &key, 1) != 1)
+				break; /* the terminal is gone */
+			key_take(key);
+		}
+	}
+	return error;
+}
+
+static int show_live(struct view *view)
+{
+	struct termios saved, raw;
+	int error;
+
+	if (tcgetattr(STDIN_FILENO, &saved) < 0)
+		return VERB_FAILED;
+	raw = saved;
+	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	raw.c_cc[VSUSP] = _POSIX_VDISABLE; /* ^Z would leave the alternate screen on */
+	signals_catch();
+	progress_disable();
+	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+	fputs("\033[?1049h\033[?25l", stdout); /* alternate screen, no cursor */
+	error = live_loop(view);
+	fputs("\033[?25h\033[?1049l", stdout);
+	fflush(stdout);
+	tcsetattr(STDIN_FILENO, TCSANOW, &saved);
+	return error;
+}
+
+/* ---- the verb ---------------------------------------------------------------- */
+
+static int top_show(struct view *view)
+{
+	once = once || view->options->json || !view->output.is_terminal || !isatty(STDIN_FILENO);
+	return once ? show_once(view) : show_live(view);
+}
+
+const struct verb verb_top = {
+	.name = "top",
+	.summary = "show tasks and tools that are running now",
+	.description = "Shows the tools that are busy now, by task and run: cores in use, resident\n"
+		       "memory, bytes per second from and to storage, over the last few seconds.\n"
+		       "Processes that ended in that time count too: those of tools no longer running\n"
+		       "are one line per run, with the number of tasks.\n"
+		       "\n"
+		       "Keys: c, m, r, w sort by cpu, memory, read, written; i shows idle tools; q\n"
+		       "quits. If output is not a terminal, it is a single snapshot, as with --once.",
+	.options = option_specs,
+	.examples = "  tracer top\n"
+		    "  tracer top --once --sort memory\n"
+		    "  tracer top --json",
+	.show = top_show,
+};

@@ -1,0 +1,352 @@
+/* tracer doctor: what would work on this host, what would not, and how to fix it.
+ *
+ * It only reads and changes nothing.
+ */
+#include <errno.h>
+#include <pwd.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+
+#include <linux/magic.h>
+
+#include "cli/options.h"
+#include "cli/process/daemons.h"
+#include "cli/process/program.h"
+#include "cli/screen/units.h"
+#include "cli/site_rules.h"
+#include "common/shipping.h"
+
+#define CAPABILITY_PERFMON 38
+#define CAPABILITY_BPF 39
+#define CAPABILITY_ADMIN 21
+#define DISK_LEAST_BYTES (1LL << 30) /* a busy host's month is a few hundred MiB */
+
+static const char *rules, *shipper = SHIPPING_STATE_DEFAULT;
+
+static const struct option_spec option_specs[] = {
+	OPTION_SPEC_JSON,
+	OPTION_SPEC_STORE,
+	OPTION_SPEC_SHIPPER(shipper),
+	{"rules", 'r', "DIR", "directory", "read site rules from DIR (else " SITE_RULES_DEFAULT ")", .text = &rules},
+	OPTION_SPECS_LAST,
+};
+
+/* Adds one of two remarks: `good`, or `bad` and how to fix it (NULL if it cannot be fixed). */
+static void judge(struct remarks *remarks, const char *topic, bool is_good, const char *good,
+		  enum remark_level bad_level, const char *bad, const char *fix)
+{
+	struct remark *remark =
+		remarks_add(remarks, is_good ? REMARK_OK : bad_level, topic, "%s", is_good ? good : bad);
+
+	if (!is_good && fix)
+		remark_fix(remark, "%s", fix);
+}
+
+/* ---- the kernel -------------------------------------------------------------- */
+
+/* Whether the probe's programs load: tried once, by the probe itself. */
+enum load { LOAD_NOT_TRIED, LOAD_WORKS, LOAD_FAILS };
+
+/* If the probe could be tried, its result counts, not the kernel version: RHEL 9's 5.14 has
+ * what other kernels got with 5.19. */
+static void check_kernel(struct remarks *remarks, enum load load)
+{
+	struct utsname name;
+	unsigned major = 0, minor = 0;
+	bool known;
+
+	uname(&name);
+	known = sscanf(name.release, "%u.%u", &major, &minor) == 2;
+	if (load == LOAD_WORKS || (known && (major > 5 || (major == 5 && minor >= 19)))) {
+		remarks_add(remarks, REMARK_OK, "kernel", "Linux %s on %s", name.release, name.machine);
+		return;
+	}
+	remark_fix(remarks_add(remarks, load == LOAD_FAILS ? REMARK_MISSING : REMARK_LIMITED, "kernel",
+			       "Linux %s: the probe needs 5.19, or a distribution kernel with the same features",
+			       name.release),
+		   load == LOAD_FAILS ? "install a newer kernel" : "run sudo tracer doctor to try it");
+}
+
+static void check_btf(struct remarks *remarks)
+{
+	if (access("/sys/kernel/btf/vmlinux", R_OK) == 0)
+		remarks_add(remarks, REMARK_OK, "BTF", "/sys/kernel/btf/vmlinux describes this kernel");
+	else
+		remark_fix(remarks_add(remarks, REMARK_MISSING, "BTF",
+				       "/sys/kernel/btf/vmlinux: %s: the probe cannot load", strerror(errno)),
+			   "use a kernel built with CONFIG_DEBUG_INFO_BTF=y, as in distributions since 2020");
+}
+
+static void check_lockdown(struct remarks *remarks)
+{
+	char text[256];
+
+	program_read_line("/sys/kernel/security/lockdown", text);
+	judge(remarks, "lockdown", !strstr(text, "[confidentiality]"), *text ? text : "not in this kernel",
+	      REMARK_MISSING, "confidentiality: BPF may not read kernel memory",
+	      "boot with lockdown=integrity, or without lockdown");
+}
+
+static bool has_capabilities(void)
+{
+	char line[256];
+	FILE *file = fopen("/proc/self/status", "re");
+	unsigned long long effective = 0;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "CapEff: %llx", &effective) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return effective >> CAPABILITY_ADMIN & 1 ||
+	       ((effective >> CAPABILITY_BPF & 1) && (effective >> CAPABILITY_PERFMON & 1));
+}
+
+static void check_permission(struct remarks *remarks)
+{
+	char text[256];
+
+	judge(remarks, "permission", has_capabilities(), "may load BPF programs", REMARK_LIMITED,
+	      "this user can only read stored data; tracing needs root, or CAP_BPF and CAP_PERFMON",
+	      "run sudo tracer doctor for all checks");
+	program_read_line("/proc/sys/kernel/unprivileged_bpf_disabled", text);
+	remarks_add(remarks, REMARK_OK, "unprivileged BPF", "%s: does not affect tracer",
+		    *text == '0' ? "allowed"
+		    : *text      ? "not allowed"
+				 : "unknown");
+}
+
+static void check_cgroups(struct remarks *remarks)
+{
+	struct statfs whole, unified;
+	const char *text = "no hierarchy mounted: containers and jobs cannot be distinguished";
+	enum remark_level level = REMARK_LIMITED;
+
+	if (statfs("/sys/fs/cgroup", &whole) == 0 && whole.f_type == CGROUP2_SUPER_MAGIC) {
+		text = "v2: containers, services and jobs are distinguished";
+		level = REMARK_OK;
+	} else if (statfs("/sys/fs/cgroup/unified", &unified) == 0 && unified.f_type == CGROUP2_SUPER_MAGIC) {
+		text = "hybrid v1 and v2: processes are distinguished by whichever they are in";
+		level = REMARK_OK;
+	} else if (access("/sys/fs/cgroup/memory", F_OK) == 0) {
+		text = "v1: containers and jobs are distinguished by the v1 paths";
+		level = REMARK_OK;
+	}
+	remarks_add(remarks, level, "cgroups", "%s", text);
+}
+
+static void check_bpffs(struct remarks *remarks)
+{
+	bool installed = access(TRACER_STATE_DIR, F_OK) == 0;
+
+	judge(remarks, "bpffs", daemons_have_bpffs(), "/sys/fs/bpf: the probe can be restarted without a gap",
+	      installed ? REMARK_MISSING : REMARK_LIMITED,
+	      "not mounted on /sys/fs/bpf: the service tracer-probe cannot start; tracer run can",
+	      "mount -t bpf bpf /sys/fs/bpf; at each boot: add \"bpf /sys/fs/bpf bpf\" to /etc/fstab");
+}
+
+static void check_accounting(struct remarks *remarks)
+{
+	char text[256];
+
+	program_read_line("/proc/sys/kernel/task_delayacct", text);
+	if (*text == '1')
+		remarks_add(remarks, REMARK_OK, "delay accounting", "on: time spent waiting for disks is measured");
+	else
+		remark_fix(remarks_add(remarks, REMARK_LIMITED, "delay accounting",
+				       "%s: block_io_delay_ns is unknown; all other figures are available",
+				       *text ? "off" : "not in this kernel"),
+			   "%s",
+			   *text ? "sysctl kernel.task_delayacct=1 (costs under 1 %; applies to "
+				   "processes that start afterwards)"
+				 : "");
+	judge(remarks, "PSI", access("/proc/pressure/cpu", R_OK) == 0, "pressure of this host is measured",
+	      REMARK_LIMITED, "off: pressure of this host is unknown; all else works", "boot with psi=1");
+}
+
+/* ---- the programs ------------------------------------------------------------ */
+
+/* Some figures exist only in newer kernels. Symbols are checked, since features are backported. */
+static bool kernel_has_symbol(const char *symbol)
+{
+	char line[512];
+	FILE *file = fopen("/proc/kallsyms", "re");
+	size_t length = strlen(symbol);
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		const char *at = strstr(line, symbol);
+
+		found = at && at[-1] == ' ' && strchr("\n\t ", at[length]);
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static void check_network(struct remarks *remarks)
+{
+	judge(remarks, "network", kernel_has_symbol("__traceiter_sock_recv_length"),
+	      "bytes sent and received are measured", REMARK_LIMITED,
+	      "bytes sent and received are unknown: they need Linux 6.3", NULL);
+}
+
+/* Starts the probe briefly, without a receiver, to see whether its programs load and attach. If not,
+ * `ret_reason` is its error message. */
+static enum load probe_try(char *path, char *ret_reason, size_t capacity)
+{
+	char *argv[] = {path, "--record", "/dev/null", "--duration", "0.3", "--ring-size", "64K", "--quiet", NULL};
+	int fd = memfd_create("tracer-doctor", MFD_CLOEXEC), status = -1;
+	pid_t pid = fd < 0 ? -1 : program_spawn(argv, fd, -1);
+	enum load load = LOAD_FAILS;
+
+	if (pid > 0 && waitpid(pid, &status, 0) == pid && status == 0)
+		load = LOAD_WORKS;
+	program_last_words(fd, ret_reason, capacity);
+	if (fd >= 0)
+		close(fd);
+	return load;
+}
+
+static void check_probe(struct remarks *remarks, const char *path, enum load load, const char *reason)
+{
+	const char *words = strstr(reason, ": "); /* after the program's name */
+
+	judge(remarks, PROGRAM_PROBE, *path, path, REMARK_MISSING, "not found",
+	      "install it next to tracer, or add its directory to PATH");
+	if (load == LOAD_WORKS)
+		remarks_add(remarks, REMARK_OK, "load", "BPF programs load, attach and iterate");
+	else if (load == LOAD_FAILS)
+		remarks_add(remarks, REMARK_MISSING, "load", "%s",
+			    words     ? words + 2
+			    : *reason ? reason
+				      : "the probe could not be started");
+}
+
+static void check_correlator(struct remarks *remarks)
+{
+	char path[PATH_MAX];
+	bool is_found = program_find(PROGRAM_CORRELATOR, path) == 0;
+
+	judge(remarks, PROGRAM_CORRELATOR, is_found, path, REMARK_MISSING, "not found",
+	      "install it next to tracer, or add its directory to PATH");
+}
+
+static void check_users(struct remarks *remarks)
+{
+	bool probe = getpwnam(TRACER_PROBE_USER), correlator = getpwnam(TRACER_CORRELATOR_USER);
+
+	if (probe && correlator)
+		remarks_add(remarks, REMARK_OK, "users", TRACER_CORRELATOR_USER " and " TRACER_PROBE_USER " exist");
+	else
+		remark_fix(remarks_add(remarks, REMARK_LIMITED, "users",
+				       "%s%s%s missing: tracer run uses nobody and daemon instead",
+				       correlator ? "" : TRACER_CORRELATOR_USER, correlator || probe ? "" : " and ",
+				       probe ? "" : TRACER_PROBE_USER),
+			   "create them with deploy/install, or systemd-sysusers with sysusers.d/tracer.conf");
+}
+
+static void check_directory(struct remarks *remarks, const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) < 0)
+		remark_fix(remarks_add(remarks, REMARK_LIMITED, path, "%s: the daemons are not installed here",
+				       strerror(errno)),
+			   "run deploy/install; tracer run works without it");
+	else if (status.st_mode & S_IWOTH)
+		remark_fix(remarks_add(remarks, REMARK_MISSING, path, "writable by everyone"), "chmod o-w %s", path);
+	else
+		remarks_add(remarks, REMARK_OK, path, "mode %04o", status.st_mode & 07777);
+}
+
+/* Whether a daemon of this name runs; with this pid, unless 0. */
+static bool daemon_runs(const char *name, pid_t pid)
+{
+	struct daemon_info daemons[DAEMONS_MAX];
+	int count = daemons_find(daemons);
+
+	for (int i = 0; i < count; i++)
+		if ((pid == 0 || daemons[i].pid == pid) && strcmp(daemons[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static void check_store(struct remarks *remarks, const char *path)
+{
+	struct store_error error;
+	struct statvfs disk;
+	struct store_stream stream;
+	struct store *store;
+	pid_t holder;
+
+	if (store_open_reader(path, &store, &error) == 0) {
+		remarks_add(remarks, REMARK_OK, "store", "%s can be read", path);
+		holder = store_find_writer(path);
+		/* Only a store that a correlator writes can be behind. */
+		if (holder > 0 && daemon_runs(PROGRAM_CORRELATOR, holder) && store_read_stream(store, &stream) == 0)
+			freshness_tell(&stream, remarks);
+		store_close(store);
+	} else {
+		remarks_add(remarks, REMARK_LIMITED, "store", "%s", error.text);
+		return;
+	}
+	if (statvfs(path, &disk) == 0) {
+		int64_t free_bytes = (int64_t)(disk.f_bavail * disk.f_frsize);
+		struct remark *remark = remarks_add(remarks, free_bytes < DISK_LEAST_BYTES ? REMARK_LIMITED : REMARK_OK,
+						    "disk", "%s free for the store", units_bytes(free_bytes, false));
+
+		if (remark->level != REMARK_OK)
+			remark_fix(remark, "free disk space, or keep less: tracer-correlator --retain DAYS");
+	}
+}
+
+static int doctor_main(const struct options *options)
+{
+	static struct remarks remarks;
+	enum load load = LOAD_NOT_TRIED;
+	char probe[PATH_MAX], reason[256] = "";
+	bool works;
+
+	if (program_find(PROGRAM_PROBE, probe) < 0)
+		probe[0] = '\0';
+	else if (has_capabilities())
+		load = probe_try(probe, reason, sizeof(reason));
+	check_kernel(&remarks, load);
+	check_btf(&remarks);
+	check_lockdown(&remarks);
+	check_permission(&remarks);
+	check_cgroups(&remarks);
+	check_bpffs(&remarks);
+	check_accounting(&remarks);
+	check_network(&remarks);
+	check_probe(&remarks, probe, load, reason);
+	check_correlator(&remarks);
+	check_users(&remarks);
+	check_directory(&remarks, TRACER_RUN_DIR);
+	check_directory(&remarks, TRACER_STATE_DIR);
+	site_rules_check(rules, true, &remarks);
+	check_store(&remarks, options_services_store_path(options));
+	daemons_check_shipper(shipper, daemon_runs(PROGRAM_SHIPPER, 0), &remarks, NULL);
+	works = remarks_worst(&remarks) != REMARK_MISSING;
+	remarks_show(&remarks, options->color, options->json, json_pack("{s:b}", "works", works));
+	return works ? VERB_OK : VERB_FAILED;
+}
+
+const struct verb verb_doctor = {
+	.name = "doctor",
+	.summary = "check what works on this host, and how to fix the rest",
+	.description = "Checks the kernel, permissions, mounts, users and programs, and changes\n"
+		       "nothing. Each line is ok, limited (works, but not completely) or missing (does\n"
+		       "not work), with the fix below it. As root, it also makes the probe load its\n"
+		       "programs once. No compiler is needed at run time. Exit status 1 if anything is\n"
+		       "missing.",
+	.options = option_specs,
+	.examples = "  sudo tracer doctor",
+	.main = doctor_main,
+};

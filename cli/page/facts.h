@@ -1,0 +1,22 @@
+/* What a report of a run says beside its figures: the answers of other commands (docs/page.md), with or without names. */
+#pragma once
+
+#include "analysis/query/report.h"
+#include "cli/advise/tuning.h"
+
+struct report_facts_request {
+	const char *verb;        /* for messages */
+	const char *prices_path; /* NULL: the site's */
+	bool is_shared;          /* pseudonyms for names; no arguments, paths, hosts and users (cli/page/share.h) */
+};
+
+struct report_facts {
+	struct tuning tune;
+	json_t *answers; /* by name, as docs/page.md lists them */
+};
+
+/* `report` must have its samples and containers. Returns 0, -errno or, after printing an error, VERB_FAILED; free the facts
+ * either way. */
+int report_facts_load(const struct report *report, const struct report_facts_request *request,
+		      struct report_facts *ret_facts);
+void report_facts_free(struct report_facts *facts);

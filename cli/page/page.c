@@ -1,0 +1,74 @@
+/* See report_page.h. */
+#include "cli/page/page.h"
+
+#include "cli/page/share.h"
+#include "cli/report/sample_options.h"
+#include "cli/screen/output_file.h"
+#include "web/page.h"
+
+static int check(const struct report *report, const struct report_page_request *request)
+{
+	int64_t count = report_run(report)->process_count;
+
+	if (request->format != REPORT_PAGE_HTML)
+		return 0;
+	if (!web_page_is_available())
+		return say("tracer %s: this build has no page (-Dweb=disabled): tracer report --format md",
+			   request->facts.verb);
+	if (count > REPORT_PROCESSES_MAX)
+		return say("tracer %s: the run has %lld processes; a page of more than %lld would not open in a "
+			   "browser: tracer report --format md, tracer export --format csv",
+			   request->facts.verb, (long long)count, (long long)REPORT_PROCESSES_MAX);
+	return 0;
+}
+
+static int page_write(FILE *file, const struct report *report, const struct report_page_request *request,
+		      const struct report_facts *facts)
+{
+	const struct web_spans_request spans = {.report = report,
+						.account = &facts->tune.account,
+						.pseudonym = request->facts.is_shared ? share_pseudonym : NULL,
+						.command_bytes_max = request->command_bytes_max};
+
+	return request->format == REPORT_PAGE_MARKDOWN
+		       ? report_markdown_write(file, report, facts, request->facts.is_shared)
+		       : web_page_write(file, &spans, facts->answers);
+}
+
+static int output_write(const struct report *report, const struct report_page_request *request)
+{
+	struct report_facts facts = {0};
+	struct output_file target;
+	int error = check(report, request);
+
+	if (error)
+		return error;
+	error = report_facts_load(report, &request->facts, &facts);
+	if (error == 0)
+		error = output_file_open(&target, request->facts.verb, request->output_path);
+	if (error == 0)
+		error = output_file_close(&target, request->facts.verb,
+					  page_write(target.file, report, request, &facts));
+	report_facts_free(&facts);
+	return error;
+}
+
+int report_page_write(struct store *store, const struct row_run *run, const struct report_page_request *request)
+{
+	struct sample_names *sample_names = NULL;
+	struct report report = {0};
+	int error = request->with_previous ? report_load_attempts(&report, store, run, true)
+					   : report_load(&report, store, run, true);
+
+	if (error == 0)
+		error = names_join_run(request->names, &report);
+	if (error == 0)
+		error = sample_options_read(request->options, true, &sample_names);
+	if (error == 0)
+		error = report_load_samples(&report, sample_names);
+	if (error == 0)
+		error = output_write(&report, request);
+	sample_names_free(sample_names);
+	report_free(&report);
+	return error;
+}

@@ -1,0 +1,28 @@
+/* A run as a page for a browser, or as Markdown. */
+#pragma once
+
+#include "cli/options.h"
+#include "cli/page/facts.h"
+#include "cli/report/names.h"
+
+enum report_page_format { REPORT_PAGE_HTML, REPORT_PAGE_MARKDOWN };
+
+struct report_page_request {
+	const struct options *options;
+	struct names **names; /* the engine's (cli/report/names.h) */
+	struct report_facts_request facts;
+	enum report_page_format format;
+	bool with_previous;      /* attempts */
+	const char *output_path; /* NULL: standard output */
+	int64_t command_bytes_max;
+};
+
+#define REPORT_COMMAND_BYTES_MAX (INT64_C(16) << 20)
+/* More would not open in a browser. */
+#define REPORT_PROCESSES_MAX INT64_C(2000000)
+
+/* Returns 0, -errno or, after printing an error, VERB_FAILED. */
+int report_page_write(struct store *store, const struct row_run *run, const struct report_page_request *request);
+
+/* Writes at most some 60 lines of Markdown. Returns 0 or -errno; check ferror(). */
+int report_markdown_write(FILE *file, const struct report *report, const struct report_facts *facts, bool is_shared);

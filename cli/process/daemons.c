@@ -1,0 +1,285 @@
+/* The daemons running on this host. See daemons.h. */
+#include "cli/process/daemons.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <linux/magic.h>
+
+#include "cli/process/program.h"
+#include "cli/screen/units.h"
+#include "common/clock.h"
+#include "common/shipping.h"
+
+#define COMM_MAX 15         /* bytes of a name that the kernel keeps */
+#define STAT_START_FIELD 22 /* starttime in /proc/PID/stat, in clock ticks since boot */
+#define STAT_RSS_FIELD 24   /* in pages */
+
+/* Field `number` of /proc/PID/stat, counted from 1; `text` begins at field 3. */
+static int64_t stat_field(const char *text, int number)
+{
+	for (int field = 3; field < number && text; field++) {
+		text = strchr(text, ' ');
+		text = text ? text + 1 : NULL;
+	}
+	return text ? strtoll(text, NULL, 10) : ROW_NULL;
+}
+
+/* Reads a file in /proc/PID, truncated to `capacity`; "" if it no longer exists. */
+static char *file_read(int proc_fd, const char *pid, const char *name, char *text, size_t capacity)
+{
+	char path[64];
+	ssize_t size;
+	int fd;
+
+	snprintf(path, sizeof(path), "%.20s/%s", pid, name);
+	fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
+	size = fd < 0 ? 0 : read(fd, text, capacity - 1);
+	if (fd >= 0)
+		close(fd);
+	text[size > 0 ? size : 0] = '\0';
+	return text;
+}
+
+/* Its effective user. Not the owner of its files in /proc, which is root: a process
+ * that dropped privileges is not dumpable. */
+static uid_t user_read(int proc_fd, const char *pid)
+{
+	char text[2048];
+	const char *line = strstr(file_read(proc_fd, pid, "status", text, sizeof(text)), "\nUid:");
+	unsigned user_id = 0;
+
+	if (line)
+		sscanf(line, "\nUid: %*u %u", &user_id);
+	return user_id;
+}
+
+/* Daemons, and the users that they become: as installed, and without that. */
+static const struct {
+	const char *name, *users[2];
+} programs[] = {{PROGRAM_PROBE, {TRACER_PROBE_USER, "nobody"}},
+		{PROGRAM_CORRELATOR, {TRACER_CORRELATOR_USER, "daemon"}},
+		{PROGRAM_SHIPPER, {TRACER_SHIPPER_USER}}};
+
+static bool user_is(uid_t user_id, const char *name)
+{
+	const struct passwd *account = name ? getpwnam(name) : NULL;
+
+	return account && account->pw_uid == user_id;
+}
+
+/* Anyone may name a process like a daemon, so its user counts too: root, one of the table, or ours. */
+static bool daemon_identify(int proc_fd, const char *pid, const char *comm, struct daemon_info *daemon)
+{
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		if (strncmp(comm, programs[i].name, COMM_MAX) != 0)
+			continue;
+		daemon->name = programs[i].name;
+		daemon->user_id = user_read(proc_fd, pid);
+		return daemon->user_id == 0 || daemon->user_id == geteuid() ||
+		       user_is(daemon->user_id, programs[i].users[0]) || user_is(daemon->user_id, programs[i].users[1]);
+	}
+	return false;
+}
+
+/* Returns 1 if the process is a daemon, 0 if it is not or no longer exists. */
+static int daemon_read(int proc_fd, const char *pid, struct daemon_info *daemon)
+{
+	char text[1024];
+	char *open = strchr(file_read(proc_fd, pid, "stat", text, sizeof(text)), '(');
+	char *end = strrchr(text, ')'); /* the name itself may contain it */
+
+	if (!open || !end || end < open || end[1] != ' ')
+		return 0;
+	*end = '\0';
+	daemon->pid = (pid_t)strtol(pid, NULL, 10);
+	daemon->since_boot_ns = stat_field(end + 2, STAT_START_FIELD) * (1000000000 / sysconf(_SC_CLK_TCK));
+	daemon->rss_bytes = stat_field(end + 2, STAT_RSS_FIELD) * sysconf(_SC_PAGESIZE);
+	daemon->stopped = end[2] == 'T' || end[2] == 't';
+	return end[2] != 'Z' && daemon_identify(proc_fd, pid, open + 1, daemon);
+}
+
+bool daemons_have_bpffs(void)
+{
+	struct statfs status;
+
+	return statfs("/sys/fs/bpf", &status) == 0 && status.f_type == BPF_FS_MAGIC;
+}
+
+int daemons_find(struct daemon_info daemons[DAEMONS_MAX])
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	int count = 0;
+
+	if (!proc)
+		return -errno;
+	while (count < DAEMONS_MAX && (entry = readdir(proc)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			count += daemon_read(dirfd(proc), entry->d_name, &daemons[count]);
+	closedir(proc);
+	return count;
+}
+
+/* ---- freshness of a store -------------------------------------------------------- */
+
+#define COMMIT_DELAY_NS 4000000000LL /* maximum, from a probe's last record to its commit */
+
+#define SOCKET_PATH TRACER_RUN_DIR "/tracer.sock"
+
+static bool is_this_boot(const char *boot_id)
+{
+	char text[256];
+
+	return strcmp(program_read_line("/proc/sys/kernel/random/boot_id", text), boot_id) == 0;
+}
+
+int64_t freshness_lag_ns(const struct store_stream *stream)
+{
+	int64_t lag;
+
+	if (!is_this_boot(stream->boot_id))
+		return INT64_MAX;
+	lag = (int64_t)(clock_boot_ns() - stream->committed_boot_ns);
+	return lag > 0 ? lag : 0;
+}
+
+/* Without a probe, the correlator still writes samples of the host and commits them. */
+static const char *silent_daemon(const struct store_stream *stream, int64_t lag_ns)
+{
+	int64_t commit_age_ns = (int64_t)(clock_unix_ns() - stream->committed_unix_ns);
+
+	return lag_ns - commit_age_ns > COMMIT_DELAY_NS ? PROGRAM_PROBE : PROGRAM_CORRELATOR;
+}
+
+void freshness_tell(const struct store_stream *stream, struct remarks *remarks)
+{
+	int64_t lag_ns = freshness_lag_ns(stream);
+
+	if (lag_ns == INT64_MAX) {
+		remarks_add(remarks, REMARK_MISSING, "stream", "nothing stored since this host booted");
+	} else if (lag_ns >= FRESHNESS_LIMIT_NS) {
+		const char *silent = silent_daemon(stream, lag_ns);
+
+		remarks_add(remarks, REMARK_MISSING, "stream", "%s has %s nothing for %s", silent,
+			    strcmp(silent, PROGRAM_PROBE) == 0 ? "sent" : "stored", units_duration(lag_ns, false));
+	} else {
+		return;
+	}
+	remark_fix(&remarks->items[remarks->count - 1],
+		   "see the logs: journalctl -u tracer-correlator -u tracer-probe");
+}
+
+enum freshness freshness_read(const char *store_path)
+{
+	struct store_error ignored;
+	struct store_stream stream;
+	struct stat status;
+	struct store *store;
+	int error = store_open_reader(store_path, &store, &ignored);
+	bool fresh;
+
+	if (error == -EACCES && (stat(SOCKET_PATH, &status) == 0 || errno == EACCES))
+		return FRESHNESS_UNREADABLE;
+	if (error < 0)
+		return FRESHNESS_STALE;
+	/* A store without a ring is written by tracer run, which records only its own command. */
+	fresh = store_read_stream(store, &stream) == 0 && stream.ring_epoch != 0 &&
+		freshness_lag_ns(&stream) < FRESHNESS_LIMIT_NS;
+	store_close(store);
+	return fresh ? FRESHNESS_FRESH : FRESHNESS_STALE;
+}
+
+/* ---- the shipper ------------------------------------------------------------- */
+
+static int64_t lag_revs(const struct shipping_status *status)
+{
+	return status->store_rev > status->shipped_rev ? status->store_rev - status->shipped_rev : 0;
+}
+
+/* How long the oldest row that has not arrived has been waiting; -1 if none has ever arrived. */
+static int64_t lag_ns(const struct shipping_status *status)
+{
+	if (lag_revs(status) == 0)
+		return 0;
+	return status->shipped_unix_ns ? (int64_t)clock_unix_ns() - status->shipped_unix_ns : -1;
+}
+
+static void tell_lag(const struct shipping_status *status, bool is_running, struct remarks *remarks)
+{
+	bool failing = status->failing_since_unix_ns != 0;
+	struct remark *remark;
+
+	if (lag_revs(status) == 0)
+		remark = remarks_add(remarks, REMARK_OK, "shipper", "%s: up to date; last success %s", status->target,
+				     units_time(status->last_success_unix_ns));
+	else
+		remark = remarks_add(remarks, failing || !is_running ? REMARK_MISSING : REMARK_OK, "shipper",
+				     "%s: %s changes waiting, %s%s; last success %s", status->target,
+				     units_count(lag_revs(status), false),
+				     lag_ns(status) < 0 ? "none ever delivered" : "for ",
+				     lag_ns(status) < 0 ? "" : units_duration(lag_ns(status), false),
+				     status->last_success_unix_ns ? units_time(status->last_success_unix_ns) : "never");
+	if (!is_running)
+		remark_fix(remark, "tracer-shipper is not running: systemctl start tracer-shipper%s%s",
+			   failing ? "; its last error: " : "", failing ? status->last_error : "");
+	else if (failing)
+		remark_fix(remark, "%s", status->last_error);
+}
+
+static void tell_quarantined(const struct shipping_status *status, const char *directory, struct remarks *remarks)
+{
+	if (status->quarantined_row_count == 0)
+		return;
+	remark_fix(remarks_add(remarks, REMARK_LIMITED, "shipper",
+			       "%s rows quarantined because the lake refused them; %s of them dropped (size limit)",
+			       units_count(status->quarantined_row_count, false),
+			       units_count(status->quarantine_dropped_row_count, false)),
+		   "see %s/quarantine for the reasons; tracer ship --from sends them again", directory);
+}
+
+static json_t *status_json(const struct shipping_status *status)
+{
+	json_t *json = json_object();
+
+#define I(name) json_object_set_new(json, #name, json_integer(status->name));
+#define T(name) json_object_set_new(json, #name, json_string(status->name));
+	SHIPPING_STATUS(I, T)
+#undef I
+#undef T
+	json_object_set_new(json, "lag_revs", json_integer(lag_revs(status)));
+	json_object_set_new(json, "lag_ns", lag_ns(status) < 0 ? json_null() : json_integer(lag_ns(status)));
+	return json;
+}
+
+void daemons_check_shipper(const char *directory, bool is_running, struct remarks *remarks, json_t *json)
+{
+	int64_t rev = json_integer_value(json_object_get(json_object_get(json, "stream"), "rev"));
+	struct shipping_status status;
+	int error = shipping_status_read(directory, &status);
+
+	if (error == 0 && rev > status.store_rev)
+		status.store_rev = rev;
+	json_object_set_new(json, "shipper", error == 0 ? status_json(&status) : json_null());
+	if (error == -ENOENT) {
+		remarks_add(remarks, REMARK_OK, "shipper", "not in use: stored data stays on this host");
+		return;
+	}
+	if (error < 0) {
+		remark_fix(remarks_add(remarks, REMARK_LIMITED, "shipper", "%s/%s: %s", directory, SHIPPING_STATUS_FILE,
+				       error == -EBADMSG ? "damaged" : strerror(-error)),
+			   "see the log: journalctl -u tracer-shipper");
+		return;
+	}
+	tell_lag(&status, is_running, remarks);
+	tell_quarantined(&status, directory, remarks);
+	if (status.cloud[0])
+		remarks_add(remarks, REMARK_OK, "cloud", "%s", status.cloud);
+}

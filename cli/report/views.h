@@ -1,0 +1,52 @@
+/* The views of a report as tables: a tree of tasks, and tasks or tools grouped by name, tasks by sample. */
+#pragma once
+
+#include "analysis/query/figures.h"
+#include "cli/screen/table.h"
+
+enum report_view { REPORT_TREE, REPORT_TABLE, REPORT_TOOLS, REPORT_SAMPLES };
+
+struct report_style {
+	int view;            /* enum report_view */
+	bool with_processes; /* tree: show processes below their tools */
+	bool with_samples;   /* JSON: include samples of each task's processes */
+	bool all;            /* every task and every helper, even on a terminal */
+	bool raw;
+};
+
+/* Returns 0 or -errno. Check ferror() for write errors. */
+int report_print(const struct report *report, const struct output *output, const struct report_style *style);
+
+/* Columns of every view: peak RSS, GPU time and memory, bytes read, written, sent and received, and run-queue wait. */
+/* clang-format off */
+#define USAGE_COLUMNS \
+	{"peak RSS", TABLE_RIGHT, 0, 1, false}, \
+	{"GPU time", TABLE_RIGHT, 0, 2, true}, \
+	{"GPU peak", TABLE_RIGHT, 0, 3, true}, \
+	{"read", TABLE_RIGHT, 0, 4, false}, \
+	{"written", TABLE_RIGHT, 0, 4, false}, \
+	{"sent", TABLE_RIGHT, 0, 6, true}, \
+	{"received", TABLE_RIGHT, 0, 6, true}, \
+	{"waited", TABLE_RIGHT, 0, 5, false}
+/* clang-format on */
+void views_add_usage(const struct figures *figures, struct table *table, bool raw);
+
+/* Tasks omitted for lack of space on a terminal. */
+struct tree_hidden {
+	size_t task_count;
+	size_t failed_count; /* of these */
+};
+
+#define TREE_COLUMN_COUNT 17
+#define GROUPS_COLUMN_COUNT 14
+extern const struct table_column groups_task_columns[GROUPS_COLUMN_COUNT];
+extern const struct table_column groups_tool_columns[GROUPS_COLUMN_COUNT];
+extern const struct table_column groups_sample_columns[GROUPS_COLUMN_COUNT];
+const struct table_column *tree_columns(const struct output *output, const struct report_style *style);
+
+/* Add the rows of a report's views to tables of these columns. Return 0 or -errno. */
+int tree_fill(const struct report *report, const struct output *output, const struct report_style *style,
+	      struct table *table, struct tree_hidden *ret_hidden);
+int groups_fill_tasks(const struct report *report, const struct report_style *style, struct table *table);
+int groups_fill_samples(const struct report *report, const struct report_style *style, struct table *table);
+int groups_fill_tools(const struct report *report, const struct report_style *style, struct table *table);

@@ -1,0 +1,595 @@
+/* tracer run -- COMMAND: like time(1), for everything that a command starts.
+ *
+ * If the daemons are running, they record the command like everything else; its run
+ * is recognised by this process as its parent. We wait until it is stored and
+ * show it. If no daemons are running, watch.c starts a pair for this command only.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+
+#include "analysis/query/ask.h"
+#include "cli/page/page.h"
+#include "cli/process/child.h"
+#include "cli/process/daemons.h"
+#include "cli/process/program.h"
+#include "cli/report/views.h"
+#include "cli/run/watch.h"
+#include "cli/source.h"
+#include "common/print.h"
+#include "common/progress.h"
+
+#define EXIT_OURS 125                    /* we failed, not the command: as in env(1) and timeout(1) */
+#define PID_NAMESPACE_INITIAL 0xEFFFFFFC /* its inode: the kernel's PROC_PID_INIT_INO */
+#define EXEC_LATE_NS 2000000             /* an exec is recorded a little after it closed our pipe */
+#define RUNS_SINCE_MAX 100000            /* that are searched for the command's in a PID namespace */
+#define COMMIT_TIMEOUT_MS 10000          /* for the daemons; a commit takes under a second */
+#define COMMIT_POLL_MS 100
+#define SETTLE_NS 400000000LL /* the stream must have advanced this far past the end */
+
+#define OWN_BYTES_MAX (256LL << 20) /* above it, the oldest runs in the user's own store are deleted */
+
+/* The store in which the command's run is kept: of --store FILE, of $TRACER_STORE, or the user's own.
+ *
+ * The correlator records everything on the host in a temporary store, from which only the command's run is copied,
+ * each second and as a whole in the end. The store belongs to the invoking user (0600), is accessed with that user's
+ * rights and migrated if it is of an older release. */
+struct keep {
+	const char *path;
+	bool is_own; /* the default, not asked for: a failure is only a warning */
+	const struct user *user;
+	struct store *store; /* NULL: the run is not kept */
+	struct store *from;  /* NULL: not copied from yet */
+	struct row_run run;  /* id, host and start only */
+	int64_t rev;         /* of what was copied last; 0: nothing, or all */
+};
+
+static struct run {
+	const struct options *options;
+	struct report_style style;
+	const char *keep_path;
+	const char *output_path;
+	const char *page_path;
+	const char *as;
+	bool quiet;
+
+	struct user invoking; /* owns the files */
+	struct user user;     /* runs the command */
+	struct child_signals signals;
+	struct child child;
+	struct watch watch;
+	bool end_reported; /* a daemon's end was reported */
+	struct keep keep;
+	FILE *output; /* NULL if no report is printed */
+	int exit_code;
+} command = {.style = {.view = REPORT_TREE}, .exit_code = EXIT_OURS};
+
+static const struct option_spec option_specs[] = {
+	{"store", 's', "FILE", "file", "keep the run in FILE (yours, 0600), adding to it (else $TRACER_STORE)",
+	 .text = &command.keep_path},
+	{"output", 'o', "FILE", "file", "write the report to FILE, not standard error", .text = &command.output_path},
+	{"report", 0, "FILE", "file", "also write the run as a page for a browser to FILE, as tracer report does",
+	 .text = &command.page_path},
+	OPTION_SPEC_JSON,
+	{"table", 'T', NULL, NULL, "group tasks by name instead of a tree", .choice = &command.style.view,
+	 .chosen = REPORT_TABLE},
+	{"processes", 'p', NULL, NULL, "also show processes, below their tools", .flag = &command.style.with_processes},
+	{"quiet", 'q', NULL, NULL, "print no report, only record", .flag = &command.quiet},
+	{"as", 0, "USER", "user", "run COMMAND as USER (root only); files stay yours", .text = &command.as},
+	OPTION_SPEC_RAW,
+	OPTION_SPECS_LAST,
+};
+
+/* ---- the store in which the run is kept ---------------------------------------- */
+
+/* Returns 0 if the command may run, or continue, without it. */
+static int refuse(struct keep *keep, const char *words, int error)
+{
+	say("tracer run: %s%s", keep->is_own ? "the run will not be kept: " : "", words);
+	return keep->is_own ? 0 : error;
+}
+
+/* Opens or creates the store. Returns 0, or -errno after printing the error. */
+static int keep_begin(struct keep *keep)
+{
+	struct user_saved saved;
+	struct store_error text;
+	mode_t mask = umask(0077);
+	int error = keep->is_own ? user_make_directories(keep->user, keep->path) : 0;
+
+	snprintf(text.text, sizeof(text.text), "%s: %s", keep->path, strerror(-error));
+	if (error == 0)
+		error = user_enter(keep->user, &saved);
+	if (error == 0) {
+		error = store_open_shared(keep->path, keep->is_own ? OWN_BYTES_MAX : INT64_MAX, &keep->store, &text);
+		user_leave(keep->user, &saved);
+	}
+	umask(mask);
+	return error < 0 ? refuse(keep, text.text, error) : 0;
+}
+
+/* Copies the run, or what changed of it. Returns 0, or -errno. */
+static int keep_run(struct keep *keep, struct store *from, const struct row_run *run, bool is_end)
+{
+	struct user_saved saved;
+	int error = user_enter(keep->user, &saved);
+
+	if (error < 0)
+		return error;
+	error = is_end ? store_copy_run(keep->store, from, run)
+		       : store_copy_changes(keep->store, from, run, &keep->rev);
+	if (error == 0 && is_end)
+		error = store_settle(keep->store);
+	if (error == 0 && is_end)
+		keep->rev = 0;
+	user_leave(keep->user, &saved);
+	return error;
+}
+
+static void keep_end(struct keep *keep)
+{
+	struct user_saved saved;
+
+	if (!keep->store || user_enter(keep->user, &saved) < 0)
+		return;
+	store_close(keep->store);
+	keep->store = NULL;
+	user_leave(keep->user, &saved);
+}
+
+/* For the guard, once all others have ended: the next writer that opens the store closes the run. */
+static void keep_abandon(void)
+{
+	if (command.keep.path && keep_begin(&command.keep) == 0)
+		keep_end(&command.keep);
+}
+
+/* ---- the report -------------------------------------------------------------- */
+
+/* Buffered, separate from stderr; opened before the command can move or replace files. */
+static int output_open(struct run *run)
+{
+	int fd;
+
+	if (run->quiet)
+		return 0;
+	if (run->output_path)
+		fd = user_open(&run->invoking, run->output_path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	else
+		fd = fcntl(run->options->json ? STDOUT_FILENO : STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (fd < 0 && run->output_path)
+		return -say("tracer run: --output %s: %s", run->output_path, strerror(-fd));
+	run->output = fd < 0 ? NULL : fdopen(fd, "w");
+	return fd < 0 || run->output ? 0 : -ENOMEM;
+}
+
+static void report_show(struct run *run, struct store *store, const struct row_run *shown)
+{
+	struct report report;
+	struct output output;
+	int error = report_load(&report, store, shown, true);
+
+	output_init(&output, run->output, run->options->color);
+	if (error == 0 && run->options->json)
+		error = report_write_json(&report, run->output, run->style.with_processes, false);
+	else if (error == 0)
+		error = report_print(&report, &output, &run->style);
+	if (!ferror(run->output))
+		source_say(store, error);
+	report_free(&report);
+	print_finish(run->output);
+}
+
+/* Writes the page with the rights of the invoking user. Returns 0, or -errno after printing the error. */
+static int page_write(struct run *run, struct store *store, const struct row_run *shown)
+{
+	struct names *names = NULL;
+	const struct report_page_request request = {
+		.options = run->options,
+		.names = &names,
+		.facts = {.verb = "run"},
+		.output_path = run->page_path,
+		.command_bytes_max = REPORT_COMMAND_BYTES_MAX,
+	};
+	struct user_saved saved;
+	int error = user_enter(&run->invoking, &saved);
+
+	if (error < 0)
+		return -say("tracer run: --report %s: %s", run->page_path, strerror(-error));
+	error = report_page_write(store, shown, &request);
+	user_leave(&run->invoking, &saved);
+	names_free(names);
+	return source_say(store, error) == 0 ? 0 : -EIO;
+}
+
+/* In another PID namespace our pids are not those that the kernel side sees. */
+static bool pids_are_the_hosts(void)
+{
+	struct stat status;
+
+	return stat("/proc/self/ns/pid", &status) < 0 || status.st_ino == PID_NAMESPACE_INITIAL;
+}
+
+/* Whether the arguments of a process end like the command's: those of a script begin with its
+ * interpreter. Redacted or truncated arguments always match. */
+static bool arguments_fit(const struct row_process *process, char **argv)
+{
+	const char *data = process->arguments.data;
+	size_t size = process->arguments.size, tail = 0;
+
+	if (!data || process->redacted_count > 0 || process->arguments_truncated > 0)
+		return true;
+	for (size_t i = 1; argv[i]; i++)
+		tail += strlen(argv[i]) + 1;
+	if (tail > size)
+		return false;
+	data += size - tail;
+	for (size_t i = 1; argv[i]; data += strlen(argv[i++]) + 1)
+		if (memcmp(data, argv[i], strlen(argv[i]) + 1) != 0)
+			return false;
+	return true;
+}
+
+static bool root_fits(const struct run *run, struct store *store, int64_t root_process_id)
+{
+	struct store_parameter range[] = {
+		{"first_id", STORE_INTEGER, root_process_id, NULL},
+		{"last_id", STORE_INTEGER, root_process_id, NULL},
+		{0},
+	};
+	struct rows roots = {0};
+	bool fits = source_say(store, rows_load(&roots, &row_type_process, store, "process", range)) == 0 &&
+		    roots.count == 1 && arguments_fit(ROWS_ITEM(&roots, process, 0), run->options->operands);
+
+	rows_free(&roots);
+	return fits;
+}
+
+/* Finds the run of the command's user that began while it was started; no rows if there is none or several. */
+static int run_find_by_begin(const struct run *run, struct store *store, struct rows *ret_runs)
+{
+	struct store_parameter parameters[] = {
+		{"since_unix_ns", STORE_INTEGER, run->child.begin_unix_ns - 1000000000, NULL},
+		{"with_system", STORE_INTEGER, 1, NULL},
+		{"limit", STORE_INTEGER, RUNS_SINCE_MAX, NULL},
+		{"candidate_limit", STORE_INTEGER, RUNS_SINCE_MAX, NULL},
+		{"user_id", STORE_NULL, 0, NULL},
+		{"name", STORE_NULL, 0, NULL},
+		{"host", STORE_NULL, 0, NULL},
+		{0},
+	};
+	int error = source_say(store, rows_load(ret_runs, &row_type_run, store, "runs", parameters));
+	struct row_run *runs = ret_runs->items, found;
+	size_t index = 0, count = 0;
+
+	for (size_t i = 0; error == 0 && i < ret_runs->count; i++) {
+		if (runs[i].begin_boot_ns < run->child.started_boot_ns[0] ||
+		    runs[i].begin_boot_ns > run->child.started_boot_ns[1] + EXEC_LATE_NS ||
+		    runs[i].user_id != (int64_t)run->user.uid || !root_fits(run, store, runs[i].root_process_id))
+			continue;
+		index = i;
+		count++;
+	}
+	if (count != 1) {
+		rows_free(ret_runs);
+		return error;
+	}
+	found = runs[index]; /* callers read the first row */
+	runs[index] = runs[0];
+	runs[0] = found;
+	return 0;
+}
+
+static int run_find(const struct run *run, struct store *store, struct rows *ret_runs)
+{
+	struct store_parameter parameters[] = {
+		{"pid", STORE_INTEGER, run->child.pid, NULL},
+		/* The two clocks are read separately, so a run may seem to begin a little earlier. */
+		{"since_unix_ns", STORE_INTEGER, run->child.begin_unix_ns - 1000000000, NULL},
+		{0},
+	};
+
+	if (!pids_are_the_hosts())
+		return run_find_by_begin(run, store, ret_runs);
+	return source_say(store, rows_load(ret_runs, &row_type_run, store, "run_by_pid", parameters));
+}
+
+/* Each second: copies what changed of the run, for those who watch it. An error is reported at the end of the run. */
+static void keep_changes(void)
+{
+	struct keep *keep = &command.keep;
+	struct store_error ignored;
+	struct rows runs = {0};
+
+	if (!keep->from && store_open_reader(command.watch.store_path, &keep->from, &ignored) < 0)
+		return;
+	if (source_renew(keep->from) < 0)
+		return;
+	if (keep->run.id == 0 && run_find(&command, keep->from, &runs) == 0 && runs.count > 0) {
+		keep->run = *ROWS_ITEM(&runs, run, 0);
+		keep->run.end_boot_ns = ROW_NULL;
+	}
+	rows_free(&runs); /* with its texts, which are not used */
+	if (keep->run.id != 0)
+		keep_run(keep, keep->from, &keep->run, false);
+	store_end_reading(keep->from);
+}
+
+/* Shows the command's run, and keeps it if requested. Returns 0, or -errno after printing the error. */
+static int report_from(struct run *run, const char *store_path)
+{
+	struct options reading = *run->options;
+	struct rows runs = {0};
+	struct store *store;
+	int error;
+
+	if (!run->output && !run->keep.store && !run->page_path)
+		return 0;
+	reading.store_path = store_path;
+	store = source_open(&reading);
+	if (!store)
+		return -EIO;
+	error = run_find(run, store, &runs);
+	if (error == 0 && runs.count == 0) {
+		say("tracer run: the command's run is not in %s: see tracer status", store_path);
+		error = -ENOENT;
+	}
+	if (error == 0 && run->keep.store)
+		error = keep_run(&run->keep, store, ROWS_ITEM(&runs, run, 0), true);
+	if (error < 0 && runs.count > 0)
+		error = refuse(&run->keep, store_error_text(run->keep.store), error);
+	if (runs.count > 0 && run->output)
+		report_show(run, store, runs.items);
+	if (runs.count > 0 && run->page_path && page_write(run, store, runs.items) < 0)
+		error = -EIO;
+	rows_free(&runs);
+	source_close(store);
+	return error;
+}
+
+/* `is_asked`: what was asked for beyond a report on the terminal must not fail unnoticed. */
+static void report_end(struct run *run, const char *store_path, bool is_asked)
+{
+	if (report_from(run, store_path) < 0 && is_asked && run->exit_code == 0)
+		run->exit_code = EXIT_OURS;
+}
+
+/* ---- waiting ----------------------------------------------------------------- */
+
+/* Sleeps. A signal that arrives after the command has ended interrupts it. */
+static int pause_ms(const struct run *run, int milliseconds)
+{
+	struct pollfd wake = {.fd = run->signals.fd, .events = POLLIN};
+
+	return poll(&wake, 1, milliseconds) == 1 ? -EINTR : 0;
+}
+
+/* Whether the daemons' store has the run's end and everything recorded with it. */
+static bool run_is_stored(const struct run *run, struct store *store)
+{
+	struct store_stream stream;
+	struct rows runs = {0};
+	bool stored = false;
+
+	if (run_find(run, store, &runs) < 0 || store_read_stream(store, &stream) < 0)
+		return false;
+	if (runs.count > 0) {
+		int64_t end = ROWS_ITEM(&runs, run, 0)->root_end_boot_ns;
+
+		stored = end != ROW_NULL && (int64_t)stream.committed_boot_ns > end + SETTLE_NS;
+	}
+	rows_free(&runs);
+	return stored;
+}
+
+static void await_stored(struct run *run)
+{
+	struct store *store = source_open(run->options);
+	int waited_ms = 0, error = 0;
+
+	while (store && error == 0 && !run_is_stored(run, store)) {
+		if (waited_ms >= COMMIT_TIMEOUT_MS) {
+			progress_hide();
+			fprintf(stderr,
+				"tracer run: the daemons have not stored the end of the run "
+				"after %d s: see tracer status\n",
+				COMMIT_TIMEOUT_MS / 1000);
+			break;
+		}
+		progress_show("tracer: waiting for the last records");
+		error = pause_ms(run, COMMIT_POLL_MS);
+		waited_ms += COMMIT_POLL_MS;
+		if (error == 0)
+			error = source_say(store, source_renew(store));
+	}
+	progress_hide();
+	source_close(store);
+}
+
+/* ---- the command ------------------------------------------------------------- */
+
+/* Reports each daemon that has ended unexpectedly. */
+static void daemons_report(const struct run *run, const char *what)
+{
+	for (int role = 0; role < WATCH_ROLE_COUNT; role++) {
+		const struct watch_daemon *daemon = &run->watch.daemons[role];
+		char words[512];
+
+		if (daemon->pid || (daemon->stopping && daemon->status == 0))
+			continue;
+		program_last_words(daemon->log_fd, words, sizeof(words));
+		fprintf(stderr, "tracer run: %s %s%s%s\n", watch_name(role), what, *words ? ": " : "", words);
+	}
+}
+
+/* Waits until the command has ended, even if the daemons end. */
+static void command_await(struct run *run)
+{
+	run->exit_code = child_await(&run->child, &run->signals, run->keep.store ? keep_changes : NULL);
+	source_close(run->keep.from);
+	/* If the reader of the report goes away, the run is still stored and the exit status kept. */
+	signal(SIGPIPE, SIG_IGN);
+	/* Discards signals that the terminal sent to us as well: they are not meant to stop the report. */
+	while (child_forward_signal(&(struct child){0}, &run->signals))
+		;
+}
+
+static int command_run(struct run *run)
+{
+	char **argv = run->options->operands;
+	int error = child_start(&run->child, argv, &run->user, &run->signals);
+
+	if (error == 0) {
+		command_await(run);
+		return 0;
+	}
+	say("tracer run: cannot run %s: %s", argv[0],
+	    error == -ENOENT && !strchr(argv[0], '/') ? "not found in PATH" : strerror(-error));
+	run->exit_code = error == -ENOENT ? 127 : 126;
+	return error;
+}
+
+/* ---- with daemons of our own ------------------------------------------------- */
+
+static int watch_end(struct run *run)
+{
+	int error;
+
+	progress_show("tracer: storing the last records");
+	error = watch_stop(&run->watch, run->signals.fd);
+	progress_hide();
+	if (error == -EINTR)
+		fprintf(stderr, "tracer run: interrupted: no report\n");
+	else if (error == -ETIME)
+		fprintf(stderr, "tracer run: the daemons did not exit: no report\n");
+	else if (error == -EPIPE && !run->end_reported)
+		daemons_report(run, "failed while exiting: the last records may be missing below");
+	return error == -EPIPE ? 0 : error;
+}
+
+static void watched_command(struct run *run)
+{
+	int error = run->keep.path ? keep_begin(&run->keep) : 0;
+
+	if (error == 0)
+		error = watch_start(&run->watch, run->signals.fd);
+	if (error < 0)
+		return; /* the error is printed; exit_code is EXIT_OURS */
+	if (command_run(run) < 0)
+		return;
+	run->end_reported = watch_check(&run->watch);
+	if (run->end_reported)
+		daemons_report(run, "ended while the command ran: later records are missing below");
+	if (watch_end(run) < 0)
+		return;
+	report_end(run, run->watch.store_path, run->page_path || (run->keep.store && !run->keep.is_own));
+}
+
+static int run_watched(struct run *run)
+{
+	if (geteuid() != 0) {
+		fprintf(stderr, "tracer run: %s, and only root can start a probe: sudo tracer run ...\n",
+			run->keep_path ? "a store of its own needs a probe of its own"
+				       : "no tracer daemons are running");
+		return EXIT_OURS;
+	}
+	run->keep.user = &run->invoking;
+	run->keep.path = run->keep_path;
+	if (!run->keep.path) {
+		run->keep.path = *user_store_path() ? user_store_path() : NULL;
+		run->keep.is_own = true;
+	}
+	if (watch_init(&run->watch, run->user.uid, keep_abandon) == 0)
+		watched_command(run);
+	keep_end(&run->keep);
+	if (run->keep.rev) /* interrupted */
+		keep_abandon();
+	watch_remove(&run->watch);
+	return run->exit_code;
+}
+
+/* ---- with the host's daemons ------------------------------------------------- */
+
+static int run_marked(struct run *run, enum freshness freshness)
+{
+	if (command_run(run) < 0)
+		return run->exit_code;
+	if (!run->output && !run->page_path)
+		return run->exit_code;
+	if (freshness == FRESHNESS_UNREADABLE) {
+		fprintf(stderr,
+			"tracer run: recorded, but you cannot read %s: ask to be added to its "
+			"group, or use sudo tracer show\n",
+			options_store_path(run->options));
+		return run->exit_code;
+	}
+	await_stored(run);
+	report_end(run, options_store_path(run->options), run->page_path);
+	return run->exit_code;
+}
+
+static int prepare(struct run *run)
+{
+	int error = user_read_invoking(&run->invoking);
+
+	run->user = run->invoking;
+	if (error == 0 && run->as)
+		error = user_read_named(&run->user, run->as);
+
+	if (error == -ENOENT)
+		return options_misuse(run->options, "no such user: '%s'", run->as);
+	if (error == -EPERM)
+		return options_misuse(run->options, "only root may use --as");
+	if (error == 0)
+		error = output_open(run);
+	if (error == 0)
+		error = child_signals_init(&run->signals);
+	return error < 0 ? EXIT_OURS : 0;
+}
+
+static int run_main(const struct options *options)
+{
+	struct options own = *options;
+	enum freshness freshness;
+	int status;
+
+	/* The run is recorded on this host, so it is read here, even if $TRACER_LAKE is set. */
+	own.store_path = options_services_store_path(options);
+	command.options = &own;
+	command.style.raw = options->raw;
+	status = prepare(&command);
+	if (status)
+		return status;
+	freshness = command.keep_path ? FRESHNESS_STALE : freshness_read(own.store_path);
+	if (!command.keep_path)
+		command.keep_path = options_named_store_path(options);
+	status = freshness == FRESHNESS_STALE ? run_watched(&command) : run_marked(&command, freshness);
+	if (command.output)
+		fclose(command.output);
+	return status;
+}
+
+const struct verb verb_run = {
+	.name = "run",
+	.operands = "COMMAND [ARGUMENT...]",
+	.operands_least = 1,
+	.operands_most = SIZE_MAX,
+	.summary = "run a command and show what it started and used, like time",
+	.description = "Runs COMMAND in the foreground, then prints the run on standard error (as JSON:\n"
+		       "on standard output): its tasks, their tools, and what each used. Nothing\n"
+		       "changes for COMMAND: terminal, signals, descriptors, directory and exit status\n"
+		       "are as without tracer. Under sudo, COMMAND runs as the user who called sudo.\n"
+		       "\n"
+		       "If the tracer daemons are running, they record the run and keep it in their\n"
+		       "store. Otherwise, or with --store, root is needed: a probe and a correlator are\n"
+		       "started for COMMAND alone and end with it.",
+	.options = option_specs,
+	.examples = "  sudo tracer run -- make -j4\n"
+		    "  sudo tracer run --store runs.db -- nextflow run main.nf\n"
+		    "  sudo tracer run --report run.html -- snakemake -j 8\n"
+		    "  sudo tracer run --json --output run.json -- ./pipeline.sh",
+	.completion = "command",
+	.takes_command = true,
+	.main = run_main,
+};

@@ -1,0 +1,431 @@
+/* A probe and a correlator of our own. See watch.h. */
+#include "cli/run/watch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <linux/membarrier.h>
+
+#include "cli/process/program.h"
+#include "common/clock.h"
+
+#define START_TIMEOUT_MS 20000 /* loading takes 0.1 s; a loaded machine takes longer */
+#define STOP_TIMEOUT_MS 60000  /* a full ring takes seconds to store */
+#define KILL_TIMEOUT_MS 5000
+#define GUARD_FD (STDERR_FILENO + 1)
+#define SETTLE_NS 200000000L /* if membarrier(2) does not help: see final_records_await() */
+#define GRACE_PERIODS 4
+#define SYSTEM_UID_MAX 999 /* of systemd, Debian and Red Hat */
+
+const char *watch_name(enum watch_role role)
+{
+	return role == WATCH_PROBE ? PROGRAM_PROBE : PROGRAM_CORRELATOR;
+}
+
+static int64_t now_ms(void)
+{
+	return (int64_t)(clock_read_ns(CLOCK_MONOTONIC) / 1000000);
+}
+
+/* ---- the guard --------------------------------------------------------------- */
+
+static int pid_fd_open(pid_t pid)
+{
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+static void pid_fd_signal(int pid_fd, int signal)
+{
+	syscall(SYS_pidfd_send_signal, pid_fd, signal, NULL, 0);
+}
+
+static bool pid_fd_wait(int pid_fd, int timeout_ms)
+{
+	struct pollfd ended = {.fd = pid_fd, .events = POLLIN};
+
+	return poll(&ended, 1, timeout_ms) == 1;
+}
+
+static void directory_remove(const char *path)
+{
+	DIR *listing = opendir(path);
+	struct dirent *entry;
+
+	while (listing && (entry = readdir(listing)))
+		unlinkat(dirfd(listing), entry->d_name, 0);
+	if (listing)
+		closedir(listing);
+	rmdir(path);
+}
+
+/* Terminates a daemon: SIGTERM, then SIGKILL if it does not end in time. */
+static void daemon_end(int pid_fd)
+{
+	pid_fd_signal(pid_fd, SIGTERM);
+	if (!pid_fd_wait(pid_fd, KILL_TIMEOUT_MS))
+		pid_fd_signal(pid_fd, SIGKILL);
+}
+
+/* Receives the pids of daemons as they start; a pid of 0 means that cleanup is done. If
+ * the pipe is closed without it, the guard does the cleanup in our place. */
+static _Noreturn void guard_main(int fd, const char *directory, void (*abandoned)(void))
+{
+	int pid_fds[WATCH_ROLE_COUNT], count = 0, null_fd = open("/dev/null", O_RDWR);
+	pid_t pid;
+
+	setsid(); /* out of reach of the terminal's signals */
+	for (int standard = 0; standard <= STDERR_FILENO; standard++)
+		dup2(null_fd, standard);
+	dup2(fd, GUARD_FD);
+	closefrom(GUARD_FD + 1); /* a shell's pipes, for example, are only for the command */
+	while (read(GUARD_FD, &pid, sizeof(pid)) == (ssize_t)sizeof(pid)) {
+		if (pid == 0)
+			_exit(0);
+		if (count < WATCH_ROLE_COUNT)
+			pid_fds[count++] = pid_fd_open(pid);
+	}
+	for (int i = count - 1; i >= 0; i--) /* the probe first */
+		daemon_end(pid_fds[i]);
+	directory_remove(directory);
+	abandoned();
+	_exit(0);
+}
+
+static int guard_start(struct watch *watch, void (*abandoned)(void))
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	watch->guard_pid = fork();
+	if (watch->guard_pid == 0) {
+		close(ends[1]);
+		guard_main(ends[0], watch->directory, abandoned);
+	}
+	close(ends[0]);
+	watch->guard_fd = ends[1];
+	return watch->guard_pid < 0 ? -errno : 0;
+}
+
+static void guard_tell(const struct watch *watch, pid_t pid)
+{
+	if (watch->guard_fd >= 0 && write(watch->guard_fd, &pid, sizeof(pid)) != sizeof(pid))
+		return; /* the guard is gone: only we can still clean up */
+}
+
+/* ---- the directory ----------------------------------------------------------- */
+
+/* Returns the first account that exists: the installed one (a person may have its name), or one that
+ * every system has. */
+static const struct passwd *account_find(const char *installed, const char *common, uid_t command_uid)
+{
+	const struct passwd *entry = getpwnam(installed);
+
+	if (!entry || entry->pw_uid > SYSTEM_UID_MAX)
+		entry = getpwnam(common);
+	if (entry && entry->pw_uid == command_uid)
+		entry = getpwnam("bin");
+	if (!entry || entry->pw_uid == command_uid) {
+		fprintf(stderr, "tracer run: neither user %s nor user %s exists to run as, beside the command's\n",
+			installed, common);
+		return NULL;
+	}
+	return entry;
+}
+
+static const struct passwd *account_of(const struct watch *watch, enum watch_role role)
+{
+	return role == WATCH_PROBE ? account_find(TRACER_PROBE_USER, "nobody", watch->command_uid)
+				   : account_find(TRACER_CORRELATOR_USER, "daemon", watch->command_uid);
+}
+
+static int directory_make(struct watch *watch)
+{
+	const char *temporary = getenv("TMPDIR");
+	const char *const parents[] = {"/run", temporary && *temporary == '/' ? temporary : "/tmp", "/tmp"};
+
+	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
+		int size = snprintf(watch->directory, sizeof(watch->directory), "%s/tracer-run-XXXXXX", parents[i]);
+
+		if (size < (int)sizeof(watch->directory) && mkdtemp(watch->directory))
+			return 0;
+	}
+	watch->directory[0] = '\0';
+	return -errno;
+}
+
+/* Lets the correlator write, the probe's group reach the socket, and no other user in. */
+static int directory_open_up(const struct watch *watch)
+{
+	const struct passwd *entry = account_of(watch, WATCH_CORRELATOR);
+	uid_t owner = entry ? entry->pw_uid : 0;
+
+	entry = entry ? account_of(watch, WATCH_PROBE) : NULL;
+	if (!entry)
+		return -ENOENT;
+	return chown(watch->directory, owner, entry->pw_gid) < 0 || chmod(watch->directory, 0710) < 0 ? -errno : 0;
+}
+
+int watch_init(struct watch *watch, uid_t command_uid, void (*abandoned)(void))
+{
+	int error;
+
+	*watch = (struct watch){.guard_fd = -1, .guard_pid = 0, .command_uid = command_uid};
+	for (int role = 0; role < WATCH_ROLE_COUNT; role++)
+		watch->daemons[role].pid_fd = watch->daemons[role].log_fd = -1;
+	error = directory_make(watch);
+	if (error == 0)
+		error = directory_open_up(watch);
+	if (error == 0)
+		error = guard_start(watch, abandoned);
+	if (error < 0) {
+		fprintf(stderr, "tracer run: cannot create a directory for its daemons: %s\n", strerror(-error));
+		return error;
+	}
+	snprintf(watch->store_path, sizeof(watch->store_path), "%s/tracer.db", watch->directory);
+	snprintf(watch->socket_path, sizeof(watch->socket_path), "%s/socket", watch->directory);
+	return 0;
+}
+
+/* ---- the daemons ------------------------------------------------------------- */
+
+static int log_open(struct watch *watch, enum watch_role role)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s.log", watch->directory, watch_name(role));
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	watch->daemons[role].log_fd = fd;
+	return fd < 0 ? -errno : 0;
+}
+
+/* Clears the pid after reaping, so that we never signal a process that reuses it. */
+static void daemon_reap(struct watch_daemon *daemon)
+{
+	while (waitpid(daemon->pid, &daemon->status, 0) < 0 && errno == EINTR)
+		;
+	close(daemon->pid_fd);
+	daemon->pid_fd = -1;
+	daemon->pid = 0;
+}
+
+/* Waits until the daemon has written its readiness byte. */
+static int daemon_await_ready(struct watch *watch, enum watch_role role, int ready_fd, int wake_fd)
+{
+	struct pollfd waits[] = {
+		{.fd = ready_fd, .events = POLLIN},
+		{.fd = wake_fd, .events = POLLIN},
+		{.fd = watch->daemons[role].pid_fd, .events = POLLIN},
+	};
+	char words[512], byte;
+	int count;
+
+	do
+		count = poll(waits, 3, START_TIMEOUT_MS);
+	while (count < 0 && errno == EINTR);
+	if (waits[1].revents)
+		return -EINTR;
+	if (waits[0].revents & POLLIN && read(ready_fd, &byte, 1) == 1)
+		return 0;
+	if (count > 0)
+		pid_fd_wait(watch->daemons[role].pid_fd, KILL_TIMEOUT_MS); /* wait for its error message */
+	program_last_words(watch->daemons[role].log_fd, words, sizeof(words));
+	fprintf(stderr, "tracer run: %s did not start%s%s\n", watch_name(role),
+		*words       ? ": "
+		: count == 0 ? " in time"
+			     : "",
+		words);
+	return count == 0 ? -ETIME : -ECHILD;
+}
+
+/* `*ret_ready_fd` becomes readable once the daemon is ready. Returns 0, or -errno after printing the error. */
+static int daemon_launch(struct watch *watch, enum watch_role role, char *const argv[], int *ret_ready_fd)
+{
+	struct watch_daemon *daemon = &watch->daemons[role];
+	int error = log_open(watch, role);
+
+	if (error == 0)
+		error = program_launch(argv, daemon->log_fd, ret_ready_fd);
+	if (error > 0) {
+		daemon->pid = error;
+		guard_tell(watch, daemon->pid);
+		daemon->pid_fd = pid_fd_open(daemon->pid);
+		error = daemon->pid_fd < 0 ? -errno : 0;
+	}
+	if (error < 0)
+		fprintf(stderr, "tracer run: cannot start %s: %s\n", watch_name(role), strerror(-error));
+	return error;
+}
+
+#define READY_FD "3" /* PROGRAM_READY_FD */
+
+/* The accounts of the daemons, passed to each other on the command line. */
+struct accounts {
+	char correlator[64], correlator_uid[16], probe[64], probe_group[64];
+};
+
+static int accounts_find(const struct watch *watch, struct accounts *accounts)
+{
+	const struct passwd *entry = account_of(watch, WATCH_CORRELATOR);
+	const struct group *group;
+
+	if (!entry)
+		return -ENOENT;
+	snprintf(accounts->correlator, sizeof(accounts->correlator), "%s", entry->pw_name);
+	snprintf(accounts->correlator_uid, sizeof(accounts->correlator_uid), "%u", entry->pw_uid);
+	entry = account_of(watch, WATCH_PROBE);
+	group = entry ? getgrgid(entry->pw_gid) : NULL;
+	if (!group)
+		return -ENOENT;
+	snprintf(accounts->probe, sizeof(accounts->probe), "%s", entry->pw_name);
+	snprintf(accounts->probe_group, sizeof(accounts->probe_group), "%s", group->gr_name);
+	return 0;
+}
+
+static int correlator_launch(struct watch *watch, struct accounts *accounts, int *ret_ready_fd)
+{
+	char path[PATH_MAX];
+	/* clang-format off */
+	char *argv[] = {path, "--once", "--socket", watch->socket_path, "--store", watch->store_path, "--retain", "0",
+			"--log-level", "warning", "--user", accounts->correlator, "--socket-group",
+			accounts->probe_group, "--probe-user", accounts->probe, "--ready-fd", READY_FD, NULL};
+	/* clang-format on */
+
+	return program_find(PROGRAM_CORRELATOR, path) < 0 ? -ENOENT
+							  : daemon_launch(watch, WATCH_CORRELATOR, argv, ret_ready_fd);
+}
+
+static int probe_launch(struct watch *watch, struct accounts *accounts, int *ret_ready_fd)
+{
+	char path[PATH_MAX];
+	/* clang-format off */
+	char *argv[] = {path, "--no-pin", "--quiet", "--socket", watch->socket_path, "--peer-uid",
+			accounts->correlator_uid, "--user", accounts->probe, "--ready-fd", READY_FD, NULL};
+	/* clang-format on */
+
+	return program_find(PROGRAM_PROBE, path) < 0 ? -ENOENT : daemon_launch(watch, WATCH_PROBE, argv, ret_ready_fd);
+}
+
+/* Starts both concurrently: while the correlator creates its store, the probe loads its programs. */
+int watch_start(struct watch *watch, int wake_fd)
+{
+	int ready_fds[WATCH_ROLE_COUNT] = {-1, -1};
+	struct accounts accounts;
+	int error = accounts_find(watch, &accounts);
+
+	if (error == 0)
+		error = correlator_launch(watch, &accounts, &ready_fds[WATCH_CORRELATOR]);
+	if (error == 0)
+		error = probe_launch(watch, &accounts, &ready_fds[WATCH_PROBE]);
+	if (error == 0)
+		error = daemon_await_ready(watch, WATCH_CORRELATOR, ready_fds[WATCH_CORRELATOR], wake_fd);
+	if (error == 0)
+		error = daemon_await_ready(watch, WATCH_PROBE, ready_fds[WATCH_PROBE], wake_fd);
+	for (int role = 0; role < WATCH_ROLE_COUNT; role++)
+		if (ready_fds[role] >= 0)
+			close(ready_fds[role]);
+	return error;
+}
+
+bool watch_check(struct watch *watch)
+{
+	bool bad = false;
+
+	for (int role = 0; role < WATCH_ROLE_COUNT; role++) {
+		struct watch_daemon *daemon = &watch->daemons[role];
+
+		if (daemon->pid == 0 || !pid_fd_wait(daemon->pid_fd, 0))
+			continue;
+		daemon_reap(daemon);
+		bad = bad || !daemon->stopping || daemon->status != 0;
+	}
+	return bad;
+}
+
+/* ---- the end ----------------------------------------------------------------- */
+
+static int daemon_await_end(struct watch_daemon *daemon, int wake_fd, int64_t until_ms)
+{
+	struct pollfd waits[] = {{.fd = daemon->pid_fd, .events = POLLIN}, {.fd = wake_fd, .events = POLLIN}};
+	int64_t left = until_ms - now_ms();
+	int count;
+
+	if (daemon->pid == 0)
+		return daemon->status == 0 ? 0 : -EPIPE;
+	do
+		count = poll(waits, 2, left > 0 ? (int)left : 0);
+	while (count < 0 && errno == EINTR);
+	if (waits[1].revents)
+		return -EINTR;
+	if (!waits[0].revents)
+		return -ETIME;
+	daemon_reap(daemon);
+	return daemon->status == 0 ? 0 : -EPIPE;
+}
+
+/* The final accounting of a process happens when nothing can access it any more: an RCU grace period
+ * after it was reaped, plus the time that the work due then takes. membarrier(2) waits for a grace
+ * period, some 15 ms. One is not enough, several are; on a busy machine they take as long as is
+ * needed. Where they are expedited, it waits for one of its own, which says nothing about the others. */
+static void final_records_await(void)
+{
+	char text[256];
+	bool expedited = atoi(program_read_line("/sys/kernel/rcu_expedited", text)) != 0;
+
+	for (int i = 0; i < GRACE_PERIODS; i++)
+		if (expedited || syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0) {
+			nanosleep(&(struct timespec){0, SETTLE_NS}, NULL);
+			return;
+		}
+}
+
+int watch_stop(struct watch *watch, int wake_fd)
+{
+	struct watch_daemon *probe = &watch->daemons[WATCH_PROBE];
+	struct watch_daemon *correlator = &watch->daemons[WATCH_CORRELATOR];
+	int64_t until_ms = now_ms() + STOP_TIMEOUT_MS;
+	int error, other;
+
+	final_records_await();
+	probe->stopping = correlator->stopping = true;
+	if (probe->pid)
+		pid_fd_signal(probe->pid_fd, SIGTERM);
+	error = daemon_await_end(probe, wake_fd, until_ms);
+	if (error == -EINTR || error == -ETIME)
+		return error;
+	other = daemon_await_end(correlator, wake_fd, until_ms);
+	return error < 0 ? error : other;
+}
+
+void watch_remove(struct watch *watch)
+{
+	for (int role = WATCH_ROLE_COUNT - 1; role >= 0; role--) {
+		struct watch_daemon *daemon = &watch->daemons[role];
+
+		if (daemon->pid && daemon->pid_fd >= 0) {
+			daemon_end(daemon->pid_fd);
+			daemon_reap(daemon);
+		}
+		if (daemon->log_fd >= 0)
+			close(daemon->log_fd);
+	}
+	if (*watch->directory)
+		directory_remove(watch->directory);
+	guard_tell(watch, 0);
+	if (watch->guard_fd >= 0)
+		close(watch->guard_fd);
+	if (watch->guard_pid > 0)
+		while (waitpid(watch->guard_pid, NULL, 0) < 0 && errno == EINTR)
+			;
+}
