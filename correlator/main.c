@@ -9,10 +9,10 @@
 #include <signal.h>
 
 #include "common/log.h"
-#include "common/wire/recording.h"
 #include "correlator/confine.h"
 #include "correlator/options.h"
 #include "correlator/stream/listen.h"
+#include "correlator/stream/recording.h"
 #include "correlator/stream/replay.h"
 #include "correlator/stream/server.h"
 

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "common/wire/recording.h"
+#include "correlator/stream/recording.h"
 #include "correlator/stream/session.h"
 #include "tests/suite.h"
 

@@ -9,7 +9,7 @@
 
 #include "common/log.h"
 #include "common/progress.h"
-#include "common/wire/recording.h"
+#include "correlator/stream/recording.h"
 
 #define MESSAGES_PER_COMMIT 50000
 #define MESSAGES_PER_PROGRESS 1000 /* some ms */

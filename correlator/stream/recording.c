@@ -1,5 +1,5 @@
 /* Reading and starting recordings. See recording.h. */
-#include "common/wire/recording.h"
+#include "correlator/stream/recording.h"
 
 #include <errno.h>
 #include <string.h>
