@@ -7,7 +7,7 @@
 
 #include "common/print.h"
 #include "common/privilege.h"
-#include "common/shipping.h"
+#include "common/shipper_status.h"
 #include "common/yaml/entries.h"
 #include "common/yaml/suggest.h"
 #include "correlator/host/host.h"
@@ -81,7 +81,7 @@ static const struct option_program program = {
 		{"store-max", "SIZE", "delete above this size, sent or not, from users above\n"
 		 "their share first; 0: never", option_take_size, AT(retention.bytes_max), 0, INT64_MAX, .initial = "10G"},
 		{"shipper", "DIR", "state directory of tracer-shipper; rows not sent yet\n"
-		 "are kept", option_take_text, AT(retention.shipper), .initial = SHIPPING_STATE_DEFAULT},
+		 "are kept", option_take_text, AT(retention.shipper), .initial = SHIPPER_STATE_DEFAULT},
 		{"host-period", "SECONDS", "interval between host samples, 0: never",
 		 option_take_number, AT(host_period_s), 0, 3600, .initial = "10"},
 		{"cluster", "NAME", "cluster of this host; job ids are unique within it\n"

@@ -9,7 +9,7 @@
 #include "common/log.h"
 #include "common/loop.h"
 #include "common/ready.h"
-#include "common/shipping.h"
+#include "common/shipper_status.h"
 #include "shipper/quarantine.h"
 #include "shipper/file.h"
 #include "shipper/gather.h"
@@ -59,9 +59,9 @@ struct shipper {
 	uint64_t too_large_bytes; /* smallest batch rejected as too large; 0: none */
 	struct cloud *cloud;
 	bool cloud_pending; /* the first answer is outstanding */
-	struct shipping_status status;
+	struct shipper_status status;
 	int64_t logged_unix_ns;
-	char logged[SHIPPING_TEXT_BYTES];
+	char logged[SHIPPER_STATUS_TEXT_BYTES];
 	bool stopping;
 	int result;
 };
@@ -73,18 +73,18 @@ static void ahead_due(uv_timer_t *timer);
 
 static void status_write(struct shipper *shipper)
 {
-	struct shipping_status *status = &shipper->status;
+	struct shipper_status *status = &shipper->status;
 	char *text;
 	int error = -ENOMEM;
 
 	status->updated_unix_ns = (int64_t)clock_unix_ns();
 	status->attempt_count = shipper->retry.attempts;
-	text = shipping_status_format(status);
+	text = shipper_status_format(status);
 	if (text)
-		error = file_write(shipper->settings->state, SHIPPING_STATUS_FILE, text, strlen(text), 0644, false);
+		error = file_write(shipper->settings->state, SHIPPER_STATUS_FILE, text, strlen(text), 0644, false);
 	/* On a full disk, overwrite in place: the status must report exactly that. */
 	if (error == -ENOSPC || error == -EDQUOT)
-		error = file_overwrite(shipper->settings->state, SHIPPING_STATUS_FILE, text, strlen(text));
+		error = file_overwrite(shipper->settings->state, SHIPPER_STATUS_FILE, text, strlen(text));
 	free(text);
 	if (error < 0)
 		log_debug("cannot write the status: %s", strerror(-error));
@@ -93,7 +93,7 @@ static void status_write(struct shipper *shipper)
 /* Logs a failure once, then every ten minutes while it persists. */
 static void note_failure(struct shipper *shipper, const char *reason)
 {
-	struct shipping_status *status = &shipper->status;
+	struct shipper_status *status = &shipper->status;
 	int64_t now_ns = (int64_t)clock_unix_ns();
 
 	status->last_error_unix_ns = now_ns;
@@ -110,7 +110,7 @@ static void note_failure(struct shipper *shipper, const char *reason)
 
 static void note_success(struct shipper *shipper)
 {
-	struct shipping_status *status = &shipper->status;
+	struct shipper_status *status = &shipper->status;
 
 	status->last_success_unix_ns = (int64_t)clock_unix_ns();
 	if (status->failing_since_unix_ns)
@@ -263,7 +263,7 @@ static void store_failed(struct shipper *shipper)
 
 static void round_end(struct shipper *shipper)
 {
-	struct shipping_status *status = &shipper->status;
+	struct shipper_status *status = &shipper->status;
 	struct gather_snapshot snapshot;
 
 	if (gather_examine(&shipper->gather, &snapshot) == 0 && !snapshot.is_empty)
@@ -278,7 +278,7 @@ static void round_end(struct shipper *shipper)
 /* Returns 1 if the round can proceed; 0 if there is nothing to read yet; -errno. */
 static int round_begin(struct shipper *shipper)
 {
-	struct shipping_status *status = &shipper->status;
+	struct shipper_status *status = &shipper->status;
 	int result = gather_open(&shipper->gather);
 
 	if (result == 0)
@@ -497,7 +497,7 @@ static void gather_more(struct shipper *shipper)
 
 static void batch_accepted(struct shipper *shipper)
 {
-	struct shipping_status *status = &shipper->status;
+	struct shipper_status *status = &shipper->status;
 
 	status->sent_batch_count++;
 	status->sent_row_count += (int64_t)shipper->batch.row_count;
@@ -512,7 +512,7 @@ static void batch_accepted(struct shipper *shipper)
 
 static void batch_refused(struct shipper *shipper, const struct verdict *verdict)
 {
-	struct shipping_status *status = &shipper->status;
+	struct shipper_status *status = &shipper->status;
 	int64_t dropped;
 
 	if (++shipper->refusals < REFUSALS_BELIEVED) {
@@ -692,7 +692,7 @@ static int shipper_prepare(struct shipper *shipper)
 			  state, strerror(-error));
 		return error;
 	}
-	shipping_status_read(state, &shipper->status); /* counters continue, or start at 0 */
+	shipper_status_read(state, &shipper->status); /* counters continue, or start at 0 */
 	snprintf(shipper->status.sink, sizeof(shipper->status.sink), "%s", shipper->type->name);
 	shipper->status.failing_since_unix_ns = 0;
 	error = uv_loop_init(&shipper->loop);

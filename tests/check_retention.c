@@ -2,7 +2,7 @@
 
 #include "analysis/query/ask.h"
 #include "common/log.h"
-#include "common/shipping.h"
+#include "common/shipper_status.h"
 #include "correlator/rows/retention.h"
 #include "tests/stores.h"
 
@@ -106,14 +106,14 @@ static int64_t status_age_ns;
 
 static void write_status(int64_t first_seen_unix_ns, int64_t rev, int64_t unix_ns)
 {
-	struct shipping_status status = {.store_first_seen_unix_ns = first_seen_unix_ns,
-					 .updated_unix_ns = NOW_UNIX_NS - status_age_ns,
-					 .shipped_rev = rev,
-					 .shipped_unix_ns = unix_ns};
-	char file_path[160], *text = shipping_status_format(&status);
+	struct shipper_status status = {.store_first_seen_unix_ns = first_seen_unix_ns,
+					.updated_unix_ns = NOW_UNIX_NS - status_age_ns,
+					.shipped_rev = rev,
+					.shipped_unix_ns = unix_ns};
+	char file_path[160], *text = shipper_status_format(&status);
 	FILE *file;
 
-	snprintf(file_path, sizeof(file_path), "%s/" SHIPPING_STATUS_FILE, directory);
+	snprintf(file_path, sizeof(file_path), "%s/" SHIPPER_STATUS_FILE, directory);
 	file = fopen(file_path, "w");
 	ck_assert_ptr_nonnull(file);
 	fputs(text, file);
@@ -205,7 +205,7 @@ TEST(status_of_another_store_or_none_keeps_all)
 	write_status(FIRST_SEEN_UNIX_NS + 1, current_rev(), NOW_UNIX_NS);
 	expire_by_age(5);
 	ck_assert_int_eq(count_of("runs"), 10);
-	snprintf(command, sizeof(command), "printf nonsense > '%s/" SHIPPING_STATUS_FILE "'", directory);
+	snprintf(command, sizeof(command), "printf nonsense > '%s/" SHIPPER_STATUS_FILE "'", directory);
 	ck_assert_int_eq(system(command), 0);
 	expire_by_age(5);
 	ck_assert_int_eq(count_of("runs"), 10);

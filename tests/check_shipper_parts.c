@@ -2,7 +2,7 @@
  * tests/shipper tests the whole program. */
 
 #include "common/http/secret_file.h"
-#include "common/shipping.h"
+#include "common/shipper_status.h"
 #include "shipper/batch.h"
 #include "shipper/cloud.h"
 #include "shipper/cursor.h"
@@ -291,15 +291,15 @@ TEST(right_cursor_is_not_refused)
 TEST(status_that_is_no_file_is_refused)
 {
 	char path[PATH_MAX];
-	struct shipping_status status;
+	struct shipper_status status;
 
-	ck_assert_int_eq(file_path(path, directory, SHIPPING_STATUS_FILE), 0);
-	ck_assert_int_eq(shipping_status_read(directory, &status), -ENOENT);
+	ck_assert_int_eq(file_path(path, directory, SHIPPER_STATUS_FILE), 0);
+	ck_assert_int_eq(shipper_status_read(directory, &status), -ENOENT);
 	ck_assert_int_eq(mkfifo(path, 0644), 0);
-	ck_assert_int_eq(shipping_status_read(directory, &status), -EBADMSG);
+	ck_assert_int_eq(shipper_status_read(directory, &status), -EBADMSG);
 	ck_assert_int_eq(unlink(path), 0);
 	ck_assert_int_eq(symlink("/dev/zero", path), 0);
-	ck_assert_int_eq(shipping_status_read(directory, &status), -ELOOP);
+	ck_assert_int_eq(shipper_status_read(directory, &status), -ELOOP);
 }
 
 /* ---- waits --------------------------------------------------------------------------- */

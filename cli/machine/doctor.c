@@ -19,14 +19,14 @@
 #include "cli/process/program.h"
 #include "cli/screen/units.h"
 #include "cli/site_rules.h"
-#include "common/shipping.h"
+#include "common/shipper_status.h"
 
 #define CAPABILITY_PERFMON 38
 #define CAPABILITY_BPF 39
 #define CAPABILITY_ADMIN 21
 #define DISK_LEAST_BYTES (1LL << 30) /* a busy host's month is a few hundred MiB */
 
-static const char *rules, *shipper = SHIPPING_STATE_DEFAULT;
+static const char *rules, *shipper = SHIPPER_STATE_DEFAULT;
 
 static const struct option_spec option_specs[] = {
 	OPTION_SPEC_JSON,

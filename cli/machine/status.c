@@ -10,14 +10,14 @@
 #include "cli/site_rules.h"
 #include "cli/source.h"
 #include "common/clock.h"
-#include "common/shipping.h"
+#include "common/shipper_status.h"
 
 #define LOSS_RECENT_NS (86400 * 1000000000LL) /* older losses are history, not a fault */
 
 #define HOST_SILENT_NS (10 * 60 * 1000000000LL) /* a few intervals of the shipper */
 #define HOSTS_NAMED 20
 
-static const char *rules, *shipper = SHIPPING_STATE_DEFAULT;
+static const char *rules, *shipper = SHIPPER_STATE_DEFAULT;
 
 static const struct option_spec option_specs[] = {
 	OPTION_SPEC_JSON,

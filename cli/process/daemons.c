@@ -16,7 +16,7 @@
 #include "cli/process/program.h"
 #include "cli/screen/units.h"
 #include "common/clock.h"
-#include "common/shipping.h"
+#include "common/shipper_status.h"
 
 #define COMM_MAX 15         /* bytes of a name that the kernel keeps */
 #define STAT_START_FIELD 22 /* starttime in /proc/PID/stat, in clock ticks since boot */
@@ -199,20 +199,20 @@ enum freshness freshness_read(const char *store_path)
 
 /* ---- the shipper ------------------------------------------------------------- */
 
-static int64_t lag_revs(const struct shipping_status *status)
+static int64_t lag_revs(const struct shipper_status *status)
 {
 	return status->store_rev > status->shipped_rev ? status->store_rev - status->shipped_rev : 0;
 }
 
 /* How long the oldest row that has not arrived has been waiting; -1 if none has ever arrived. */
-static int64_t lag_ns(const struct shipping_status *status)
+static int64_t lag_ns(const struct shipper_status *status)
 {
 	if (lag_revs(status) == 0)
 		return 0;
 	return status->shipped_unix_ns ? (int64_t)clock_unix_ns() - status->shipped_unix_ns : -1;
 }
 
-static void tell_lag(const struct shipping_status *status, bool is_running, struct remarks *remarks)
+static void tell_lag(const struct shipper_status *status, bool is_running, struct remarks *remarks)
 {
 	bool failing = status->failing_since_unix_ns != 0;
 	struct remark *remark;
@@ -234,7 +234,7 @@ static void tell_lag(const struct shipping_status *status, bool is_running, stru
 		remark_fix(remark, "%s", status->last_error);
 }
 
-static void tell_quarantined(const struct shipping_status *status, const char *directory, struct remarks *remarks)
+static void tell_quarantined(const struct shipper_status *status, const char *directory, struct remarks *remarks)
 {
 	if (status->quarantined_row_count == 0)
 		return;
@@ -245,13 +245,13 @@ static void tell_quarantined(const struct shipping_status *status, const char *d
 		   "see %s/quarantine for the reasons; tracer ship --from sends them again", directory);
 }
 
-static json_t *status_json(const struct shipping_status *status)
+static json_t *status_json(const struct shipper_status *status)
 {
 	json_t *json = json_object();
 
 #define I(name) json_object_set_new(json, #name, json_integer(status->name));
 #define T(name) json_object_set_new(json, #name, json_string(status->name));
-	SHIPPING_STATUS(I, T)
+	SHIPPER_STATUS(I, T)
 #undef I
 #undef T
 	json_object_set_new(json, "lag_revs", json_integer(lag_revs(status)));
@@ -262,8 +262,8 @@ static json_t *status_json(const struct shipping_status *status)
 void daemons_check_shipper(const char *directory, bool is_running, struct remarks *remarks, json_t *json)
 {
 	int64_t rev = json_integer_value(json_object_get(json_object_get(json, "stream"), "rev"));
-	struct shipping_status status;
-	int error = shipping_status_read(directory, &status);
+	struct shipper_status status;
+	int error = shipper_status_read(directory, &status);
 
 	if (error == 0 && rev > status.store_rev)
 		status.store_rev = rev;
@@ -273,7 +273,7 @@ void daemons_check_shipper(const char *directory, bool is_running, struct remark
 		return;
 	}
 	if (error < 0) {
-		remark_fix(remarks_add(remarks, REMARK_LIMITED, "shipper", "%s/%s: %s", directory, SHIPPING_STATUS_FILE,
+		remark_fix(remarks_add(remarks, REMARK_LIMITED, "shipper", "%s/%s: %s", directory, SHIPPER_STATUS_FILE,
 				       error == -EBADMSG ? "damaged" : strerror(-error)),
 			   "see the log: journalctl -u tracer-shipper");
 		return;

@@ -9,7 +9,7 @@
 #define OPTION_SPEC_SHIPPER(directory) \
 	{ \
 		"shipper", 0, "DIR", "directory", \
-			"read the shipper's status from DIR (else " SHIPPING_STATE_DEFAULT ")", .text = &(directory) \
+			"read the shipper's status from DIR (else " SHIPPER_STATE_DEFAULT ")", .text = &(directory) \
 	}
 
 struct daemon_info {

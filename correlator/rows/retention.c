@@ -6,7 +6,7 @@
 
 #include "common/identity.h"
 #include "common/log.h"
-#include "common/shipping.h"
+#include "common/shipper_status.h"
 
 #define DAY_NS (86400 * 1000000000LL)
 /* A run's rows are written within seconds of its end, but the wall clock may have been changed. */
@@ -50,20 +50,20 @@ struct shipped {
 static int shipped_read(const struct retention *retention, const struct retention_now *now, struct shipped *ret_shipped)
 {
 	const char *shipper = retention->options.shipper;
-	struct shipping_status status;
+	struct shipper_status status;
 	struct retention_host host;
 	int error = host_read(retention->store, &host);
 
 	if (error < 0)
 		return error;
-	error = shipping_status_read(shipper, &status);
+	error = shipper_status_read(shipper, &status);
 	*ret_shipped = (struct shipped){0};
 	if (error == -ENOENT || error == -ENOTDIR) {
 		ret_shipped->rev = ret_shipped->unix_ns = INT64_MAX;
 		return 0;
 	}
 	if (error < 0) {
-		log_warning("%s/" SHIPPING_STATUS_FILE ": %s: keeping rows that the shipper may not have sent", shipper,
+		log_warning("%s/" SHIPPER_STATUS_FILE ": %s: keeping rows that the shipper may not have sent", shipper,
 			    error == -EBADMSG ? "damaged" : strerror(-error));
 		return 0;
 	}

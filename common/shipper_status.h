@@ -8,12 +8,12 @@
 
 #include <stdint.h>
 
-#define SHIPPING_STATE_DEFAULT TRACER_STATE_DIR "-shipper"
-#define SHIPPING_STATUS_FILE "status.json"
-#define SHIPPING_TEXT_BYTES 512
+#define SHIPPER_STATE_DEFAULT TRACER_STATE_DIR "-shipper"
+#define SHIPPER_STATUS_FILE "status.json"
+#define SHIPPER_STATUS_TEXT_BYTES 512
 
 /* I(name): a number. T(name): a text. A time is 0 if the event never happened. */
-#define SHIPPING_STATUS(I, T) \
+#define SHIPPER_STATUS(I, T) \
 	T(sink)   /* clickhouse, ndjson */ \
 	T(target) /* destination: a URL without secrets, or a directory */ \
 	I(updated_unix_ns) \
@@ -34,16 +34,16 @@
 	I(quarantine_dropped_row_count) /* of these, dropped because the quarantine was full */ \
 	T(cloud)                        /* provider and instance; "" if disabled or not in a cloud */
 
-struct shipping_status {
+struct shipper_status {
 #define I(name) int64_t name;
-#define T(name) char name[SHIPPING_TEXT_BYTES];
-	SHIPPING_STATUS(I, T)
+#define T(name) char name[SHIPPER_STATUS_TEXT_BYTES];
+	SHIPPER_STATUS(I, T)
 #undef I
 #undef T
 };
 
 /* Returns 0; -ENOENT if no shipper has ever run; -EBADMSG if it is not a status file; -errno. */
-int shipping_status_read(const char *directory, struct shipping_status *ret_status);
+int shipper_status_read(const char *directory, struct shipper_status *ret_status);
 
 /* Returns the status as JSON, which the caller frees; NULL if out of memory. */
-char *shipping_status_format(const struct shipping_status *status);
+char *shipper_status_format(const struct shipper_status *status);

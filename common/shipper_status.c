@@ -1,5 +1,5 @@
-/* The shipper's status file. See shipping.h. */
-#include "common/shipping.h"
+/* The shipper's status file. See shipper_status.h. */
+#include "common/shipper_status.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,15 +13,15 @@
 
 #define STATUS_BYTES_MAX 65536
 
-int shipping_status_read(const char *directory, struct shipping_status *ret_status)
+int shipper_status_read(const char *directory, struct shipper_status *ret_status)
 {
-	struct shipping_status status = {0};
+	struct shipper_status status = {0};
 	char path[PATH_MAX], text[STATUS_BYTES_MAX];
 	json_t *root;
 	ssize_t size;
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/" SHIPPING_STATUS_FILE, directory);
+	snprintf(path, sizeof(path), "%s/" SHIPPER_STATUS_FILE, directory);
 	/* The directory belongs to the shipper, which is exposed to the network: a FIFO or symbolic link
 	 * there must not block or redirect the reader. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
@@ -38,7 +38,7 @@ int shipping_status_read(const char *directory, struct shipping_status *ret_stat
 #define T(name) \
 	snprintf(status.name, sizeof(status.name), "%s", \
 		 json_is_string(json_object_get(root, #name)) ? json_string_value(json_object_get(root, #name)) : "");
-	SHIPPING_STATUS(I, T)
+	SHIPPER_STATUS(I, T)
 #undef I
 #undef T
 	json_decref(root);
@@ -49,20 +49,20 @@ int shipping_status_read(const char *directory, struct shipping_status *ret_stat
 /* A text may come from a server and hold any byte. */
 static json_t *safe_string(const char *text)
 {
-	char safe[4 * SHIPPING_TEXT_BYTES + 1];
+	char safe[4 * SHIPPER_STATUS_TEXT_BYTES + 1];
 
 	text_escape(text, strlen(text), safe, sizeof(safe));
 	return json_string(safe);
 }
 
-char *shipping_status_format(const struct shipping_status *status)
+char *shipper_status_format(const struct shipper_status *status)
 {
 	json_t *root = json_object();
 	char *text;
 
 #define I(name) json_object_set_new(root, #name, json_integer(status->name));
 #define T(name) json_object_set_new(root, #name, safe_string(status->name));
-	SHIPPING_STATUS(I, T)
+	SHIPPER_STATUS(I, T)
 #undef I
 #undef T
 	text = json_dumps(root, JSON_INDENT(1));
