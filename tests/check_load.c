@@ -5,6 +5,7 @@
 #include "common/log.h"
 #include "correlator/stream/recording.h"
 #include "correlator/stream/session.h"
+#include "tests/dump.h"
 #include "tests/suite.h"
 
 #define MESSAGES_PER_COMMIT 7
@@ -106,7 +107,7 @@ static FILE *dumped(const char *name, bool is_restarted)
 	snprintf(correlator->path, sizeof(correlator->path), "%s/%d.db", directory, is_restarted);
 	start(correlator);
 	replay(correlator, name, is_restarted);
-	ck_assert_int_eq(store_dump(correlator->store, fileno(file)), 0);
+	ck_assert_int_eq(store_dump(correlator->store, file), 0);
 	stop(correlator);
 	free(correlator);
 	rewind(file);

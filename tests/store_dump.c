@@ -2,9 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "common/store/store.h"
+#include "tests/dump.h"
 
 int main(int argc, char **argv)
 {
@@ -20,7 +19,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "store_dump: %s\n", error.text);
 		return EXIT_FAILURE;
 	}
-	r = store_dump(store, STDOUT_FILENO);
+	r = store_dump(store, stdout);
 	if (r < 0)
 		fprintf(stderr, "store_dump: %s\n", strerror(-r));
 	store_close(store);

@@ -236,7 +236,3 @@ struct store_value store_result_get(struct store_result *result, const char *col
 ROWS(R)
 #undef R
 void store_result_free(struct store_result *result);
-
-/* Dumps all tables in a fixed order of rows and columns, one line per row, without `rev` and
- * commit times: two stores with the same content print the same bytes. */
-int store_dump(struct store *store, int fd);
