@@ -151,7 +151,7 @@ static int cursor_follow(struct shipper *shipper)
 	if (is_of && snapshot->rev >= highest_rev(cursor))
 		return 1;
 	/* A crash of the machine may undo commits; the correlator then continues far above the
-	 * revisions it had assigned (common/store/writer.c). Here it has not started yet. */
+	 * revisions it had assigned (correlator/store/writer.c). Here it has not started yet. */
 	if (is_of && !snapshot->is_of_this_boot)
 		return 0;
 	if (cursor->base_version)

@@ -7,6 +7,7 @@
 #include "analysis/query/ask.h"
 #include "analysis/query/joined.h"
 #include "common/store/driver.h"
+#include "correlator/store/writer.h"
 #include "tests/suite.h"
 
 static const struct {

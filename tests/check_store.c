@@ -12,6 +12,7 @@
 
 #include "analysis/query/ask.h"
 #include "common/store/internal.h"
+#include "correlator/store/copy.h"
 
 static struct store_error error_text;
 

@@ -1,7 +1,7 @@
-/* A store in the test's own directory: shared by the tests of common/store. */
+/* A store in the test's own directory: shared by the tests of the store. */
 #pragma once
 
-#include "common/store/store.h"
+#include "correlator/store/writer.h"
 #include "tests/suite.h"
 
 /* Newline, escape sequence, invalid UTF-8. */

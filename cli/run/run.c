@@ -19,6 +19,7 @@
 #include "cli/source.h"
 #include "common/print.h"
 #include "common/progress.h"
+#include "correlator/store/copy.h"
 
 #define EXIT_OURS 125                    /* we failed, not the command: as in env(1) and timeout(1) */
 #define PID_NAMESPACE_INITIAL 0xEFFFFFFC /* its inode: the kernel's PROC_PID_INIT_INO */

@@ -35,7 +35,7 @@ struct store_result {
 	int error;         /* of the reader: access to a missing column */
 };
 
-/* The SQLite driver, for stores opened by store.c. */
+/* The SQLite driver. */
 extern const struct store_driver store_driver_sqlite;
 
 /* Returns the text of queries/NAME.sql, or NULL if there is none. */

@@ -6,25 +6,17 @@
 #include "store-entities.h"
 #include "store-migrations.h"
 #include "store-queries.h"
-#include "store-statements.h"
 #include "store-views.h"
 
-struct text {
-	const char *file; /* NAME.sql */
-	const char *sql;
-};
-
 #define X(name, file) {file, name},
-static const struct text queries[] = {STORE_SQL_QUERIES(X)};
-static const struct text statements[] = {STORE_SQL_STATEMENTS(X)};
-static const struct text migrations[] = {STORE_SQL_MIGRATIONS(X)};
-static const struct text entities[] = {STORE_SQL_ENTITIES(X)};
+static const struct store_sql queries[] = {STORE_SQL_QUERIES(X)};
+static const struct store_sql migrations[] = {STORE_SQL_MIGRATIONS(X)};
+static const struct store_sql entities[] = {STORE_SQL_ENTITIES(X)};
 #undef X
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-_Static_assert(COUNT(statements) <= STORE_STATEMENTS_MAX, "raise STORE_STATEMENTS_MAX");
 
-static const struct text *text_find(const struct text *texts, size_t count, const char *name)
+const struct store_sql *store_sql_find(const struct store_sql *texts, size_t count, const char *name)
 {
 	size_t size = strlen(name);
 
@@ -52,19 +44,9 @@ const char *store_entity_name(size_t index)
 
 const char *store_own_query(const char *name)
 {
-	const struct text *text = text_find(queries, COUNT(queries), name);
+	const struct store_sql *text = store_sql_find(queries, COUNT(queries), name);
 
 	return text ? text->sql : NULL;
-}
-
-const char *store_statement_text(const char *name, size_t *ret_index)
-{
-	const struct text *text = text_find(statements, COUNT(statements), name);
-
-	if (!text)
-		return NULL;
-	*ret_index = (size_t)(text - statements);
-	return text->sql;
 }
 
 const char *store_migration_text(int version)

@@ -87,7 +87,8 @@ static void reader_close(struct store *store)
 {
 	for (size_t i = 0; i < STORE_STATEMENTS_KEPT; i++)
 		sqlite3_finalize(store->kept[i]);
-	store_destroy(store);
+	sqlite3_close(store->db);
+	free(store);
 }
 
 /* ---- user-supplied queries ----------------------------------------------------- */
@@ -246,11 +247,33 @@ static void end_reading(struct store *store)
 		sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
 }
 
+static int read_stream(struct store *store, struct store_stream *ret_stream)
+{
+	struct store_result *result;
+	int more = store_query(store, "read_stream", NULL, &result);
+
+	if (more < 0)
+		return more;
+	more = store_result_next(result);
+	if (more == 1) {
+		*ret_stream = (struct store_stream){
+			.ring_epoch = (uint64_t)result_value(result, 1).integer,
+			.ring_offset = (uint64_t)result_value(result, 2).integer,
+			.rev = (uint64_t)result_value(result, 3).integer,
+			.committed_boot_ns = (uint64_t)result_value(result, 4).integer,
+			.committed_unix_ns = (uint64_t)result_value(result, 5).integer,
+		};
+		snprintf(ret_stream->boot_id, sizeof(ret_stream->boot_id), "%s", result_value(result, 0).data);
+	}
+	store_result_free(result);
+	return more == 0 ? -ENODATA : more < 0 ? more : 0;
+}
+
 const struct store_driver store_driver_sqlite = {
 	.close = reader_close,
 	.begin_reading = begin_reading,
 	.end_reading = end_reading,
-	.read_stream = store_read_stream_row,
+	.read_stream = read_stream,
 	.query = query_run,
 	.next = result_next,
 	.width = result_width,

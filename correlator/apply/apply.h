@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "common/store/store.h"
+#include "correlator/store/writer.h"
 #include "correlator/model/device.h"
 #include "correlator/model/model.h"
 

@@ -1,10 +1,10 @@
 /* See cgroup.h. */
 #include "correlator/model/cgroup.h"
 
-#include "common/store/store.h"
 #include "correlator/model/container.h"
 #include "correlator/model/container_name.h"
 #include "correlator/model/model.h"
+#include "correlator/store/writer.h"
 
 struct cgroup *cgroup_known(struct model *model, uint64_t cgroup_id)
 {
@@ -61,7 +61,7 @@ static struct cgroup *cgroup_load(struct model *model, uint64_t cgroup_id)
 	struct store_result *result;
 	struct cgroup *cgroup = NULL;
 
-	if (store_query(model->store, "cgroup_path", row, &result) < 0)
+	if (store_query_own(model->store, "cgroup_path", row, &result) < 0)
 		return NULL;
 	if (store_result_next(result) == 1) {
 		struct store_value path = store_result_get(result, "path");

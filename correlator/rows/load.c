@@ -13,7 +13,6 @@
 #include <utlist.h>
 
 #include "common/log.h"
-#include "common/store/store.h"
 #include "correlator/model/command.h"
 #include "correlator/model/container.h"
 #include "correlator/model/group.h"
@@ -25,6 +24,7 @@
 #include "correlator/model/tool.h"
 #include "correlator/rows/exchange.h"
 #include "correlator/rows/persist.h"
+#include "correlator/store/writer.h"
 
 /* Kinds of entities that are looked up by id during loading. */
 enum who { WHO_CONTAINER, WHO_RUN, WHO_TASK, WHO_GROUP, WHO_TOOL };
@@ -283,7 +283,7 @@ static int load_rows(struct loader *loader)
 	int r = 0;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && r == 0; i++) {
-		r = store_query(loader->model->store, kinds[i].query, &none, &result);
+		r = store_query_own(loader->model->store, kinds[i].query, &none, &result);
 		if (r < 0)
 			return r;
 		while ((r = store_result_next(result)) == 1)

@@ -9,7 +9,6 @@
 
 #include <utlist.h>
 
-#include "common/store/store.h"
 #include "correlator/model/cgroup.h"
 #include "correlator/model/collect.h"
 #include "correlator/model/command.h"
@@ -22,6 +21,7 @@
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
 #include "correlator/rows/exchange.h"
+#include "correlator/store/writer.h"
 
 #define LAST_SEEN_PERIOD_NS (30 * INT64_C(1000000000))
 

@@ -15,7 +15,7 @@
  */
 #pragma once
 
-#include "common/store/store.h"
+#include "correlator/store/writer.h"
 
 struct retention_options {
 	int64_t days;        /* 0: keep forever */

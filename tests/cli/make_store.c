@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "common/identity.h"
-#include "common/store/store.h"
+#include "correlator/store/writer.h"
 
 #define MS 1000000LL
 #define SECOND (1000 * MS)

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "common/store/internal.h"
+#include "correlator/store/internal.h"
 
 /* Writes "TEXT\0" for each of the five texts, "\1" for NULL. Returns the size, or 0 if too long for the cache. */
 static size_t key_write(const struct row_process *row, char key[STORE_IMAGE_KEY_MAX])
@@ -33,7 +33,7 @@ static struct store_image *slot_of(struct store *store, const char *key, size_t 
 
 	for (size_t i = 0; i < size; i++)
 		hash = (hash ^ (unsigned char)key[i]) * 16777619U;
-	return &store->images[hash % STORE_IMAGES_REMEMBERED];
+	return &writer_of(store)->images[hash % STORE_IMAGES_REMEMBERED];
 }
 
 static bool is_kept_in(const struct store_image *slot, const char *key, size_t size)
@@ -97,13 +97,14 @@ int store_image_id(struct store *store, const struct row_process *row, int64_t *
 {
 	char key[STORE_IMAGE_KEY_MAX];
 	size_t size = key_write(row, key);
-	struct store_image *slot = store->last_image; /* most often a hit: similar processes start together */
+	/* Most often a hit: similar processes start together. */
+	struct store_image *slot = writer_of(store)->last_image;
 	int64_t id = 0;
 	int error;
 
 	if (!slot || !is_kept_in(slot, key, size))
 		slot = slot_of(store, key, size);
-	store->last_image = slot;
+	writer_of(store)->last_image = slot;
 	if (is_kept_in(slot, key, size)) {
 		*ret_id = slot->id;
 		return 0;
@@ -127,5 +128,5 @@ int store_image_id(struct store *store, const struct row_process *row, int64_t *
 void store_forget_images(struct store *store)
 {
 	for (size_t i = 0; i < STORE_IMAGES_REMEMBERED; i++)
-		store->images[i].id = 0;
+		writer_of(store)->images[i].id = 0;
 }

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/store/internal.h"
+#include "correlator/store/internal.h"
 
 #define SHM_LOCK_BYTE 120 /* of WAL_WRITE_LOCK; this and the order are part of SQLite's file format (walformat) */
 #define SHM_READ_MARK 3   /* after the locks for writing, checkpoints and recovery */

@@ -1,7 +1,7 @@
-/* Retention: deletes what ended long ago, runs as a whole, in bounded steps. See store.h. */
+/* Retention: deletes what ended long ago, runs as a whole, in bounded steps. See writer.h. */
 #include <errno.h>
 
-#include "common/store/internal.h"
+#include "correlator/store/internal.h"
 
 /* Pages released per call: 16 MiB, so that the writer is not blocked for long. */
 #define VACUUM_PAGES "4096"

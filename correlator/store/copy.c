@@ -1,4 +1,4 @@
-/* Copying of one run to another store, for `tracer run`. See store.h.
+/* Copying of one run to another store, for `tracer run`. See copy.h.
  *
  * While the run goes on, the rows that changed are copied. A process may be taken for one of the run's first, and turn
  * out to be of another later. So in the end the whole run is copied once more, in place of what is there. */
@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/store/internal.h"
+#include <sys/file.h>
+
+#include "correlator/store/copy.h"
+#include "correlator/store/internal.h"
 
 #define R(NAME, name, table, key) \
 	__attribute__((unused)) static int name##_copy(struct store *to, struct store_result *result) \
@@ -135,7 +138,7 @@ int store_copy_run(struct store *to, struct store *from, const struct row_run *r
 
 /* ---- opening ------------------------------------------------------------------ */
 
-int store_clean(struct store *store, int64_t bytes_max)
+static int store_clean(struct store *store, int64_t bytes_max)
 {
 	struct store_expiry expiry = {.before_unix_ns = INT64_MAX, .shipped_rev = INT64_MAX};
 	struct store_expired expired;
@@ -156,4 +159,35 @@ int store_clean(struct store *store, int64_t bytes_max)
 			expiry.first_rev = expiry.last_rev;
 	}
 	return error < 0 || expiry.first_rev == 0 ? error : store_tidy(store);
+}
+
+int store_open_shared(const char *path, int64_t bytes_max, struct store **ret_store, struct store_error *ret_error)
+{
+	struct store *store;
+	int error = store_open_for_writing(path, true, &store, ret_error);
+
+	if (error == 0)
+		error = store_clean(store, bytes_max);
+	else if (error == 1)
+		error = 0;
+	else
+		return error;
+	if (error == 0 && flock(writer_of(store)->lock_fd, LOCK_SH) < 0)
+		error = store_fail_as(store, -errno, "cannot share its lock");
+	if (error < 0) {
+		store_explain(ret_error, error, path, store->base.error);
+		store_close(store);
+		return error;
+	}
+	*ret_store = store;
+	return 0;
+}
+
+int store_settle(struct store *store)
+{
+	int persist = 0;
+
+	sqlite3_file_control(store->db, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
+	sqlite3_busy_timeout(store->db, 0); /* a checkpoint that has to wait for a reader does what it can */
+	return store_exec(store, "PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)");
 }

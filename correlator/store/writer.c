@@ -1,4 +1,4 @@
-/* Writing: upserts derived from the column lists, commit and rollback. See store.h.
+/* Writing: upserts derived from the column lists, commit and rollback. See writer.h.
  *
  * Everything between two commits is one transaction. If one of its statements
  * fails, SQLite may roll back on its own, so all later statements fail too,
@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/store/internal.h"
+#include "correlator/store/internal.h"
 
 /* A crash of the machine may undo commits that the shipper has already sent
- * (store.c). After a reboot, revisions continue far above those: the distance is more
+ * (open.c). After a reboot, revisions continue far above those: the distance is more
  * than can be written while the kernel holds pages back. */
 #define REV_SKIP_AFTER_BOOT (1ULL << 24)
 
@@ -25,25 +25,26 @@ static int write_fail(struct store *store, int rc, const char *what)
 {
 	int error = store_fail(store, rc, what);
 
-	store->write_error = error;
+	writer_of(store)->write_error = error;
 	return error;
 }
 
 /* Continues the revisions of another writer. */
 static int rev_take(struct store *store)
 {
+	struct store_writer *writer = writer_of(store);
 	int64_t rev = 0;
 	int error = store_read_integer(store, "SELECT rev FROM stream", &rev);
 
-	if (rev > (int64_t)store->committed_rev)
-		store->rev = store->committed_rev = (uint64_t)rev;
+	if (rev > (int64_t)writer->committed_rev)
+		writer->rev = writer->committed_rev = (uint64_t)rev;
 	return error;
 }
 
 int store_begin(struct store *store)
 {
-	if (store->write_error < 0)
-		return store->write_error;
+	if (writer_of(store)->write_error < 0)
+		return writer_of(store)->write_error;
 	if (!sqlite3_get_autocommit(store->db))
 		return 0;
 	int error = store_watch_room(store);
@@ -54,16 +55,16 @@ int store_begin(struct store *store)
 
 	if (rc != SQLITE_OK)
 		return write_fail(store, rc, "cannot begin to write the store");
-	return store->is_shared ? rev_take(store) : 0;
+	return writer_of(store)->is_shared ? rev_take(store) : 0;
 }
 
 void store_rollback(struct store *store)
 {
 	if (!sqlite3_get_autocommit(store->db))
 		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
-	store->write_error = 0;
+	writer_of(store)->write_error = 0;
 	store_forget_images(store);
-	store->rev = store->committed_rev;
+	writer_of(store)->rev = writer_of(store)->committed_rev;
 }
 
 int store_end(struct store *store)
@@ -72,7 +73,7 @@ int store_end(struct store *store)
 
 	if (rc != SQLITE_OK)
 		return write_fail(store, rc, "cannot commit to the store");
-	store->committed_rev = store->rev;
+	writer_of(store)->committed_rev = writer_of(store)->rev;
 	return 0;
 }
 
@@ -80,17 +81,17 @@ int store_end(struct store *store)
 
 int store_find_statement(struct store *store, const char *name, sqlite3_stmt **ret_statement)
 {
+	sqlite3_stmt **statements = writer_of(store)->statements;
 	size_t index = 0;
 	const char *sql = store_statement_text(name, &index);
 
-	if (!store->statements[index]) {
-		int rc = sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &store->statements[index],
-					    NULL);
+	if (!statements[index]) {
+		int rc = sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &statements[index], NULL);
 
 		if (rc != SQLITE_OK)
 			return store_fail(store, rc, name);
 	}
-	*ret_statement = store->statements[index];
+	*ret_statement = statements[index];
 	return 0;
 }
 
@@ -136,6 +137,15 @@ int store_run(struct store *store, const char *name, const struct store_paramete
 		return error;
 	store_bind(statement, parameters);
 	return store_run_statement(store, statement);
+}
+
+int store_query_own(struct store *store, const char *name, const struct store_parameter *parameters,
+		    struct store_result **ret_result)
+{
+	size_t index;
+	const struct store_text text = {name, store_statement_text(name, &index), 0};
+
+	return store_query_text(store, &text, parameters, ret_result);
 }
 
 /* ---- rows: one upsert per table, derived from the lists of rows.h -------------- */
@@ -233,7 +243,7 @@ static int table_prepare(struct store *store, enum store_table table)
 	int rc;
 
 	table_write_upsert(&tables[table], sql);
-	rc = sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &store->puts[table], NULL);
+	rc = sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &writer_of(store)->puts[table], NULL);
 	return rc == SQLITE_OK ? 0 : store_fail(store, rc, tables[table].name);
 }
 
@@ -255,13 +265,13 @@ static void bind_text(sqlite3_stmt *statement, int index, const char *text)
 #define R(NAME, name, table, key) \
 	int store_put_##name(struct store *store, const struct row_##name *row) \
 	{ \
-		sqlite3_stmt *statement = store->puts[STORE_TABLE_##NAME]; \
+		sqlite3_stmt *statement = writer_of(store)->puts[STORE_TABLE_##NAME]; \
 		int error = store_begin(store); \
 		int index = 1; \
 \
 		if (error < 0) \
 			return error; \
-		sqlite3_bind_int64(statement, index, (int64_t)++store->rev); \
+		sqlite3_bind_int64(statement, index, (int64_t)++writer_of(store)->rev); \
 		ROW_##NAME##_COLUMNS(BIND_I, BIND_T, NO_BLOB) return store_run_statement(store, statement); \
 	}
 ROWS_AND_PROCESS(R, NOT_HERE)
@@ -335,7 +345,7 @@ static int stream_write(struct store *store, const struct store_stream *stream)
 		(const struct store_parameter[]){{"boot_id", STORE_TEXT, 0, stream->boot_id},
 						 STORE_INT("ring_epoch", (int64_t)stream->ring_epoch),
 						 STORE_INT("ring_offset", (int64_t)stream->ring_offset),
-						 STORE_INT("rev", (int64_t)store->rev),
+						 STORE_INT("rev", (int64_t)writer_of(store)->rev),
 						 STORE_INT("committed_boot_ns", (int64_t)stream->committed_boot_ns),
 						 STORE_INT("committed_unix_ns", (int64_t)stream->committed_unix_ns),
 						 {0}});
@@ -352,38 +362,13 @@ int store_commit(struct store *store, const struct store_stream *stream)
 	return error;
 }
 
-int store_read_stream_row(struct store *store, struct store_stream *ret_stream)
-{
-	sqlite3_stmt *statement = NULL;
-	struct store_stream stream = {0};
-	int error = store_find_statement(store, "read_stream", &statement);
-	int rc;
-
-	if (error < 0)
-		return error;
-	rc = sqlite3_step(statement);
-	if (rc == SQLITE_ROW) {
-		snprintf(stream.boot_id, sizeof(stream.boot_id), "%s", (const char *)sqlite3_column_text(statement, 0));
-		stream.ring_epoch = (uint64_t)sqlite3_column_int64(statement, 1);
-		stream.ring_offset = (uint64_t)sqlite3_column_int64(statement, 2);
-		stream.rev = (uint64_t)sqlite3_column_int64(statement, 3);
-		stream.committed_boot_ns = (uint64_t)sqlite3_column_int64(statement, 4);
-		stream.committed_unix_ns = (uint64_t)sqlite3_column_int64(statement, 5);
-		*ret_stream = stream;
-	} else {
-		error = rc == SQLITE_DONE ? -ENODATA : store_fail(store, rc, "cannot read the store");
-	}
-	sqlite3_reset(statement);
-	return error;
-}
-
 /* ---- opening ----------------------------------------------------------------- */
 
 static void next_rev(sqlite3_context *context, int count, sqlite3_value **values)
 {
 	struct store *store = sqlite3_user_data(context);
 
-	sqlite3_result_int64(context, (int64_t)++store->rev);
+	sqlite3_result_int64(context, (int64_t)++writer_of(store)->rev);
 }
 
 /* Returns true if `boot_id` is the current boot. */
@@ -421,21 +406,23 @@ int store_init_writer(struct store *store)
 		error = store_init_processes(store);
 	if (error < 0)
 		return error;
-	error = store_read_stream_row(store, &stream);
+	error = store_read_stream(store, &stream);
 	if (error < 0)
 		return error == -ENODATA ? 0 : error;
-	store->committed_rev = stream.rev + (boot_is(stream.boot_id) ? 0 : REV_SKIP_AFTER_BOOT);
-	store->rev = store->committed_rev;
+	writer_of(store)->committed_rev = stream.rev + (boot_is(stream.boot_id) ? 0 : REV_SKIP_AFTER_BOOT);
+	writer_of(store)->rev = writer_of(store)->committed_rev;
 	return 0;
 }
 
 void store_deinit_writer(struct store *store)
 {
-	if (store->db && store->lock_fd >= 0)
+	struct store_writer *writer = writer_of(store);
+
+	if (store->db && writer->lock_fd >= 0)
 		store_rollback(store);
 	for (size_t i = 0; i < STORE_TABLE_COUNT; i++)
-		sqlite3_finalize(store->puts[i]);
-	sqlite3_finalize(store->put_processes);
+		sqlite3_finalize(writer->puts[i]);
+	sqlite3_finalize(writer->put_processes);
 	for (size_t i = 0; i < STORE_STATEMENTS_MAX; i++)
-		sqlite3_finalize(store->statements[i]);
+		sqlite3_finalize(writer->statements[i]);
 }

@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "common/store/internal.h"
+#include "correlator/store/internal.h"
 
 /* ---- the virtual table --------------------------------------------------------- */
 
@@ -35,22 +35,22 @@ enum { COLUMN_REV, COLUMN_FIRST_FIELD, COLUMN_IMAGE = COLUMN_FIRST_FIELD + sizeo
 
 struct given_table {
 	sqlite3_vtab base;
-	struct store *store;
+	struct store_writer *writer;
 };
 
-static struct store *store_of(sqlite3_vtab_cursor *cursor)
+static struct store_writer *table_writer(sqlite3_vtab_cursor *cursor)
 {
-	return ((struct given_table *)cursor->pVtab)->store;
+	return ((struct given_table *)cursor->pVtab)->writer;
 }
 
-static int given_connect(sqlite3 *db, void *store, int count, const char *const *values, sqlite3_vtab **ret_table,
+static int given_connect(sqlite3 *db, void *writer, int count, const char *const *values, sqlite3_vtab **ret_table,
 			 char **ret_error)
 {
 	struct given_table *table = calloc(1, sizeof(*table));
 
 	if (!table)
 		return SQLITE_NOMEM;
-	table->store = store;
+	table->writer = writer;
 	*ret_table = &table->base;
 	return sqlite3_declare_vtab(db, declaration);
 }
@@ -80,14 +80,14 @@ static int given_close(sqlite3_vtab_cursor *cursor)
 
 static int given_next(sqlite3_vtab_cursor *cursor)
 {
-	struct store *store = store_of(cursor);
-	struct store_given *given = &store->given;
+	struct store_writer *writer = table_writer(cursor);
+	struct store_given *given = &writer->given;
 
 	given->row = given->next(given->context, &given->process) ? &given->process : NULL;
 	if (!given->row)
 		return SQLITE_OK;
-	store->rev++;
-	given->error = store_image_id(store, given->row, &given->image_id);
+	writer->rev++;
+	given->error = store_image_id(&writer->store, given->row, &given->image_id);
 	return given->error < 0 ? SQLITE_ERROR : SQLITE_OK;
 }
 
@@ -98,7 +98,7 @@ static int given_filter(sqlite3_vtab_cursor *cursor, int index, const char *text
 
 static int given_eof(sqlite3_vtab_cursor *cursor)
 {
-	return !store_of(cursor)->given.row;
+	return !table_writer(cursor)->given.row;
 }
 
 static int given_field(sqlite3_context *context, const struct row_process *row, size_t index)
@@ -122,20 +122,20 @@ static int given_field(sqlite3_context *context, const struct row_process *row, 
 
 static int given_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
 {
-	struct store *store = store_of(cursor);
+	struct store_writer *writer = table_writer(cursor);
 
 	if (column == COLUMN_REV)
-		sqlite3_result_int64(context, (int64_t)store->rev);
+		sqlite3_result_int64(context, (int64_t)writer->rev);
 	else if (column == COLUMN_IMAGE)
-		sqlite3_result_int64(context, store->given.image_id);
+		sqlite3_result_int64(context, writer->given.image_id);
 	else
-		return given_field(context, store->given.row, (size_t)column - COLUMN_FIRST_FIELD);
+		return given_field(context, writer->given.row, (size_t)column - COLUMN_FIRST_FIELD);
 	return SQLITE_OK;
 }
 
 static int given_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *ret_rowid)
 {
-	*ret_rowid = store_of(cursor)->given.row->id;
+	*ret_rowid = table_writer(cursor)->given.row->id;
 	return SQLITE_OK;
 }
 
@@ -161,12 +161,12 @@ int store_init_processes(struct store *store)
 
 	if (error < 0)
 		return error;
-	rc = sqlite3_create_module(store->db, "given_processes", &given_module, store);
+	rc = sqlite3_create_module(store->db, "given_processes", &given_module, writer_of(store));
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(compose);
 	if (rc == SQLITE_ROW)
 		rc = sqlite3_prepare_v3(store->db, (const char *)sqlite3_column_text(compose, 0), -1,
-					SQLITE_PREPARE_PERSISTENT, &store->put_processes, NULL);
+					SQLITE_PREPARE_PERSISTENT, &writer_of(store)->put_processes, NULL);
 	sqlite3_reset(compose);
 	return rc == SQLITE_OK ? 0 : store_fail(store, rc, "cannot write processes");
 }
@@ -175,14 +175,15 @@ int store_init_processes(struct store *store)
 
 int store_put_processes(struct store *store, store_next_process *next, void *context)
 {
+	struct store_writer *writer = writer_of(store);
 	int error = store_begin(store);
 
 	if (error < 0)
 		return error;
-	store->given = (struct store_given){.next = next, .context = context};
-	error = store_run_statement(store, store->put_processes);
-	if (store->given.error < 0) /* more specific than the statement's failure */
-		error = store->write_error = store->given.error;
+	writer->given = (struct store_given){.next = next, .context = context};
+	error = store_run_statement(store, writer->put_processes);
+	if (writer->given.error < 0) /* more specific than the statement's failure */
+		error = writer->write_error = writer->given.error;
 	return error;
 }
 

@@ -1,0 +1,109 @@
+/* Internal declarations of the writer; included only by its own files. */
+#pragma once
+
+#include "common/store/internal.h"
+#include "correlator/store/writer.h"
+
+/* Tables written row by row, in the order of ROWS. */
+enum store_table {
+#define NOT_HERE(NAME, name, table, key)
+#define R(NAME, name, table, key) STORE_TABLE_##NAME,
+	ROWS_AND_PROCESS(R, NOT_HERE)
+#undef NOT_HERE
+#undef R
+		STORE_TABLE_COUNT
+};
+
+#define STORE_STATEMENTS_MAX 48
+
+#define STORE_IMAGES_REMEMBERED 64
+#define STORE_IMAGE_KEY_MAX 512
+
+struct store_image {
+	int64_t id; /* 0: none */
+	size_t size;
+	char key[STORE_IMAGE_KEY_MAX];
+};
+
+/* The processes being written: processes.c. */
+struct store_given {
+	store_next_process *next;
+	void *context;
+	struct row_process process;
+	const struct row_process *row; /* NULL: past the last */
+	int64_t image_id;
+	int error; /* that occurred while SQLite fetched rows */
+};
+
+struct store_writer {
+	struct store store; /* what readers use */
+	struct store_driver driver;
+	int lock_fd;
+	bool is_shared;      /* others write it, too */
+	int write_error;     /* -errno: all calls fail until the rollback */
+	bool room_is_scarce; /* the disk is nearly full: the WAL is kept small */
+	uint64_t rev;        /* highest assigned, including the open transaction */
+	uint64_t committed_rev;
+	sqlite3_stmt *puts[STORE_TABLE_COUNT];
+	sqlite3_stmt *put_processes;
+	sqlite3_stmt *statements[STORE_STATEMENTS_MAX];
+	struct store_image images[STORE_IMAGES_REMEMBERED], *last_image;
+	struct store_given given;
+};
+
+/* Only for stores that were opened for writing. */
+static inline struct store_writer *writer_of(struct store *store)
+{
+	return (struct store_writer *)store;
+}
+
+/* ---- open.c ---- */
+
+/* Called between transactions of a writer: keeps the WAL small while the disk is nearly full, and lets it
+ * grow again otherwise. Returns 0 or -errno. */
+int store_watch_room(struct store *store);
+
+/* Opens a store for writing. Returns 0; 1 if it is shared and another writer has it; -errno. */
+int store_open_for_writing(const char *path, bool is_shared, struct store **ret_store, struct store_error *ret_error);
+
+/* ---- locks.c ---- */
+
+/* Returns the name of the VFS through which the only writer of a store opens it. Read locks of other processes do not keep
+ * it from writing. */
+const char *store_locks_vfs(void);
+
+/* ---- writer.c ---- */
+
+/* Continues revisions from the stream row, and defines the SQL function next_rev(). */
+int store_init_writer(struct store *store);
+void store_deinit_writer(struct store *store);
+/* Marks what was still running of a run at `boot_ns` as `left`: it is no longer observed. */
+int store_leave_running(struct store *store, int64_t run_id, int64_t boot_ns);
+/* Begins a transaction if none is open. */
+int store_begin(struct store *store);
+/* Commits it; on failure the caller must call store_rollback(). */
+int store_end(struct store *store);
+/* Finds the statement of statements/NAME.sql, which is prepared on first use. */
+int store_find_statement(struct store *store, const char *name, sqlite3_stmt **ret_statement);
+/* Runs a statement that returns no rows, and resets it. */
+int store_run_statement(struct store *store, sqlite3_stmt *statement);
+/* Binds those of the parameters that the statement has; texts are borrowed. ROW_NULL is NULL. */
+void store_bind(sqlite3_stmt *statement, const struct store_parameter *parameters);
+/* Runs statements/NAME.sql, which returns no rows, within a transaction. */
+int store_run(struct store *store, const char *name, const struct store_parameter *parameters);
+
+/* ---- processes.c ---- */
+
+/* Creates the virtual table that supplies processes, and the statement that reads it. */
+int store_init_processes(struct store *store);
+
+/* ---- images.c: within the transaction ---- */
+
+/* Returns the row of images with the texts of this process; inserts it if there is none. */
+int store_image_id(struct store *store, const struct row_process *row, int64_t *ret_id);
+void store_forget_images(struct store *store);
+
+/* ---- statements.c ---- */
+
+/* Returns the text of statements/NAME.sql, or NULL; `*ret_index` is its index, below STORE_STATEMENTS_MAX. */
+const char *store_statement_text(const char *name, size_t *ret_index);
