@@ -91,7 +91,7 @@ static const struct option_program program = {
 		 take_setting, AT(given), .parameter = "state"},
 		{"sink", "NAME", "clickhouse (default) or ndjson",
 		 take_setting, AT(given), .parameter = "sink"},
-		{"url", "URL", "the lake: https://HOST:PORT",
+		{"lake", "URL", "the lake: https://HOST:PORT",
 		 take_setting, AT(given), .parameter = "lake.url"},
 		{"insecure-http", NULL, "send in clear text to an http:// URL that is not this host",
 		 take_setting, AT(given), .parameter = "lake.insecure-http"},

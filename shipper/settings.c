@@ -359,7 +359,7 @@ int settings_check(const struct settings *settings, struct settings_error *ret_e
 		error = settings->ndjson_directory ? 0 : refuse(ret_error, "ndjson.directory: not set");
 	else if (!settings->lake.url[0])
 		error = refuse(ret_error, "lake.url: not set: give the lake's URL, "
-					  "https://HOST:PORT, in the configuration or with --url");
+					  "https://HOST:PORT, in the configuration or with --lake");
 	else
 		error = access_check(&settings->lake, ret_error->text, sizeof(ret_error->text));
 	return error < 0 ? error : check_leave_out(settings, ret_error);

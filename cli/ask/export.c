@@ -22,7 +22,7 @@ static int format_take(const struct options *options, const char *value)
 static const struct option_spec option_specs[] = {
 	{"format", 'f', "FORMAT", FORMATS, "the format: one of those above", .take = format_take},
 	{"output", 'o', "FILE", "file", "write to FILE instead of standard output", .text = &output_path},
-	{"names", 'n', "FILE", "file", "use the engine's task names from its trace.txt, log or benchmark; none: forget",
+	{"names", 0, "FILE", "file", "use the engine's task names from its trace.txt, log or benchmark; none: forget",
 	 .text = &names_path},
 	OPTION_SPEC_SOURCE,
 	OPTION_SPECS_LAST,

@@ -33,8 +33,8 @@ static int param_take(const struct options *options, const char *text);
 
 static const struct option_spec option_specs[] = {
 	{"list", 'l', NULL, NULL, "list the questions", .flag = &ask.list},
-	{"param", 'p', "NAME=VALUE", NULL, "set a parameter; same as --NAME VALUE", .take = param_take},
-	{"queries", 'q', "DIR", "directory", "read site questions from DIR (" SITE_QUERIES_DEFAULT ")",
+	{"param", 0, "NAME=VALUE", NULL, "set a parameter; same as --NAME VALUE", .take = param_take},
+	{"queries", 0, "DIR", "directory", "read site questions from DIR (" SITE_QUERIES_DEFAULT ")",
 	 .text = &ask.directory},
 	{"csv", 0, NULL, NULL, "print CSV", .choice = &ask.form, .chosen = ANSWER_CSV},
 	{"ndjson", 0, NULL, NULL, "print one JSON object per row", .choice = &ask.form, .chosen = ANSWER_NDJSON},

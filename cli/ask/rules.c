@@ -17,7 +17,7 @@ static const char *rules_directory, *directory;
 static const struct option_spec option_specs[] = {
 	{"rules", 'r', "DIR", "directory", "list, test: read site rules from DIR (" SITE_RULES_DEFAULT ")",
 	 .text = &rules_directory},
-	{"directory", 'C', "DIR", "directory", "test: as if started in DIR", .text = &directory},
+	{"directory", 0, "DIR", "directory", "test: as if started in DIR", .text = &directory},
 	OPTION_SPEC_JSON,
 	OPTION_SPECS_LAST,
 };

@@ -11,9 +11,9 @@ static const char *names_path;
 static struct names *names;
 
 static const struct option_spec option_specs[] = {
-	{"tree", 't', NULL, NULL, "show run, tasks and tools as a tree (the default)", .choice = &style.view,
+	{"tree", 0, NULL, NULL, "show run, tasks and tools as a tree (the default)", .choice = &style.view,
 	 .chosen = REPORT_TREE},
-	{"table", 'T', NULL, NULL, "group tasks by name: count, median, longest", .choice = &style.view,
+	{"table", 0, NULL, NULL, "group tasks by name: count, median, longest", .choice = &style.view,
 	 .chosen = REPORT_TABLE},
 	{"tools", 0, NULL, NULL, "group tools by name over the whole run", .choice = &style.view,
 	 .chosen = REPORT_TOOLS},
@@ -22,7 +22,7 @@ static const struct option_spec option_specs[] = {
 	{"processes", 'p', NULL, NULL, "also show processes, below their tools", .flag = &style.with_processes},
 	{"samples", 0, NULL, NULL, "with --json: the processes of each task over time", .flag = &style.with_samples},
 	{"all", 'a', NULL, NULL, "show every task, shell and helper on its own line", .flag = &style.all},
-	{"names", 'n', "FILE", "file", "use the engine's task names from its trace.txt, log or benchmark; none: forget",
+	{"names", 0, "FILE", "file", "use the engine's task names from its trace.txt, log or benchmark; none: forget",
 	 .text = &names_path},
 	OPTION_SPECS_OF_SAMPLES,
 	OPTION_SPECS_OF_VIEW,

@@ -33,10 +33,10 @@ static int64_t period_s = 1;
 
 static const struct option_spec option_specs[] = {
 	{"once", '1', NULL, NULL, "print one snapshot and exit", .flag = &once},
-	{"sort", 's', "KEY", "cpu memory read write", "sort by cpu, memory, read or write", .choice = &sort},
+	{"sort", 0, "KEY", "cpu memory read write", "sort by cpu, memory, read or write", .choice = &sort},
 	{"all", 'a', NULL, NULL, "include idle tools and the system's own", .flag = &all},
 	{"host", 0, "NAME", NULL, "show this host, if a lake has several", .text = &host_name},
-	{"period", 'd', "SECONDS", NULL, "refresh interval (1)", .number = &period_s, .least = 1, .most = 3600},
+	{"period", 0, "SECONDS", NULL, "refresh interval (1)", .number = &period_s, .least = 1, .most = 3600},
 	OPTION_SPECS_OF_VIEW,
 };
 

@@ -9,7 +9,7 @@
 
 static struct lake_verb {
 	const struct options *options;
-	const char *user;
+	const char *login;
 	int layout; /* enum lake_layout; -1: not given */
 	const char *keep_text;
 	struct lake_keep keep;
@@ -20,12 +20,12 @@ static struct lake_verb {
 
 static const struct option_spec option_specs[] = {
 	{"lake", 0, "URL", NULL, "the lake (else $TRACER_LAKE, else lake.url of lake.yaml)", .common = OPTION_LAKE},
-	{"user", 'u', "NAME", NULL, "log in as NAME: migrator for init and migrate, else analyst", .text = &lake.user},
-	{"layout", 'l', "LAYOUT", "one-node shards cluster", "init: one-node (the default), shards or cluster",
+	{"login", 0, "NAME", NULL, "log in as NAME: migrator for init and migrate, else analyst", .text = &lake.login},
+	{"layout", 0, "LAYOUT", "one-node shards cluster", "init: one-node (the default), shards or cluster",
 	 .choice = &lake.layout},
-	{"keep", 'k', "AGES", NULL, "init, migrate: days, such as samples=90d,rest=400d (default of init); or forever",
+	{"keep", 0, "AGES", NULL, "init, migrate: days, such as samples=90d,rest=400d (default of init); or forever",
 	 .text = &lake.keep_text},
-	{"print", 'p', NULL, NULL, "init, migrate: print the SQL without connecting", .flag = &lake.print},
+	{"print", 0, NULL, NULL, "init, migrate: print the SQL without connecting", .flag = &lake.print},
 	OPTION_SPEC_JSON,
 	OPTION_SPECS_LAST,
 };
@@ -34,7 +34,7 @@ static const struct option_spec option_specs[] = {
 static int connect_as(const char *default_user)
 {
 	char reason[512];
-	int error = lake_settings_load(&lake.settings, lake.options->lake_url, lake.user, default_user, reason,
+	int error = lake_settings_load(&lake.settings, lake.options->lake_url, lake.login, default_user, reason,
 				       sizeof(reason));
 
 	if (error == 0)
@@ -199,7 +199,7 @@ const struct verb verb_lake = {
 		       "$TRACER_LAKE_PASSWORD_FILE and so on. See docs/datalake.md for instructions.",
 	.options = option_specs,
 	.examples = "  tracer lake init --lake https://lake.example:8443\n"
-		    "  tracer lake check --user shipper\n"
+		    "  tracer lake check --login shipper\n"
 		    "  tracer lake init --print --layout cluster > lake.sql",
 	.completion = "init check migrate",
 	.main = lake_main,

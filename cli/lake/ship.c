@@ -20,10 +20,10 @@ static int set_take(const struct options *options, const char *value)
 }
 
 static const struct option_spec option_specs[] = {
-	{"from", 'f', "DIR", "directory", "send the files of DIR", .text = &from},
-	{"config", 'c', "FILE", "file",
-	 "settings file, see tracer-shipper(8) (else " TRACER_CONFIG_DIR "/shipper.yaml)", .text = &config},
-	{"url", 'u', "URL", NULL, "send to this lake instead of the one in the settings", .text = &url},
+	{"from", 0, "DIR", "directory", "send the files of DIR", .text = &from},
+	{"config", 0, "FILE", "file", "settings file, see tracer-shipper(8) (else " TRACER_CONFIG_DIR "/shipper.yaml)",
+	 .text = &config},
+	{"lake", 0, "URL", NULL, "send to this lake instead of the one in the settings", .text = &url},
 	{"set", 0, "SETTING", NULL, "set any setting, as NAME=VALUE; may be repeated", .take = set_take},
 	{"remove", 0, NULL, NULL, "remove each file that the lake accepted", .flag = &remove_sent},
 	OPTION_SPEC_HELP,
@@ -52,7 +52,7 @@ static int ship_main(const struct options *options)
 	if (config)
 		add(argv, &count, "--config", config);
 	if (url)
-		add(argv, &count, "--url", url);
+		add(argv, &count, "--lake", url);
 	for (size_t i = 0; i < set_count; i++)
 		add(argv, &count, "--set", sets[i]);
 	add(argv, &count, remove_sent ? "--remove" : NULL, NULL);
@@ -69,7 +69,7 @@ const struct verb verb_ship = {
 		       "Each file is one batch and is sent unchanged; sending it again is harmless.\n"
 		       "Needs only permission to read DIR.",
 	.options = option_specs,
-	.examples = "  tracer ship --from /media/stick/outbox --url https://lake.example.org:8443\n"
+	.examples = "  tracer ship --from /media/stick/outbox --lake https://lake.example.org:8443\n"
 		    "  tracer ship --from " TRACER_STATE_DIR "-shipper/quarantine --remove",
 	.main = ship_main,
 };

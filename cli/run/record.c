@@ -17,9 +17,9 @@ static int64_t duration_ns = -1; /* unlimited */
 static bool force;
 
 static const struct option_spec option_specs[] = {
-	{"duration", 'd', "TIME", NULL, "stop after TIME: 90s, 15m, 2h", .duration_ns = &duration_ns},
+	{"duration", 0, "TIME", NULL, "stop after TIME: 90s, 15m, 2h", .duration_ns = &duration_ns},
 	{"as", 0, "USER", "user", "run COMMAND as USER (root only)", .text = &as},
-	{"force", 'f', NULL, NULL, "overwrite FILE if it exists", .flag = &force},
+	{"force", 0, NULL, NULL, "overwrite FILE if it exists", .flag = &force},
 	OPTION_SPEC_HELP,
 	OPTION_SPEC_END,
 };

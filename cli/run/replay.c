@@ -9,7 +9,7 @@
 static const char *keep, *rules;
 
 static const struct option_spec option_specs[] = {
-	{"store", 's', "FILE", "file", "keep the store in FILE, adding to it if it exists", .text = &keep},
+	{"store", 0, "FILE", "file", "keep the store in FILE, adding to it if it exists", .text = &keep},
 	{"rules", 'r', "DIR", "directory", "use the site rules in DIR", .text = &rules},
 	OPTION_SPEC_JSON,
 	OPTION_SPECS_LAST,

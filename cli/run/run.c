@@ -67,13 +67,13 @@ static struct run {
 } command = {.style = {.view = REPORT_TREE}, .exit_code = EXIT_OURS};
 
 static const struct option_spec option_specs[] = {
-	{"store", 's', "FILE", "file", "keep the run in FILE (yours, 0600), adding to it (else $TRACER_STORE)",
+	{"store", 0, "FILE", "file", "keep the run in FILE (yours, 0600), adding to it (else $TRACER_STORE)",
 	 .text = &command.keep_path},
 	{"output", 'o', "FILE", "file", "write the report to FILE, not standard error", .text = &command.output_path},
 	{"report", 0, "FILE", "file", "also write the run as a page for a browser to FILE, as tracer report does",
 	 .text = &command.page_path},
 	OPTION_SPEC_JSON,
-	{"table", 'T', NULL, NULL, "group tasks by name instead of a tree", .choice = &command.style.view,
+	{"table", 0, NULL, NULL, "group tasks by name instead of a tree", .choice = &command.style.view,
 	 .chosen = REPORT_TABLE},
 	{"processes", 'p', NULL, NULL, "also show processes, below their tools", .flag = &command.style.with_processes},
 	{"quiet", 'q', NULL, NULL, "print no report, only record", .flag = &command.quiet},

@@ -118,7 +118,7 @@ class Usage(Case):
                           ["record"], ["record", "f", "--duration", "x"], ["record", "f", "--as", "root"], ["replay"],
                           ["run", "--as", "no-such-user", "true"], ["help", "nope"], ["nope"],
                           ["query"], ["query", "nope"], ["query", "runs", "--limit", "x"], ["query", "runs", "x"],
-                          ["query", "host_samples"], ["query", "runs", "-p", "limit"], ["query", "runs", "-p", "x=1"],
+                          ["query", "host_samples"], ["query", "runs", "--param", "limit"], ["query", "runs", "--param", "x=1"],
                           ["status", "x"], ["doctor", "x"], ["host", "x"], ["host", "--since", "x"]):
             result = self.fails(2, *arguments)
             self.assertEqual(len(result.stderr.splitlines()), 1, arguments)
@@ -170,6 +170,13 @@ class Usage(Case):
             result = self.run_tracer(*arguments)
             self.assertNotEqual(result.returncode, 0)
             self.assertNotIn(b"\033", result.stderr)
+
+    def test_a_letter_is_one_option_in_all_verbs(self):
+        names = collections.defaultdict(set)
+        for verb in verbs():
+            for letter, name in re.findall(r"^ {2}-(\S), --([a-z-]+)", self.run_tracer(verb, "--help").stdout.decode(), re.M):
+                names[letter].add(name)
+        self.assertEqual({letter: several for letter, several in names.items() if len(several) > 1}, {})
 
     def test_man_pages_have_the_options_of_the_help(self):
         for verb in verbs():
@@ -1027,7 +1034,7 @@ class Query(Case):
         self.assertRegex(ask("--raw").stdout.decode(), r"\n[0-9a-f]{16} +57000000000 +0\.57 +57000000000 +cc1plus\n")
         rows = [json.loads(line) for line in ask("--ndjson", "--least", "2s").stdout.splitlines()]
         self.assertEqual([(row["cpu_ns"], row["cpu_share"], row["program"]) for row in rows][0], (57000000000, 0.57, "cc1plus"))
-        self.assertEqual(json.loads(ask("--json", "-p", "least_ns=2s").stdout)["rows"], rows)
+        self.assertEqual(json.loads(ask("--json", "--param", "least_ns=2s").stdout)["rows"], rows)
         lines = ask("--csv", "--param=least=2s").stdout.split(b"\n")
         self.assertEqual(lines[:2], [b"id,cpu_ns,cpu_share,paid_micros,program",
                                      f"{rows[0]['id']},57000000000,0.57,57000000000,cc1plus".encode()])
@@ -1035,7 +1042,7 @@ class Query(Case):
         help_text = self.run_tracer("query", "busiest", "--help", f"--queries={site}").stdout.decode()
         for text in ("--least DURATION", "at least so long (1s)", "cpu_ns                   on processors", f"{site}/busiest.sql"):
             self.assertIn(text, help_text)
-        self.assertRegex(self.run_tracer("query", "--list", "-q", site).stdout.decode(), rf"busiest +T +{site}/busiest.sql")
+        self.assertRegex(self.run_tracer("query", "--list", "--queries", site).stdout.decode(), rf"busiest +T +{site}/busiest.sql")
         self.assertEqual(self.run_tracer("help", "query", "runs").stdout, self.run_tracer("query", "runs", "--help").stdout)
 
     def test_csv_of_hostile_names(self):

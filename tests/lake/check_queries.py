@@ -178,7 +178,7 @@ def ship(lake, directory, store):
     state = directory / f"{store.stem}.state"
     state.mkdir()
     command(BUILD / "shipper/tracer-shipper", "--once", "--store", store, "--state", state, "--config",
-            "/dev/null", "--url", lake.url, "--set", "lake.user=shipper", "--set",
+            "/dev/null", "--lake", lake.url, "--set", "lake.user=shipper", "--set",
             f"lake.password-file={lake.secret('shipper')}", "--log-level", "warning")
 
 

@@ -160,7 +160,7 @@ def test_what_places_a_row_cannot_be_left_out(directory, lake, store):
     same("columns", set(found), {"host_id", "id", "process_id", "boot_ns", "unix_ns", "started_unix_ns"})
     for column, entity in found.items():
         config = Shipper.config(directory, {"send": {"leave-out": [f"{entity}.{column}"]}})
-        assert "cannot be left out" in run_plain("--config", config, "--url", lake.url, "--check", code=2).stderr
+        assert "cannot be left out" in run_plain("--config", config, "--lake", lake.url, "--check", code=2).stderr
 
 
 def test_what_is_left_out_since_does_not_leave(directory, lake, store):
@@ -178,10 +178,10 @@ def test_what_is_left_out_since_does_not_leave(directory, lake, store):
 
 def test_dry_run_prints_what_is_sent(directory, lake, store):
     with Answers(ACCEPTED) as answers:
-        printed = run_plain("--config", "/dev/null", "--store", store, "--state", directory, "--url",
+        printed = run_plain("--config", "/dev/null", "--store", store, "--state", directory, "--lake",
                             answers.url, "--dry-run").stdout
         with open("/dev/full", "w") as full:
-            result = subprocess.run([SHIPPER, "--config", "/dev/null", "--store", store, "--state", directory, "--url",
+            result = subprocess.run([SHIPPER, "--config", "/dev/null", "--store", store, "--state", directory, "--lake",
                                      answers.url, "--dry-run"], stdout=full, stderr=subprocess.PIPE, env=ENVIRONMENT,
                                     text=True, timeout=60, check=False)
         same("a full disk", (result.returncode, result.stderr.count("\n"), "No space left" in result.stderr),
@@ -203,7 +203,7 @@ def test_dry_run_prints_what_is_sent(directory, lake, store):
             same(setting, asked[setting], [value])
     assert all(ord(char) < 128 for char in printed)
     (directory / "cursor").mkdir()  # cannot be read: what would be sent is not known
-    result = run_plain("--config", "/dev/null", "--store", store, "--state", directory, "--url", "http://127.0.0.1:9",
+    result = run_plain("--config", "/dev/null", "--store", store, "--state", directory, "--lake", "http://127.0.0.1:9",
                        "--dry-run", code=1)
     assert result.stdout == "" and "cursor: cannot read" in result.stderr, result.stderr
 
@@ -709,7 +709,7 @@ def test_refused_content_is_quarantined(directory, lake, store):
     assert f"{status['quarantined_row_count']} rows quarantined" in text and "tracer ship --from" in text, text
     fixed = "ALTER TABLE tracer.tools_rows MODIFY COLUMN name Nullable(String)"
     lake.query(fixed)
-    run_plain("--config", shipper.config(directory, {"lake": settings_for(lake)}), "--url", lake.url,
+    run_plain("--config", shipper.config(directory, {"lake": settings_for(lake)}), "--lake", lake.url,
               "--from", quarantine, "--remove")
     same("left in quarantine", list(quarantine.iterdir()), [])
     compare(lake, store)
@@ -968,9 +968,9 @@ def test_client_certificate(directory, lake, store):
 
 def test_clear_text_stays_here(directory, lake, store):
     for url in ("http://lake.example.org:8123", "http://127.0.0.1.example.org", "http://[::2]:8123"):
-        result = run_plain("--config", "/dev/null", "--url", url, "--check", code=2)
+        result = run_plain("--config", "/dev/null", "--lake", url, "--check", code=2)
         assert "clear text" in result.stderr and result.stderr.count("\n") == 1, result.stderr
-    run_plain("--config", "/dev/null", "--url", "http://lake.example.org:8123", "--insecure-http", "--check")
+    run_plain("--config", "/dev/null", "--lake", "http://lake.example.org:8123", "--insecure-http", "--check")
 
 
 def test_batches_fit_through_a_proxy(directory, lake, store):
@@ -1041,7 +1041,7 @@ def carry(directory, lake, store, url):
     make_tables(lake, SCHEMA)
     config = Shipper.config(directory, {"lake": settings_for(lake, **{"ca-file": str(directory / "authority.pem")}
                                                              if url.startswith("https") else {})})
-    result = subprocess.run([SHIPPER, "--config", config, "--url", url, "--from", outbox, "--remove"], text=True,
+    result = subprocess.run([SHIPPER, "--config", config, "--lake", url, "--from", outbox, "--remove"], text=True,
                             capture_output=True, env=ENVIRONMENT, check=False, timeout=120)
     missing = sum(len(store_rows(store, entity).keys() - lake_rows(lake, entity, store_columns(store, entity)).keys())
                   for entity in ENTITIES)
@@ -1137,17 +1137,17 @@ def test_files_are_carried_to_the_lake(directory, lake, store):
     assert all(json.loads(line)["host_id"] for line in text.splitlines())
     config = Shipper.config(directory, {"lake": settings_for(lake)})
     for attempt in range(2):  # sending a file twice is harmless
-        result = subprocess.run([TRACER, "ship", "--from", outbox, "--config", config, "--url", lake.url],
+        result = subprocess.run([TRACER, "ship", "--from", outbox, "--config", config, "--lake", lake.url],
                                 capture_output=True, text=True, env=ENVIRONMENT, check=False)
         same(f"exit status: {result.stderr}", result.returncode, 0)
         compare(lake, store)
         same("files left", sorted(path.name for path in outbox.iterdir()), files)
-    terminal = OnTerminal([TRACER, "ship", "--from", outbox, "--config", config, "--url", lake.url])
+    terminal = OnTerminal([TRACER, "ship", "--from", outbox, "--config", config, "--lake", lake.url])
     same("exit status on a terminal", terminal.finish(), (0, b""))
     assert terminal.said.startswith(b"\r\x1b[Ksending: 0 of 6 files\r"), terminal.said
     assert re.search(rb"\r\x1b\[Ktracer-shipper: \d+ rows of 6 files sent, 0 refused\r\n$", terminal.said), terminal.said
     (outbox / files[0]).write_bytes(b"no batch")
-    result = run_plain("--config", config, "--url", lake.url, "--from", outbox, "--remove", code=1)
+    result = run_plain("--config", config, "--lake", lake.url, "--from", outbox, "--remove", code=1)
     assert "damaged or cut off" in result.stderr and " of 5 files sent" in result.stderr, result.stderr
     same("files left", [path.name for path in outbox.iterdir()], files[:1])
 
@@ -1207,7 +1207,7 @@ def test_cloud_identity(directory, lake, store):
             (directory / "state/cursor").unlink(missing_ok=True)
             with Answers(metadata_service(facts, header)) as service:
                 ship(directory, store, lake, "--set", f"cloud-endpoint={service.url}", cloud=asked)
-                printed = run_plain("--config", directory / "shipper.yaml", "--store", store, "--state", directory, "--url",
+                printed = run_plain("--config", directory / "shipper.yaml", "--store", store, "--state", directory, "--lake",
                                     lake.url, "--set", f"cloud-endpoint={service.url}", "--dry-run").stdout
             assert f'"cloud_instance_id":"{expected[1]}"' in printed, printed[:500]
             found = lake.rows("SELECT " + ", ".join(f"cloud_{name}" for name in (
@@ -1301,11 +1301,11 @@ def test_errors_in_settings_are_reported(directory, lake, store):
         result = run_plain("--config", path, code=2)
         assert words in result.stderr and result.stderr.count("\n") == 1, result.stderr
     path.write_text("lake:\n  # url: https://lake\nsend:\n")  # sections of which every line is commented out
-    run_plain("--config", path, "--url", "https://lake", "--check")
+    run_plain("--config", path, "--lake", "https://lake", "--check")
     run_plain("--config", directory / "missing.yaml", code=2)
     run_plain("--nonsense", code=2)
-    run_plain("--config", "/dev/null", "--url", "https://lake", "--check")
-    result = run_plain("--config", "/dev/null", "--url", "https://lake", "--state", directory / "no", "--once", code=1)
+    run_plain("--config", "/dev/null", "--lake", "https://lake", "--check")
+    result = run_plain("--config", "/dev/null", "--lake", "https://lake", "--state", directory / "no", "--once", code=1)
     assert "it must exist" in result.stderr, result.stderr
 
 
@@ -1370,9 +1370,9 @@ def test_what_it_is_shut_in_with(directory, lake, store):
     options = ("--config", "/dev/null", "--state", directory / "state", "--once")
     (directory / "state").mkdir()
     with Answers(ACCEPTED) as answers:
-        run_plain(*options, "--url", answers.url, "--store", link)
+        run_plain(*options, "--lake", answers.url, "--store", link)
         result = subprocess.run(
-            [SHIPPER, *options, "--url", answers.url, "--store", store.name], cwd=directory, env=ENVIRONMENT,
+            [SHIPPER, *options, "--lake", answers.url, "--store", store.name], cwd=directory, env=ENVIRONMENT,
             preexec_fn=lambda: libc.prctl(24, 1, 0, 0, 0),  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE
             capture_output=True, text=True, timeout=60, check=False)
         same(f"exit status: {result.stderr}", result.returncode, 0)

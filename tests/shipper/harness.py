@@ -121,7 +121,7 @@ class Shipper(Daemon):
         self.state = directory / "state"
         self.state.mkdir(exist_ok=True)
         self.arguments = [program, "--config", self.config(directory, more), "--store", store, "--state",
-                          self.state, *(["--url", url] if url else []), *options]
+                          self.state, *(["--lake", url] if url else []), *options]
         # One that is killed leaves what it has in TMPDIR.
         super().__init__("shipper", self.arguments, directory / "shipper.log",
                          {**ENVIRONMENT, "TMPDIR": str(directory)}, preexec)
