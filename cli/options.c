@@ -25,7 +25,7 @@ int options_misuse(const struct options *options, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	say("tracer %s: %s (see tracer %s --help)", options->verb->name, text, options->verb->name);
-	return VERB_USAGE;
+	return options->has_command ? VERB_OURS : VERB_USAGE;
 }
 
 const struct option_spec options_none[] = {OPTION_SPEC_HELP, OPTION_SPEC_END};
@@ -184,6 +184,14 @@ static int operands_check(const struct options *options)
 	return options_check_most(options, options->verb->operands_most);
 }
 
+/* Whether a command is given, whose own exit status may be VERB_USAGE. */
+static bool command_is_given(const struct verb *verb, char **argv)
+{
+	while (verb->runs_command && *argv && strcmp(*argv, "--") != 0)
+		argv++;
+	return verb->takes_command || (verb->runs_command && *argv);
+}
+
 bool options_read(struct options *options, const struct verb *verb, int argc, char **argv, int *ret_status)
 {
 	struct option long_options[OPTIONS_MAX + 1];
@@ -191,7 +199,7 @@ bool options_read(struct options *options, const struct verb *verb, int argc, ch
 	const struct option_spec *spec;
 	int value;
 
-	*options = (struct options){.verb = verb};
+	*options = (struct options){.verb = verb, .has_command = command_is_given(verb, argv)};
 	*ret_status = VERB_OK;
 	optind = 0; /* glibc: reinitialize */
 	opterr = 0; /* we print errors ourselves */
@@ -298,7 +306,8 @@ void options_print_help(FILE *file, const struct verb *verb)
 	output_flow_begin(&flow, &output);
 	if (verb->examples)
 		fprintf(flow.inner.file, "\nExamples:\n%s\n", verb->examples);
-	fprintf(flow.inner.file, "\nExit status: 0 success, 1 failure, 2 usage error.%s\n",
-		verb->takes_command ? " See tracer-run(1) for commands." : "");
+	fprintf(flow.inner.file, "\nExit status: %s.\n",
+		verb->takes_command ? "that of COMMAND; 125, 126 and 127 as of env(1)"
+				    : "0 answered, 1 not answered, 2 wrong usage");
 	output_flow_end(&flow, 4);
 }

@@ -48,6 +48,7 @@ struct options {
 	bool json;
 	bool raw;
 	int color; /* enum output_color */
+	bool has_command;
 	char **operands;
 	size_t operand_count;
 };
@@ -56,10 +57,10 @@ struct options {
  * the exit status. */
 bool options_read(struct options *options, const struct verb *verb, int argc, char **argv, int *ret_status);
 
-/* Prints "tracer VERB: ..." and how to get help. Returns VERB_USAGE. */
+/* Prints "tracer VERB: ..." and how to get help. Returns VERB_USAGE or, if a command is given, VERB_OURS. */
 int options_misuse(const struct options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Returns VERB_USAGE after a message if there are more operands than the first of them allows, else 0. */
+/* Returns options_misuse() if there are more operands than the first of them allows, else 0. */
 int options_check_most(const struct options *options, size_t most);
 
 /* Returns the option that a word of a command line names, "--name" (may be abbreviated) or "-n", or NULL. */

@@ -11,9 +11,13 @@
 #include <stdint.h>
 
 enum verb_exit {
-	VERB_OK = 0,
-	VERB_FAILED = 1,
-	VERB_USAGE = 2,
+	VERB_OK = 0,     /* answered, also if the list is empty or the news is bad */
+	VERB_FAILED = 1, /* not answered; of a verb that checks: something does not work */
+	VERB_USAGE = 2,  /* wrong usage */
+	VERB_OURS =
+		125, /* of run and record, with a command: we failed, not it; also wrong usage. These three as env(1) */
+	VERB_CANNOT_RUN = 126, /* the command cannot be run */
+	VERB_NOT_FOUND = 127,  /* the command is not found */
 };
 
 struct options;
@@ -50,6 +54,7 @@ struct verb {
 	const char *completion;            /* words that may follow, or "run", "file" */
 	void (*offer)(void);               /* prints them for `tracer completion`: word, tab, description */
 	bool takes_command;                /* options end at the first operand: the rest is a command */
+	bool runs_command;                 /* a command may follow "--", as it may if takes_command */
 
 	/* Called before options are parsed, if the options depend on the operands: returns the verb to
 	 * use, or NULL after printing an error. */

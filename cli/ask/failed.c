@@ -3,6 +3,7 @@
  * Incidents name the process at fault; whether it made the run fail depends on the outcome of its task
  * and of later attempts.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "analysis/query/command.h"
@@ -247,32 +248,42 @@ static int print_json(struct failures *failures)
 	return error;
 }
 
+static int print_none(const struct options *options)
+{
+	json_t *none = json_pack("{s:n, s:[]}", "run", "failures");
+	int error = options->json ? json_print(none) : fputs("No run has failed.\n", stdout) < 0 ? -EIO : 0;
+
+	json_decref(none);
+	return error;
+}
+
 /* ---- the run --------------------------------------------------------- */
 
-static int find_run(struct store *store, const char *name, struct rows *ret_runs)
+static int show_run(struct view *view, const struct row_run *run)
 {
-	int error;
+	struct failures failures = {.output = view->output, .raw = view->options->raw};
+	int error = report_load(&failures.report, view->store, run, false);
 
-	if (name)
-		return source_find_run(store, name, ret_runs);
-	error = rows_load(ret_runs, &row_type_run, store, "run_latest_failed", NULL);
-	return error == 0 && ret_runs->count == 0 ? say("tracer failed: no run has failed; see tracer runs") : error;
+	if (error == 0)
+		error = names_join_run(&names, &failures.report);
+	if (error == 0)
+		error = view->options->json ? print_json(&failures) : print_all(&failures);
+	report_free(&failures.report);
+	return error;
 }
 
 static int failed_show(struct view *view)
 {
 	const struct options *options = view->options;
-	struct failures failures = {.output = view->output, .raw = options->raw};
 	struct rows runs = {0};
-	int error = find_run(view->store, options->operand_count ? options->operands[0] : NULL, &runs);
+	int error;
 
+	if (options->operand_count)
+		error = source_find_run(view->store, options->operands[0], &runs);
+	else
+		error = rows_load(&runs, &row_type_run, view->store, "run_latest_failed", NULL);
 	if (error == 0)
-		error = report_load(&failures.report, view->store, runs.items, false);
-	if (error == 0)
-		error = names_join_run(&names, &failures.report);
-	if (error == 0)
-		error = options->json ? print_json(&failures) : print_all(&failures);
-	report_free(&failures.report);
+		error = runs.count ? show_run(view, runs.items) : print_none(options);
 	rows_free(&runs);
 	return error;
 }

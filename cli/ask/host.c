@@ -276,9 +276,10 @@ static int host_show(struct view *view)
 		error = show_host(view, ROWS_ITEM(&hosts, cloud_host, i), filter, is_first, json);
 		is_first = false;
 	}
-	if (error == 0 && is_first)
-		error = say("tracer host: %s: see tracer status",
-			    host_name ? "no host has this name" : "this store has no host yet");
+	if (error == 0 && is_first && host_name)
+		error = say("tracer host: no host has this name: see tracer status");
+	else if (error == 0 && is_first)
+		say("tracer host: this store has no host yet: see tracer status");
 	if (error == 0 && json)
 		error = json_print(object);
 	json_decref(object);

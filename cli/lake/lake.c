@@ -126,7 +126,7 @@ static int check(void)
 
 	lake_check(lake.client, &lake.settings, &remarks);
 	remarks_show(&remarks, lake.options->color, lake.options->json, json_object());
-	return remarks_worst(&remarks) == REMARK_OK ? VERB_OK : VERB_FAILED;
+	return remarks_work(&remarks) ? VERB_OK : VERB_FAILED;
 }
 
 /* ---- the verb -------------------------------------------------------------------- */

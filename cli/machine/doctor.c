@@ -333,7 +333,7 @@ static int doctor_main(const struct options *options)
 	site_rules_check(rules, true, &remarks);
 	check_store(&remarks, options_services_store_path(options));
 	daemons_check_shipper(shipper, daemon_runs(PROGRAM_SHIPPER, 0), &remarks, NULL);
-	works = remarks_worst(&remarks) != REMARK_MISSING;
+	works = remarks_work(&remarks);
 	remarks_show(&remarks, options->color, options->json, json_pack("{s:b}", "works", works));
 	return works ? VERB_OK : VERB_FAILED;
 }

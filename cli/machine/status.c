@@ -263,7 +263,7 @@ static void hosts_tell(struct status *status, const struct rows *hosts)
 		json_array_append_new(json_object_get(status->json, "hosts"), item);
 		if (silent_ns < HOST_SILENT_NS || silent++ >= HOSTS_NAMED)
 			continue;
-		remark_fix(remarks_add(&status->remarks, REMARK_LIMITED, "host", "%s: last heard of %s ago",
+		remark_fix(remarks_add(&status->remarks, REMARK_MISSING, "host", "%s: last heard of %s ago",
 				       host->hostname, units_duration(silent_ns, false)),
 			   "on that host, see tracer status and journalctl -u tracer-shipper");
 	}
@@ -313,7 +313,7 @@ static int status_main(const struct options *options)
 	else
 		check_host(&status, options);
 	remarks_show(&status.remarks, options->color, options->json, status.json);
-	return remarks_worst(&status.remarks) == REMARK_OK ? VERB_OK : VERB_FAILED;
+	return remarks_work(&status.remarks) ? VERB_OK : VERB_FAILED;
 }
 
 const struct verb verb_status = {
@@ -321,7 +321,8 @@ const struct verb verb_status = {
 	.summary = "show daemons, lag, losses and size of the store",
 	.description = "Shows whether the daemons are running and keeping up, what was lost, how much\n"
 		       "the store holds, and how far the shipper is behind; for a lake, which hosts are\n"
-		       "silent. Exit status 1 if something is wrong; the line below it says what to do.",
+		       "silent. Exit status 1 if something is missing, that is, does not work; the line\n"
+		       "below it says what to do.",
 	.options = option_specs,
 	.examples = "  tracer status\n"
 		    "  tracer status --json | jq .stream.lag_ns",

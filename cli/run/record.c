@@ -9,7 +9,6 @@
 #include "cli/process/child.h"
 #include "cli/process/program.h"
 
-#define EXIT_OURS 125 /* we failed, not the command, as in tracer run */
 #define READY_TIMEOUT_MS 20000
 
 static const char *as;
@@ -89,7 +88,7 @@ static int command_run(char **argv, const struct user *user, const struct child_
 	if (error == 0)
 		return child_await(&child, signals, NULL);
 	say("tracer record: cannot run %s: %s", argv[0], strerror(-error));
-	return error == -ENOENT ? 127 : 126;
+	return error == -ENOENT ? VERB_NOT_FOUND : VERB_CANNOT_RUN;
 }
 
 static int record_command(const struct options *options, char *probe, const struct user *user)
@@ -99,10 +98,10 @@ static int record_command(const struct options *options, char *probe, const stru
 	pid_t pid;
 
 	if (child_signals_init(&signals) < 0)
-		return EXIT_OURS;
+		return VERB_OURS;
 	pid = probe_start(probe, options->operands[0]);
 	if (pid < 0)
-		return EXIT_OURS; /* the error is printed */
+		return VERB_OURS; /* the error is printed */
 	status = command_run(options->operands + 1, user, &signals);
 	kill(pid, SIGTERM);
 	while (waitpid(pid, &probe_status, 0) < 0 && errno == EINTR)
@@ -131,9 +130,9 @@ static int record_main(const struct options *options)
 	if (error < 0)
 		return options_misuse(options, "only root may use --as");
 	if (!force && would_overwrite(options->operands[0]))
-		return has_command ? EXIT_OURS : VERB_FAILED;
+		return has_command ? VERB_OURS : VERB_FAILED;
 	if (program_find(PROGRAM_PROBE, probe) < 0)
-		return has_command ? EXIT_OURS : VERB_FAILED;
+		return has_command ? VERB_OURS : VERB_FAILED;
 	if (has_command)
 		return record_command(options, probe, &user);
 	snprintf(seconds, sizeof(seconds), "%lld", (long long)(duration_ns / 1000000000));
@@ -154,5 +153,6 @@ const struct verb verb_record = {
 	.examples = "  sudo tracer record problem.rec --duration 1m\n"
 		    "  sudo tracer record build.rec -- make -j4",
 	.completion = "file",
+	.runs_command = true,
 	.main = record_main,
 };

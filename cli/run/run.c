@@ -21,7 +21,6 @@
 #include "common/progress.h"
 #include "correlator/store/copy.h"
 
-#define EXIT_OURS 125                    /* we failed, not the command: as in env(1) and timeout(1) */
 #define PID_NAMESPACE_INITIAL 0xEFFFFFFC /* its inode: the kernel's PROC_PID_INIT_INO */
 #define EXEC_LATE_NS 2000000             /* an exec is recorded a little after it closed our pipe */
 #define RUNS_SINCE_MAX 100000            /* that are searched for the command's in a PID namespace */
@@ -64,7 +63,7 @@ static struct run {
 	struct keep keep;
 	FILE *output; /* NULL if no report is printed */
 	int exit_code;
-} command = {.style = {.view = REPORT_TREE}, .exit_code = EXIT_OURS};
+} command = {.style = {.view = REPORT_TREE}, .exit_code = VERB_OURS};
 
 static const struct option_spec option_specs[] = {
 	{"store", 0, "FILE", "file", "keep the run in FILE (yours, 0600), adding to it (else $TRACER_STORE)",
@@ -353,7 +352,7 @@ static int report_from(struct run *run, const char *store_path)
 static void report_end(struct run *run, const char *store_path, bool is_asked)
 {
 	if (report_from(run, store_path) < 0 && is_asked && run->exit_code == 0)
-		run->exit_code = EXIT_OURS;
+		run->exit_code = VERB_OURS;
 }
 
 /* ---- waiting ----------------------------------------------------------------- */
@@ -447,7 +446,7 @@ static int command_run(struct run *run)
 	}
 	say("tracer run: cannot run %s: %s", argv[0],
 	    error == -ENOENT && !strchr(argv[0], '/') ? "not found in PATH" : strerror(-error));
-	run->exit_code = error == -ENOENT ? 127 : 126;
+	run->exit_code = error == -ENOENT ? VERB_NOT_FOUND : VERB_CANNOT_RUN;
 	return error;
 }
 
@@ -476,7 +475,7 @@ static void watched_command(struct run *run)
 	if (error == 0)
 		error = watch_start(&run->watch, run->signals.fd);
 	if (error < 0)
-		return; /* the error is printed; exit_code is EXIT_OURS */
+		return; /* the error is printed; exit_code is VERB_OURS */
 	if (command_run(run) < 0)
 		return;
 	run->end_reported = watch_check(&run->watch);
@@ -493,7 +492,7 @@ static int run_watched(struct run *run)
 		fprintf(stderr, "tracer run: %s, and only root can start a probe: sudo tracer run ...\n",
 			run->keep_path ? "a store of its own needs a probe of its own"
 				       : "no tracer daemons are running");
-		return EXIT_OURS;
+		return VERB_OURS;
 	}
 	run->keep.user = &run->invoking;
 	run->keep.path = run->keep_path;
@@ -546,7 +545,7 @@ static int prepare(struct run *run)
 		error = output_open(run);
 	if (error == 0)
 		error = child_signals_init(&run->signals);
-	return error < 0 ? EXIT_OURS : 0;
+	return error < 0 ? VERB_OURS : 0;
 }
 
 static int run_main(const struct options *options)

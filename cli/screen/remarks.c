@@ -40,14 +40,12 @@ void remark_fix(struct remark *remark, const char *format, ...)
 	text_escape(raw, strlen(raw), remark->fix, sizeof(remark->fix));
 }
 
-enum remark_level remarks_worst(const struct remarks *remarks)
+bool remarks_work(const struct remarks *remarks)
 {
-	enum remark_level worst = REMARK_OK;
-
 	for (size_t i = 0; i < remarks->count; i++)
-		if (remarks->items[i].level > worst)
-			worst = remarks->items[i].level;
-	return worst;
+		if (remarks->items[i].level == REMARK_MISSING)
+			return false;
+	return true;
 }
 
 static void print(const struct remarks *remarks, const struct output *whole)

@@ -34,7 +34,8 @@ struct remark *remarks_add(struct remarks *remarks, enum remark_level level, con
 
 void remark_fix(struct remark *remark, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-enum remark_level remarks_worst(const struct remarks *remarks);
+/* Whether nothing is REMARK_MISSING. */
+bool remarks_work(const struct remarks *remarks);
 
 /* Prints the remarks as text, or `as_json`, as the last member of `json`: [{"level", "topic", "text", "fix"}]. Takes
  * ownership of `json`. */

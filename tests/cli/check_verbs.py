@@ -39,6 +39,8 @@ PRINTING = [["runs", "--all"], ["show"], ["show", "--table"], ["show", "--tools"
 JSON = [["runs"], ["show"], ["show", "--processes"], ["top"], ["status"], ["host"], ["explain", "1000"],
         ["doctor"], ["cost"], ["prices", "show"], ["query", "tasks"], ["query", "--list"], ["rules", "list"], ["rules", "test", "--", "bwa", "mem"]]
 WITH_STORE = [["runs"], ["show"], ["top"], ["explain", "1"], ["host"], ["failed"], ["query", "runs"]]
+# Exit status after wrong usage: 2 may be that of the command that tracer runs.
+USAGE = collections.defaultdict(lambda: 2, run=125)
 
 
 def verbs():
@@ -96,8 +98,8 @@ class Usage(Case):
             self.assertEqual(self.run_tracer("help", verb).stdout, help_text.stdout)
             for line in help_text.stdout.decode().split("\nOptions:")[0].splitlines():
                 self.assertLessEqual(len(line), 80, (verb, line))
-            self.fails(2, verb, "--no-such-option")
-            self.fails(2, verb, "--help=3")
+            self.fails(USAGE[verb], verb, "--no-such-option")
+            self.fails(USAGE[verb], verb, "--help=3")
 
     def test_wrong_values_and_operands(self):
         for arguments in (["runs", "--limit", "x"], ["runs", "--since", "3y"], ["runs", "x"],
@@ -120,7 +122,7 @@ class Usage(Case):
                           ["query"], ["query", "nope"], ["query", "runs", "--limit", "x"], ["query", "runs", "x"],
                           ["query", "host_samples"], ["query", "runs", "--param", "limit"], ["query", "runs", "--param", "x=1"],
                           ["status", "x"], ["doctor", "x"], ["host", "x"], ["host", "--since", "x"]):
-            result = self.fails(2, *arguments)
+            result = self.fails(USAGE[arguments[0]], *arguments)
             self.assertEqual(len(result.stderr.splitlines()), 1, arguments)
 
     def test_nothing_and_version(self):
@@ -131,8 +133,8 @@ class Usage(Case):
         url = "http://127.0.0.1:1"
         for arguments in (["--lake", url, "runs"], [f"--lake={url}", "runs"], ["runs", "--lake", url]):
             self.assertIn(b"127.0.0.1", self.fails(1, *arguments).stderr)
-        for arguments in (["--lake", url, "doctor"], [f"--lake={url}", "run", "true"]):
-            self.assertIn(b"unknown option --lake", self.fails(2, *arguments).stderr)
+        for status, arguments in ((2, ["--lake", url, "doctor"]), (125, [f"--lake={url}", "run", "true"])):
+            self.assertIn(b"unknown option --lake", self.fails(status, *arguments).stderr)
         for arguments in (["--lake"], ["--lake", url], ["--lake="], ["--lak", url, "runs"]):
             self.fails(2, *arguments)
         self.fails(1, "--lake=", "runs")  # does not fall back to this host's store
@@ -163,6 +165,25 @@ class Usage(Case):
         for arguments, status in ((["record", "f.rec"], 1), (["record", "f.rec", "--", "true"], 125)):
             result = subprocess.run([alone, *arguments], env={**self.environment, "PATH": ""}, capture_output=True, check=False)
             self.assertEqual(result.returncode, status, result)
+
+    def test_a_recorded_command_may_exit_with_2_itself(self):
+        for status, arguments in ((2, ["f.rec", "--as"]), (2, ["f.rec", "--duration", "x"]), (125, ["f.rec", "--nope", "--", "true"]),
+                                  (125, ["f.rec", "--duration", "1s", "--", "true"])):
+            self.fails(status, "record", *arguments)
+
+    def test_no_rows_are_an_answer(self):
+        store = self.make_store("empty.db")
+        with contextlib.closing(sqlite3.connect(store)) as database, database:
+            for (table,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
+                if table in ("runs", "tasks", "tools", "processes", "incidents", "samples", "hosts", "host_samples"):
+                    database.execute(f"DELETE FROM {table}")
+        for arguments in (["runs"], ["failed"], ["query", "runs"], ["top", "--once"], ["cost"], ["sweep"], ["host"]):
+            for options in ([], ["--json"]):
+                result = self.run_tracer(*arguments, *options, "--store", store)
+                self.assertEqual(result.returncode, 0, (arguments, result))
+        self.assertEqual(json.loads(self.run_tracer("failed", "--json", "--store", store).stdout), {"run": None, "failures": []})
+        for arguments in (["show"], ["failed", "make"], ["tune"], ["export", "--format", "csv"], ["explain", "nothing"], ["compare", "x", "y"]):
+            self.fails(1, *arguments, "--store", store)
 
     def test_hostile_arguments_are_shown_safely(self):
         for arguments in (["\033[2J\n"], ["show", "\033[3J\n"], ["runs", "--limit", "\033x"],
