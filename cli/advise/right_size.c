@@ -460,10 +460,10 @@ static int (*format_find(const struct view *view, const char *format))(const str
 
 static const char *name_of(const void *names, int64_t task_id, const char *name)
 {
-	return names_of(names, task_id, name);
+	return engine_names_of(names, task_id, name);
 }
 
-static int tasks_name(struct right_sizes *sizes, struct names **names, struct store *store)
+static int tasks_name(struct right_sizes *sizes, struct engine_names **names, struct store *store)
 {
 	int64_t *run_ids = NULL;
 	size_t count = 0;

@@ -8,9 +8,9 @@
 #define RIGHT_SIZE_FORMATS "text json nextflow snakemake slurm"
 
 struct right_size_request {
-	const char *format;   /* one of RIGHT_SIZE_FORMATS; NULL: text, or JSON with --json */
-	int64_t input_bytes;  /* also for an input of this size; ROW_NULL: none */
-	struct names **names; /* of the engine: as for names_learn(); or NULL */
+	const char *format;          /* one of RIGHT_SIZE_FORMATS; NULL: text, or JSON with --json */
+	int64_t input_bytes;         /* also for an input of this size; ROW_NULL: none */
+	struct engine_names **names; /* of the engine: as for names_learn(); or NULL */
 };
 
 /* Each operand is the name of tasks or runs, or a run as in source_find_run(); none: all tasks. Returns 0, -errno or, after

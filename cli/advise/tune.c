@@ -25,7 +25,7 @@ static const char *trend;
 static int format_choice = -1; /* index in RIGHT_SIZE_FORMATS */
 static int64_t input_bytes = ROW_NULL;
 static const char *prices_path, *names_path;
-static struct names *names;
+static struct engine_names *names;
 static int64_t limit = 10;
 static struct thresholds thresholds;
 

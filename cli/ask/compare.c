@@ -19,7 +19,7 @@
 static int by = -1; /* 1: in pairs by sample */
 static int64_t last = LAST_DEFAULT, limit = LIMIT_DEFAULT;
 static const char *names_path;
-static struct names *engine_names;
+static struct engine_names *engine_names;
 
 static const struct option_spec option_specs[] = {
 	{"by", 'b', "KEY", "task sample", "by task, or by task and in pairs by sample (task)", .choice = &by},
@@ -381,7 +381,7 @@ static int tasks_name(struct compared *compared)
 			run_ids[count++] = compared->sides[side].history.runs[i - 1].id;
 	error = names_learn(&engine_names, compared->view->store, run_ids, count);
 	for (size_t i = 0; error == 0 && i < compared->task_count; i++)
-		compared->tasks[i].name = names_of(engine_names, ROW_NULL, compared->tasks[i].name);
+		compared->tasks[i].name = engine_names_of(engine_names, ROW_NULL, compared->tasks[i].name);
 	free(run_ids);
 	return error;
 }

@@ -11,7 +11,7 @@
 
 static const struct export_format *format;
 static const char *output_path, *names_path;
-static struct names *names;
+static struct engine_names *names;
 
 static int format_take(const struct options *options, const char *value)
 {

@@ -16,7 +16,7 @@
 
 static bool all;
 static const char *names_path;
-static struct names *names;
+static struct engine_names *names;
 
 static const struct option_spec option_specs[] = {
 	{"all", 'a', NULL, NULL, "include harmless failures and every attempt", .flag = &all},

@@ -8,7 +8,7 @@
 static struct report_style style;
 static int by = -1; /* enum report_view from REPORT_TABLE on */
 static const char *names_path;
-static struct names *names;
+static struct engine_names *names;
 
 static const struct option_spec option_specs[] = {
 	{"tree", 0, NULL, NULL, "show run, tasks and tools as a tree (the default)", .choice = &style.view,

@@ -9,7 +9,7 @@ enum report_page_format { REPORT_PAGE_HTML, REPORT_PAGE_MARKDOWN };
 
 struct report_page_request {
 	const struct options *options;
-	struct names **names; /* the engine's (cli/report/names.h) */
+	struct engine_names **names; /* the engine's (cli/report/names.h) */
 	struct report_facts_request facts;
 	enum report_page_format format;
 	bool with_previous;      /* attempts */

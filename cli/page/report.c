@@ -9,7 +9,7 @@ static const char *output_path, *prices_path, *names_path;
 static int64_t command_bytes_max = REPORT_COMMAND_BYTES_MAX;
 static int format = REPORT_PAGE_HTML;
 static bool is_shared, with_previous;
-static struct names *names;
+static struct engine_names *names;
 
 static const struct option_spec option_specs[] = {
 	{"output", 'o', "FILE", "file", "write to FILE instead of standard output", .text = &output_path},

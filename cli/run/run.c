@@ -184,7 +184,7 @@ static void report_show(struct run *run, struct store *store, const struct row_r
 /* Writes the page with the rights of the invoking user. Returns 0, or -errno after printing the error. */
 static int page_write(struct run *run, struct store *store, const struct row_run *shown)
 {
-	struct names *names = NULL;
+	struct engine_names *names = NULL;
 	const struct report_page_request request = {
 		.options = run->options,
 		.names = &names,
@@ -199,7 +199,7 @@ static int page_write(struct run *run, struct store *store, const struct row_run
 		return -say("tracer run: --report %s: %s", run->page_path, strerror(-error));
 	error = report_page_write(store, shown, &request);
 	user_leave(&run->invoking, &saved);
-	names_free(names);
+	engine_names_free(names);
 	return source_say(store, error) == 0 ? 0 : -EIO;
 }
 

@@ -1,13 +1,13 @@
-/* See names_figures.h. */
-#include "cli/report/names_figures.h"
+/* What an engine reported about a task. See reader.h. */
+#include "analysis/engines/reader.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const names_figure_columns[NAMES_FIGURE_COUNT] = {
-	[NAMES_REALTIME] = "realtime", [NAMES_CPU_SHARE] = "%cpu",    [NAMES_PEAK_RSS] = "peak_rss",
-	[NAMES_SECONDS] = "s",         [NAMES_CPU_TIME] = "cpu_time", [NAMES_MAX_RSS] = "max_rss",
+const char *const engine_figure_columns[ENGINE_FIGURE_COUNT] = {
+	[ENGINE_REALTIME] = "realtime", [ENGINE_CPU_SHARE] = "%cpu",    [ENGINE_PEAK_RSS] = "peak_rss",
+	[ENGINE_SECONDS] = "s",         [ENGINE_CPU_TIME] = "cpu_time", [ENGINE_MAX_RSS] = "max_rss",
 };
 
 struct unit {
@@ -56,17 +56,17 @@ static int64_t figure(const char *text, const struct unit *units)
 	return value < 0 || value > 9e18 ? ROW_NULL : (int64_t)value;
 }
 
-void names_figures_read(const char *const texts[NAMES_FIGURE_COUNT], struct engine_name *ret_name)
+void engine_figures_read(const char *const texts[ENGINE_FIGURE_COUNT], struct engine_name *ret_name)
 {
-	double share = texts[NAMES_CPU_SHARE] ? parse(texts[NAMES_CPU_SHARE], percents) : -1;
+	double share = texts[ENGINE_CPU_SHARE] ? parse(texts[ENGINE_CPU_SHARE], percents) : -1;
 
-	ret_name->wall_ns = figure(texts[NAMES_REALTIME], times_ns);
+	ret_name->wall_ns = figure(texts[ENGINE_REALTIME], times_ns);
 	if (ret_name->wall_ns == ROW_NULL)
-		ret_name->wall_ns = figure(texts[NAMES_SECONDS], seconds);
-	ret_name->cpu_ns = figure(texts[NAMES_CPU_TIME], seconds);
+		ret_name->wall_ns = figure(texts[ENGINE_SECONDS], seconds);
+	ret_name->cpu_ns = figure(texts[ENGINE_CPU_TIME], seconds);
 	if (ret_name->cpu_ns == ROW_NULL && share >= 0 && ret_name->wall_ns != ROW_NULL && share < 1e6)
 		ret_name->cpu_ns = (int64_t)(share * (double)ret_name->wall_ns);
-	ret_name->peak_rss_bytes = figure(texts[NAMES_PEAK_RSS], bytes);
+	ret_name->peak_rss_bytes = figure(texts[ENGINE_PEAK_RSS], bytes);
 	if (ret_name->peak_rss_bytes == ROW_NULL)
-		ret_name->peak_rss_bytes = figure(texts[NAMES_MAX_RSS], mebibytes);
+		ret_name->peak_rss_bytes = figure(texts[ENGINE_MAX_RSS], mebibytes);
 }
