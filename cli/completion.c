@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/screen/units.h"
+#include "analysis/query/units.h"
 #include "cli/source.h"
 
 #define RUNS_OFFERED 50

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/lake/lake.h"
-#include "cli/screen/units.h"
+#include "analysis/query/units.h"
 #include "common/identity.h"
 
 int source_say(const struct store *store, int error)

@@ -37,7 +37,6 @@ struct sweep_request {
 	int64_t since_unix_ns, now_unix_ns;
 	/* Binds all parameters of a question; ends with a NULL name. */
 	const struct store_parameter *(*bind)(const struct question *question, void *data);
-	finding_format *format;
 	void *data;
 };
 

@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "analysis/cost/bill.h"
+#include "analysis/query/units.h"
 #include "cli/advise/cost_focus.h"
 #include "cli/advise/cost_json.h"
 #include "cli/advise/price_list.h"
 #include "cli/report/sample_options.h"
 #include "cli/report/samples.h"
 #include "cli/screen/table.h"
-#include "cli/screen/units.h"
 #include "cli/source.h"
 #include "common/clock.h"
 

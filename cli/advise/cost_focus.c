@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/screen/units.h"
+#include "analysis/query/units.h"
 #include "common/text.h"
 
 #define MICROS 1000000

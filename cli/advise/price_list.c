@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "analysis/query/rows.h"
-#include "cli/screen/units.h"
+#include "analysis/query/units.h"
 
 void price_list_say(int result, const struct tree_error *error)
 {

@@ -4,9 +4,9 @@
 
 #include "analysis/cost/bill.h"
 #include "analysis/cost/import.h"
+#include "analysis/query/units.h"
 #include "cli/advise/price_list.h"
 #include "cli/screen/table.h"
-#include "cli/screen/units.h"
 #include "cli/source.h"
 #include "common/clock.h"
 

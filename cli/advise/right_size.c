@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/query/units.h"
 #include "analysis/tune/right_sizes.h"
 #include "cli/screen/table.h"
-#include "cli/screen/units.h"
 #include "common/text.h"
 
 #define MIB (INT64_C(1) << 20)

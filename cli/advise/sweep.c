@@ -4,12 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analysis/query/units.h"
 #include "cli/advise/price_list.h"
 #include "cli/advise/sweep_users.h"
 #include "cli/advise/thresholds.h"
-#include "cli/report/answer.h"
 #include "cli/screen/table.h"
-#include "cli/screen/units.h"
 #include "cli/source.h"
 #include "common/clock.h"
 
@@ -449,7 +448,6 @@ static int sweep_ask(struct sweeping *sweeping)
 		.since_unix_ns = sweeping->since_unix_ns,
 		.now_unix_ns = sweeping->now_unix_ns,
 		.bind = bind,
-		.format = answer_format,
 		.data = sweeping,
 	};
 

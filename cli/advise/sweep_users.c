@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/cost/prices.h"
-#include "cli/screen/units.h"
+#include "analysis/query/units.h"
 #include "common/grow.h"
 #include "common/text.h"
 

@@ -5,11 +5,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/query/units.h"
 #include "analysis/tune/history.h"
 #include "analysis/tune/rank.h"
 #include "analysis/tune/trend.h"
 #include "cli/screen/table.h"
-#include "cli/screen/units.h"
 
 struct trend_view {
 	const struct view *view;

@@ -6,15 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/query/units.h"
 #include "cli/advise/price_list.h"
 #include "cli/advise/right_size.h"
 #include "cli/advise/trend.h"
 #include "cli/advise/tuning.h"
-#include "cli/report/answer.h"
 #include "cli/report/sample_options.h"
 #include "cli/report/samples.h"
 #include "cli/screen/table.h"
-#include "cli/screen/units.h"
 #include "cli/source.h"
 
 #define NAMES_MAX 12 /* rows of the critical path on a terminal */
@@ -368,7 +367,7 @@ static int run_show(struct view *view, struct tuning tune)
 		error = report_load_samples(&report, sample_names);
 	tune.report = &report;
 	if (error == 0)
-		error = tuning_make(&tune, answer_format);
+		error = tuning_make(&tune, NULL);
 	if (error == 0)
 		error = options->json ? print_json(&tune) : print_text(&tune, &view->output);
 	tuning_free(&tune);

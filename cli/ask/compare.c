@@ -5,11 +5,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/query/units.h"
 #include "analysis/tune/history.h"
 #include "cli/report/names.h"
 #include "cli/report/sample_options.h"
 #include "cli/screen/table.h"
-#include "cli/screen/units.h"
 #include "cli/source.h"
 #include "common/identity.h"
 

@@ -3,7 +3,7 @@
 
 #include "analysis/query/ask.h"
 #include "analysis/query/command.h"
-#include "cli/screen/units.h"
+#include "analysis/query/units.h"
 #include "cli/site_rules.h"
 #include "cli/source.h"
 #include "common/identity.h"

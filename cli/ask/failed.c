@@ -8,8 +8,8 @@
 
 #include "analysis/query/command.h"
 #include "analysis/query/failure.h"
+#include "analysis/query/units.h"
 #include "cli/report/names.h"
-#include "cli/screen/units.h"
 #include "cli/source.h"
 
 #define COMMAND_SIZE 400 /* bytes of a command line on a terminal */

@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "analysis/query/ask.h"
-#include "cli/screen/units.h"
+#include "analysis/query/units.h"
 #include "cli/source.h"
 
 #define NOW_NS (60 * INT64_C(1000000000)) /* "now" is an average over at least this */

@@ -5,9 +5,9 @@
 
 #include "analysis/query/command.h"
 #include "analysis/query/rows.h"
+#include "analysis/query/units.h"
 #include "cli/options.h"
 #include "cli/screen/table.h"
-#include "cli/screen/units.h"
 #include "cli/site_rules.h"
 #include "common/redact/redact.h"
 #include "common/text.h"

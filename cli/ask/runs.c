@@ -5,8 +5,8 @@
 #include "analysis/query/ask.h"
 #include "analysis/query/joined.h"
 #include "analysis/query/report.h"
+#include "analysis/query/units.h"
 #include "cli/screen/table.h"
-#include "cli/screen/units.h"
 #include "cli/source.h"
 #include "common/parse.h"
 

@@ -11,9 +11,9 @@
 #include <termios.h>
 
 #include "analysis/query/report.h"
+#include "analysis/query/units.h"
 #include "cli/process/daemons.h"
 #include "cli/screen/table.h"
-#include "cli/screen/units.h"
 #include "cli/source.h"
 #include "common/clock.h"
 #include "common/progress.h"

@@ -14,10 +14,10 @@
 
 #include <linux/magic.h>
 
+#include "analysis/query/units.h"
 #include "cli/options.h"
 #include "cli/process/daemons.h"
 #include "cli/process/program.h"
-#include "cli/screen/units.h"
 #include "cli/site_rules.h"
 #include "common/shipper_status.h"
 

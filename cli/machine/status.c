@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 
 #include "analysis/query/ask.h"
+#include "analysis/query/units.h"
 #include "cli/process/daemons.h"
 #include "cli/process/program.h"
-#include "cli/screen/units.h"
 #include "cli/site_rules.h"
 #include "cli/source.h"
 #include "common/clock.h"

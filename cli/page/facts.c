@@ -6,10 +6,9 @@
 
 #include "analysis/query/ask.h"
 #include "analysis/query/failure.h"
+#include "analysis/query/units.h"
 #include "cli/advise/cost_json.h"
 #include "cli/page/share.h"
-#include "cli/report/answer.h"
-#include "cli/screen/units.h"
 
 struct gathering {
 	const struct report *report;
@@ -252,7 +251,7 @@ int report_facts_load(const struct report *report, const struct report_facts_req
 		error = tune->prices ? 0 : VERB_FAILED;
 	}
 	if (error == 0)
-		error = tuning_make(tune, request->is_shared ? share_format : answer_format);
+		error = tuning_make(tune, request->is_shared ? share_format : NULL);
 	if (error == 0)
 		error = gather(&gathering);
 	if (error == 0 && request->is_shared)

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "analysis/query/figures.h"
+#include "analysis/query/units.h"
 #include "cli/page/page.h"
 #include "cli/page/share.h"
-#include "cli/screen/units.h"
 #include "common/text.h"
 
 #define FAILURES_MAX 6

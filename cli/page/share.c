@@ -12,7 +12,6 @@
 
 #include "analysis/query/run_samples.h"
 #include "cli/process/user.h"
-#include "cli/report/answer.h"
 #include "cli/screen/output.h"
 #include "common/identity.h"
 
@@ -93,7 +92,7 @@ char *share_format(const struct store_value *value, const struct question_field 
 {
 	bool is_name =
 		value->type == STORE_VALUE_TEXT || value->type == STORE_VALUE_BLOB || column->type == QUESTION_USER;
-	char *text = answer_format(value, column), *pseudonym;
+	char *text = finding_value(value, column), *pseudonym;
 
 	if (!is_name || strcmp(column->name, OUTCOME) == 0)
 		return text;

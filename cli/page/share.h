@@ -21,5 +21,5 @@ const char *share_pseudonym(const char *name);
  * share_format(), separated by spaces. */
 void share_scrub(json_t *value, const char *made_by_us);
 
-/* answer_format() with pseudonyms. */
+/* finding_value() with pseudonyms. */
 char *share_format(const struct store_value *value, const struct question_field *column);

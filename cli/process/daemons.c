@@ -13,8 +13,8 @@
 
 #include <linux/magic.h>
 
+#include "analysis/query/units.h"
 #include "cli/process/program.h"
-#include "cli/screen/units.h"
 #include "common/clock.h"
 #include "common/shipper_status.h"
 

@@ -6,13 +6,12 @@
 
 #include "analysis/query/command.h"
 #include "analysis/query/rows.h"
+#include "analysis/query/units.h"
 #include "cli/screen/table.h"
-#include "cli/screen/units.h"
 #include "common/text.h"
 
 #define TITLE_BYTES 64
 #define COMMAND_BYTES 16384
-#define SENTENCE_COMMAND_BYTES 512
 #define FLEXIBLE_PERCENT 30
 
 static int rows_write(const struct answer *answer, struct json_writer *writer, size_t *row_count, const char *first,
@@ -88,18 +87,6 @@ static char *value_to_text(const struct store_value *value, enum question_type t
 	if (safe)
 		text_escape(text, size, safe, 4 * size + 1);
 	return safe;
-}
-
-char *answer_format(const struct store_value *value, const struct question_field *column)
-{
-	char command[SENTENCE_COMMAND_BYTES];
-
-	if (value->type == STORE_VALUE_TEXT)
-		return strndup(value->data, value->size);
-	if (value->type == STORE_VALUE_BLOB)
-		return strdup(command_text(&(struct row_blob){value->data, value->size}, "", false, command,
-					   sizeof(command)));
-	return strdup(units_value(column->type, value, false));
 }
 
 /* Quotes where necessary, as in RFC 4180 (apart from its line ends). */

@@ -23,6 +23,3 @@ struct answer {
 /* Returns 0 and the number of rows; -EFBIG if a table would have too many; or -errno of the store or of
  * the output. */
 int answer_print(const struct answer *answer, const struct output *output, size_t *ret_row_count);
-
-/* Returns a value for the sentence of a finding (analysis/query/finding_text.h). */
-char *answer_format(const struct store_value *value, const struct question_field *column);

@@ -2,8 +2,8 @@
  * views.h.
  */
 
+#include "analysis/query/units.h"
 #include "cli/report/views.h"
-#include "cli/screen/units.h"
 
 void views_add_usage(const struct figures *figures, struct table *table, bool raw)
 {

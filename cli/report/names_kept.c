@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/query/units.h"
 #include "cli/process/user.h"
 #include "cli/screen/output.h"
-#include "cli/screen/units.h"
 
 /* Returns false if the user has no home directory. */
 static bool path_of(int64_t run_id, char path[PATH_MAX])

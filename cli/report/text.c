@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <pwd.h>
 
+#include "analysis/query/units.h"
 #include "cli/report/samples.h"
 #include "cli/report/views.h"
-#include "cli/screen/units.h"
 
 #define LABEL_COLUMNS 12 /* columns before the text of a header line */
 #define INCIDENTS_MAX 8  /* on a terminal, without --all */

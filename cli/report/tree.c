@@ -7,8 +7,8 @@
 #include <uthash.h>
 
 #include "analysis/query/command.h"
+#include "analysis/query/units.h"
 #include "cli/report/views.h"
-#include "cli/screen/units.h"
 
 #define TASKS_MAX 40 /* on a terminal, without --all */
 #define DEPTH_MAX 16 /* of nested tasks; deeper ones are shown beside their parent */

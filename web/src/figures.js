@@ -1,5 +1,5 @@
 // Every figure of the page: its name, its unit, what it means, and how it is written. Numbers are written as
-// `tracer show` writes them (cli/screen/units.c, common/duration.c): three significant digits and a unit.
+// `tracer show` writes them (analysis/query/units.c, common/duration.c): three significant digits and a unit.
 
 /**
  * @typedef {Object} Figure

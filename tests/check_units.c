@@ -2,7 +2,7 @@
 #include <locale.h>
 #include <time.h>
 
-#include "cli/screen/units.h"
+#include "analysis/query/units.h"
 #include "tests/suite.h"
 
 TEST(duration_changes_units)

@@ -1,5 +1,5 @@
 /* Human-readable figures. See units.h. */
-#include "cli/screen/units.h"
+#include "analysis/query/units.h"
 
 #include <inttypes.h>
 #include <langinfo.h>
