@@ -152,7 +152,7 @@ TEST(many_signals_before_the_last)
 	ck_assert_rows("SELECT sender_program FROM incidents", "snakemake\n");
 }
 
-TEST(an_earlier_signal_is_not_to_blame)
+TEST(an_earlier_signal_is_not_the_cause)
 {
 	begin_step();
 	tell("12 gets 10 from 13");

@@ -9,10 +9,10 @@
 #include "correlator/apply/change.h"
 #include "correlator/apply/found.h"
 #include "correlator/apply/scan.h"
-#include "correlator/incidents/blame.h"
 #include "correlator/incidents/cancel.h"
 #include "correlator/incidents/loss.h"
 #include "correlator/incidents/retry.h"
+#include "correlator/incidents/root_cause.h"
 #include "correlator/incidents/sender.h"
 #include "correlator/model/cgroup.h"
 #include "correlator/model/collect.h"
@@ -45,7 +45,7 @@ static void apply_fork(struct model *model, const struct event_fork *fork)
 	if (!process)
 		return;
 	if (parent)
-		blame_note_fork(model, parent);
+		root_cause_note_fork(model, parent);
 	process->fork_boot_ns = fork->boot_ns;
 	process->parent_exec_id = fork->parent.exec_id;
 	if (parent && parent->image && parent->image->exec_id == fork->parent.exec_id)
@@ -114,7 +114,7 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 	bool first = !process->image && !process->ignored;
 
 	close_image_before(model, process, exec);
-	blame_forget(model, process);
+	root_cause_forget(model, process);
 	command_unref(process->command);
 	process->command = command;
 	process->exec_id = exec->image.exec_id;
@@ -138,7 +138,7 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 				      .stdout_pipe = (uint32_t)exec->stdout_pipe});
 	cancel_note(model, process, exec->boot_ns);
 	if (verdict.role != RULES_ROLE_HELPER && verdict.role != RULES_ROLE_COMPONENT)
-		blame_note_tool(model, process);
+		root_cause_note_tool(model, process);
 	retry_note_exec(model, process);
 	struct image *image = process->image;
 

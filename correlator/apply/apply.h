@@ -1,5 +1,5 @@
 /* Turns messages of the probe into hosts, containers, runs, tasks, tools and processes in a store:
- * the model is updated, placement decides where new processes belong, incidents judges what has
+ * the model is updated, placement decides where new processes belong, incidents assesses what has
  * ended, and a commit writes the rows.
  *
  * Deterministic: the result depends on the messages alone (no clock, no random numbers, no /proc),

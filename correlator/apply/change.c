@@ -1,7 +1,7 @@
 /* See change.h. */
 #include "correlator/apply/change.h"
 
-#include "correlator/incidents/judge.h"
+#include "correlator/incidents/assess.h"
 #include "correlator/incidents/retry.h"
 #include "correlator/model/group.h"
 #include "correlator/model/model.h"
@@ -11,7 +11,7 @@
 void change_place_full(struct model *model, struct process *process, const struct placing *placing)
 {
 	place_full(model, process, placing);
-	judge_opened(model);
+	assess_opened(model);
 }
 
 void change_exec(struct model *model, struct process *process, const struct placing *placing)
@@ -21,20 +21,20 @@ void change_exec(struct model *model, struct process *process, const struct plac
 	place_exec(model, process, placing);
 	if (again && process->is_task_root)
 		retry_note_root(model, process->group->task, process, placing->verdict->role);
-	judge_opened(model);
+	assess_opened(model);
 }
 
 void change_place_part(struct model *model, struct process *process)
 {
 	place_part(model, process);
-	judge_opened(model);
+	assess_opened(model);
 }
 
 void change_end_image(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns,
 		      int64_t wait_status, uint32_t exit_flags)
 {
 	if (image_end(model, image, how, boot_ns, wait_status, exit_flags))
-		judge_image(model, image);
+		assess_image(model, image);
 }
 
 void change_end_process(struct model *model, struct process *process, int64_t wait_status, uint64_t boot_ns)
@@ -42,5 +42,5 @@ void change_end_process(struct model *model, struct process *process, int64_t wa
 	if (!process_end(model, process, wait_status, boot_ns))
 		return;
 	process->seen_scan = model->scan_number; /* a scan that has begun may have missed it */
-	judge_process(model, process, wait_status);
+	assess_process(model, process, wait_status);
 }

@@ -1,4 +1,4 @@
-/* The fate of a failed task: retried, tolerated or fatal.
+/* The outcome of a failed task: retried, tolerated or fatal.
  *
  * A run remembers its last few failed tasks while the orchestrator that began them runs. A later
  * task beneath the same orchestrator that does the same work is the next attempt: its root has
@@ -12,8 +12,8 @@
  */
 #include "correlator/incidents/retry.h"
 
-#include "correlator/incidents/blame.h"
 #include "correlator/incidents/incident.h"
+#include "correlator/incidents/root_cause.h"
 #include "correlator/model/cause.h"
 #include "correlator/model/command.h"
 #include "correlator/model/group.h"
@@ -21,7 +21,7 @@
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 
-static void pardon(struct model *model, struct task *task)
+static void clear_fatal(struct model *model, struct task *task)
 {
 	if (!task->fatal)
 		return;
@@ -29,8 +29,8 @@ static void pardon(struct model *model, struct task *task)
 	incident_report_task(model, task);
 }
 
-/* Pardons the earlier, failed attempts of a task that has succeeded. */
-static void pardon_attempts(struct model *model, const struct task *task)
+/* Clears the mark of the earlier, failed attempts of a task that has succeeded. */
+static void clear_fatal_attempts(struct model *model, const struct task *task)
 {
 	struct run *run = task->run;
 
@@ -39,9 +39,9 @@ static void pardon_attempts(struct model *model, const struct task *task)
 
 		if (attempt->retried_by_id != task->id)
 			continue;
-		pardon(model, attempt);
+		clear_fatal(model, attempt);
 		run_forget_failed_at(run, i - 1);
-		pardon_attempts(model, attempt);
+		clear_fatal_attempts(model, attempt);
 		i = run->failed_count + 1; /* restart: the list has changed */
 	}
 }
@@ -53,7 +53,7 @@ void retry_note_end(struct model *model, struct task *task)
 	if (task->kind == TASK_MAIN)
 		return;
 	if (status == OUTCOME_SUCCEEDED) {
-		pardon_attempts(model, task);
+		clear_fatal_attempts(model, task);
 		return;
 	}
 	if (task->awaited || !task->cause || status < OUTCOME_FAILED)
@@ -84,7 +84,7 @@ static void link_attempts(struct model *model, struct task *failed, struct task 
 	failed->retried_by_id = task->id;
 	failed->dirty = task->run->dirty = true;
 	if (orchestrator)
-		blame_forgive(model, orchestrator, failed->root.pid, failed->root.start_boot_ns);
+		root_cause_note_retry(model, orchestrator, failed->root.pid, failed->root.start_boot_ns);
 }
 
 void retry_note_root(struct model *model, struct task *task, const struct process *root, enum rules_role role)
@@ -201,7 +201,7 @@ void retry_settle(struct model *model, const struct process *process, int64_t wa
 		if (!process_key_is(&task->awaits, &process->key))
 			continue;
 		if (!failed || (process->cause && !failed_of(process, task)))
-			pardon(model, task);
+			clear_fatal(model, task);
 		else if (await_above(process, task))
 			continue;
 		run_forget_failed_at(run, i - 1);

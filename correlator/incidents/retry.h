@@ -1,4 +1,4 @@
-/* The fate of a failed task: retried, tolerated or fatal. */
+/* The outcome of a failed task: retried, tolerated or fatal. */
 #pragma once
 
 #include "common/rules/rules.h"

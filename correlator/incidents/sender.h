@@ -2,7 +2,7 @@
  *
  * The kernel records delivered signals, not their effect: a process may handle one
  * and continue. So the last few are kept with their target until it ends, and its
- * wait status then tells which of them, if any, is to blame.
+ * wait status then tells which of them, if any, ended it.
  */
 #pragma once
 

@@ -68,7 +68,7 @@ struct model {
 	struct command_account *command_accounts; /* hash */
 
 	struct image *clients;      /* that may be waiting for a container */
-	struct task *opened_tasks;  /* not yet judged */
+	struct task *opened_tasks;  /* not yet assessed */
 	struct image *ended_images; /* list: not freed yet */
 	struct image *dirty_images;
 	size_t dirty_image_count;

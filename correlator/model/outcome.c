@@ -22,7 +22,7 @@ void outcome_add(struct outcome *sum, const struct outcome *part)
 	sum->failed = sum->failed || part->failed;
 }
 
-/* As a shell with pipefail would judge: one failed part fails the whole, but a writer
+/* As a shell with pipefail: one failed part fails the whole, but a writer
  * whose reader closed the pipe (SIGPIPE) has not failed. */
 enum outcome_status outcome_status(const struct outcome *outcome, bool is_running)
 {

@@ -78,6 +78,6 @@ void task_set_orchestrator(struct task *task, struct process *orchestrator);
 void task_merge(struct model *model, struct task *from, struct task *into);
 /* Sets the cause of its failure; NULL: unknown. */
 void task_set_cause(struct task *task, struct cause *cause);
-/* Adds it to model->opened_tasks, the tasks that are not yet judged. */
+/* Adds it to model->opened_tasks, the tasks that are not yet assessed. */
 void task_set_opened(struct model *model, struct task *task);
 void task_free(struct model *model, struct task *task);

@@ -1,6 +1,6 @@
 /* Where a process belongs: which run, which task, which group of tools.
  *
- * Tasks that this opens are queued in the model to be judged. */
+ * Tasks that this opens are queued in the model to be assessed. */
 #pragma once
 
 struct model;

@@ -1,11 +1,11 @@
-/* See judge.h. */
-#include "correlator/incidents/judge.h"
+/* See assess.h. */
+#include "correlator/incidents/assess.h"
 
 #include <utlist.h>
 
-#include "correlator/incidents/blame.h"
 #include "correlator/incidents/incident.h"
 #include "correlator/incidents/retry.h"
+#include "correlator/incidents/root_cause.h"
 #include "correlator/incidents/stall.h"
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
@@ -13,10 +13,10 @@
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 
-void judge_image(struct model *model, struct image *image)
+void assess_image(struct model *model, struct image *image)
 {
 	if (image->ended == IMAGE_EXIT)
-		blame_note(model, image);
+		root_cause_note(model, image);
 	if (image->process)
 		stall_end(model, image->process, image->end_boot_ns);
 	if (image->ended == IMAGE_REPLACED)
@@ -24,7 +24,7 @@ void judge_image(struct model *model, struct image *image)
 	incident_note_failure(model, image);
 }
 
-void judge_process(struct model *model, struct process *process, int64_t wait_status)
+void assess_process(struct model *model, struct process *process, int64_t wait_status)
 {
 	if (process_decides_task(process)) {
 		incident_note_task(model, process->group->task);
@@ -36,7 +36,7 @@ void judge_process(struct model *model, struct process *process, int64_t wait_st
 }
 
 /* The root may have executed something, and ended, before the task was opened. */
-static void judge_task(struct model *model, struct task *task)
+static void assess_task(struct model *model, struct task *task)
 {
 	const struct process *root = process_find(model, (uint32_t)task->root.pid, task->root.start_boot_ns);
 
@@ -50,13 +50,13 @@ static void judge_task(struct model *model, struct task *task)
 	}
 }
 
-void judge_opened(struct model *model)
+void assess_opened(struct model *model)
 {
 	struct task *task, *next;
 
 	DL_FOREACH_SAFE2 (model->opened_tasks, task, next, opened_next) {
 		task->is_opened = false;
-		judge_task(model, task);
+		assess_task(model, task);
 	}
 	model->opened_tasks = NULL;
 }

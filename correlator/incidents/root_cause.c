@@ -1,4 +1,4 @@
-/* Why a process failed. See blame.h.
+/* Why a process failed. See root_cause.h.
  *
  * How a program passes on a failure of its children depends on its role:
  *   shells     exit with the code of a command, or 128 plus the number of the signal that killed
@@ -11,7 +11,7 @@
  *              shows if it failed because of a command. Else the failure is their own, and a child that
  *              failed just before is only mentioned
  */
-#include "correlator/incidents/blame.h"
+#include "correlator/incidents/root_cause.h"
 
 #include <signal.h>
 
@@ -386,7 +386,7 @@ static void correct_above(struct model *model, const struct image *image)
 	}
 }
 
-void blame_note(struct model *model, struct image *image)
+void root_cause_note(struct model *model, struct image *image)
 {
 	struct process *process = image->process;
 	const struct ending *found;
@@ -428,7 +428,7 @@ void blame_note(struct model *model, struct image *image)
 	remember_client(model, image, &ending);
 }
 
-void blame_note_fork(struct model *model, struct process *parent)
+void root_cause_note_fork(struct model *model, struct process *parent)
 {
 	struct endings *endings = parent->endings;
 
@@ -451,7 +451,7 @@ static void note_tool(struct model *model, struct process *parent, uint64_t fork
 }
 
 /* Subshells count as their shell: both went on to start a tool. */
-void blame_note_tool(struct model *model, struct process *process)
+void root_cause_note_tool(struct model *model, struct process *process)
 {
 	struct process *parent = process->parent;
 
@@ -464,7 +464,7 @@ void blame_note_tool(struct model *model, struct process *process)
 	}
 }
 
-void blame_forget(struct model *model, struct process *process)
+void root_cause_forget(struct model *model, struct process *process)
 {
 	if (!process->endings)
 		return;
@@ -473,7 +473,7 @@ void blame_forget(struct model *model, struct process *process)
 	process_set_changed(model, process);
 }
 
-void blame_forgive(struct model *model, struct process *parent, uint64_t pid, uint64_t start_boot_ns)
+void root_cause_note_retry(struct model *model, struct process *parent, uint64_t pid, uint64_t start_boot_ns)
 {
 	struct endings *endings = parent->endings;
 

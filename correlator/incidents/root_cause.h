@@ -3,7 +3,7 @@
  * Each process remembers how a few of its children failed, and why. When it fails itself, it
  * inherits the cause of the child whose status it passed on, or is its own cause. So the chain
  * through shells and launchers is followed one step per exit, and a tolerated failure is never
- * blamed.
+ * the cause.
  */
 #pragma once
 
@@ -15,12 +15,12 @@ struct process;
 
 /* Call when an image has ended. If it failed, finds its cause and whether the failure was expected,
  * and records it with the parent. */
-void blame_note(struct model *model, struct image *image);
+void root_cause_note(struct model *model, struct image *image);
 /* Call when `parent` has forked another child. */
-void blame_note_fork(struct model *model, struct process *parent);
+void root_cause_note_fork(struct model *model, struct process *parent);
 /* Call when `process` has executed a program that is more than a helper. */
-void blame_note_tool(struct model *model, struct process *process);
+void root_cause_note_tool(struct model *model, struct process *process);
 /* Discards the failures of children seen by the previous program; they do not concern the next. */
-void blame_forget(struct model *model, struct process *process);
-/* A failed child of `parent` is retried: it no longer explains anything. */
-void blame_forgive(struct model *model, struct process *parent, uint64_t pid, uint64_t start_boot_ns);
+void root_cause_forget(struct model *model, struct process *process);
+/* A failed child of `parent` is retried: its failure explains nothing any more. */
+void root_cause_note_retry(struct model *model, struct process *parent, uint64_t pid, uint64_t start_boot_ns);

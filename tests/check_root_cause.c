@@ -1,16 +1,16 @@
-/* Why a process failed: the chain of failures is followed down; tolerated failures are not blamed. */
+/* Why a process failed: the chain of failures is followed down; tolerated failures are no causes. */
 #include "tests/streams.h"
 
-#define BLAMED "SELECT p.pid FROM incidents i JOIN processes p ON p.id = i.process_id WHERE i.fatal = 1"
+#define CAUSES "SELECT p.pid FROM incidents i JOIN processes p ON p.id = i.process_id WHERE i.fatal = 1"
 
 /* A step: snakemake 10 and its shell 11. */
 #define STEP(shell) "2>10 python3 /usr/bin/snakemake -j2; 10>11 " shell "; "
 
-/* What happens below a shell, how the shell ends, and which process is blamed. */
+/* What happens below a shell, how the shell ends, and which process is the cause. */
 static const struct {
 	const char *what, *story;
 	unsigned code;
-	const char *blamed;
+	const char *cause;
 } shells[] = {
 	{"a code that is passed on", "11>20 bwa; ends 3", 3, "20\n"},
 	{"one that was tolerated", "11>20 bwa; ends 3; 11>21 sort; ends 4", 4, "21\n"},
@@ -35,7 +35,7 @@ static const struct {
 TEST_EACH(what_a_shell_passes_on, shells)
 {
 	tell(STEP("bash -c x") "%s; restart; 11 ends %u", shells[_i].story, shells[_i].code);
-	ck_assert_msg(strcmp(rows(BLAMED), shells[_i].blamed) == 0, "%s: %s", shells[_i].what, rows(BLAMED));
+	ck_assert_msg(strcmp(rows(CAUSES), shells[_i].cause) == 0, "%s: %s", shells[_i].what, rows(CAUSES));
 }
 
 TEST(subshells_and_wrappers_are_seen_through)
@@ -50,7 +50,7 @@ TEST(subshells_and_wrappers_are_seen_through)
 /* Regardless of which of the two ends first. */
 TEST(a_wrapper_that_dies_with_its_command)
 {
-	WITHOUT_RESTARTS(); /* judged at commit */
+	WITHOUT_RESTARTS(); /* assessed at commit */
 	tell(STEP("bash -c x") "11>20 timeout -s KILL 5 bwa; 20>21 bwa mem; 20 gets 9 from 20; 21 gets 9 from 20; "
 			       "20 dies 9; 11 ends 137; 21 dies 9");
 	ck_assert_rows("SELECT i.sentence, p.pid FROM incidents i JOIN processes p ON p.id = i.process_id",
@@ -82,7 +82,7 @@ TEST_EACH(a_time_limit_is_reported_once, ends_of_timeout)
 	tell("2>10 bash x.sh; 10>11 timeout -s KILL 5 bash -c y; 11>12 bash -c y; 12>13 sort; ends; 12>14 bwa mem; "
 	     "11 gets 9 from 11; 12 gets 9 from 11; 14 gets 9 from 11; %s",
 	     ends_of_timeout[_i]);
-	ck_assert_msg(strcmp(rows(BLAMED), "14\n") == 0, "%s: %s", ends_of_timeout[_i], rows(BLAMED));
+	ck_assert_msg(strcmp(rows(CAUSES), "14\n") == 0, "%s: %s", ends_of_timeout[_i], rows(CAUSES));
 }
 
 TEST(what_is_killed_before_its_command)
@@ -90,25 +90,25 @@ TEST(what_is_killed_before_its_command)
 	WITHOUT_RESTARTS(); /* an ended process is forgotten */
 	tell(STEP("bash -c x") "11>20 timeout 5 bash -c y; 20>21 bash -c y; 21>22 bwa mem; 21 gets 15 from 20; "
 			       "22 gets 15 from 20; 21 dies 15; 20 ends 124; 11 ends 124; 22 dies 15");
-	ck_assert_rows(BLAMED, "22\n");
+	ck_assert_rows(CAUSES, "22\n");
 }
 
 /* In a pipe the last process counts, whichever ended last. */
-TEST(the_last_of_a_pipe_is_to_blame)
+TEST(the_last_of_a_pipe_is_the_cause)
 {
 	tell(STEP("bash -c x") "11>20 bwa mem; 11>21 samtools sort; ends 1; 20 ends 1; 11 ends 1");
-	ck_assert_rows(BLAMED, "21\n");
+	ck_assert_rows(CAUSES, "21\n");
 }
 
 /* The children that the previous program waited for mean nothing to the next one. */
 TEST(an_exec_forgets)
 {
 	tell(STEP("bash launcher.sh") "11>20 bwa index; ends 1; 11 python3 main.py; ends 1");
-	ck_assert_rows(BLAMED, "11\n");
+	ck_assert_rows(CAUSES, "11\n");
 }
 
 static const struct {
-	const char *what, *story, *blamed;
+	const char *what, *story, *cause;
 } programs[] = {
 	{"fails at once", "ends 3; later 20; 11 ends 1", "11\n"},
 	{"fails as a part of it has", "ends; 11>21; ends 3; later 20; 11 ends 1", "21\n"},
@@ -125,7 +125,7 @@ static const struct {
 TEST_EACH(what_other_programs_pass_on, programs)
 {
 	tell("later 100000; " STEP("python3 main.py") "11>20 bwa mem; %s", programs[_i].story);
-	ck_assert_msg(strcmp(rows(BLAMED), programs[_i].blamed) == 0, "%s: %s", programs[_i].what, rows(BLAMED));
+	ck_assert_msg(strcmp(rows(CAUSES), programs[_i].cause) == 0, "%s: %s", programs[_i].what, rows(CAUSES));
 }
 
 /* Fatal is the first failed task after which no other began; if others always did, the first failure. */
@@ -147,7 +147,7 @@ TEST(what_its_parent_ended_has_not_failed)
 	tell("2>10 python3 main.py; 10>11; 11 gets 15 from 10; dies 15; 10 ends 1");
 	ck_assert_rows("SELECT pid, failed FROM processes WHERE pid >= 10 ORDER BY pid", "10 1\n11 0\n");
 	ck_assert_rows("SELECT failed_count FROM runs WHERE kind = 'command'", "1\n");
-	ck_assert_rows(BLAMED, "10\n");
+	ck_assert_rows(CAUSES, "10\n");
 }
 
 /* Bash and Python handle ^C, then die by sending the signal to themselves. */
@@ -175,7 +175,7 @@ TEST(few_endings_are_remembered)
 	for (unsigned i = 0; i < 300; i++)
 		tell("11>%u bwa mem; ends %u", 20 + i, 3 + i % 200);
 	tell("restart; 11 ends 102"); /* the most recent of all */
-	ck_assert_rows(BLAMED, "319\n");
+	ck_assert_rows(CAUSES, "319\n");
 }
 
 /* Of identical endings only the latest is kept, so that they do not displace a different one. */
@@ -185,10 +185,10 @@ TEST(endings_of_each_kind_are_remembered)
 	for (unsigned i = 0; i < 100; i++)
 		tell("11>%u bwa mem; ends 3", 22 + i);
 	tell("11 ends 7");
-	ck_assert_rows(BLAMED, "21\n");
+	ck_assert_rows(CAUSES, "21\n");
 }
 
 int main(void)
 {
-	return streams_run("blame");
+	return streams_run("root_cause");
 }
