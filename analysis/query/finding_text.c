@@ -45,7 +45,7 @@ char *finding_text(const struct question *question, const char *template, const 
 		snprintf(name, sizeof(name), "%.*s", (int)name_size, template);
 		template += name_size + 1;
 		column = question_column(question, name);
-		formatted = (format ? format : finding_value)(&values[column - question->columns], column);
+		formatted = format(&values[column - question->columns], column);
 		if (formatted)
 			fputs(formatted, file);
 		free(formatted);

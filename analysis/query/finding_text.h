@@ -7,7 +7,7 @@
 typedef char *finding_format(const struct store_value *value, const struct question_field *column);
 finding_format finding_value; /* as it is, or with a unit */
 
-/* Fills a template with a row's values, in the order of the question's columns. `format` may be NULL: finding_value(). Returns text to be freed, or NULL if out of
+/* Fills a template with a row's values, in the order of the question's columns. Returns text to be freed, or NULL if out of
  * memory. */
 char *finding_text(const struct question *question, const char *template, const struct store_value *values,
 		   finding_format *format);

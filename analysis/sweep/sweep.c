@@ -199,8 +199,8 @@ static int row_take(struct sweeper *sweeper, const struct question *question, st
 		.memory_byte_seconds = held(question, QUESTION_SAVES_MEMORY, result),
 		.cost_nanos = ROW_NULL,
 		.hour_nanos = ROW_NULL,
-		.sentence = finding_text(question, question->finding.sentence, values, NULL),
-		.advice = finding_text(question, question->finding.advice, values, NULL),
+		.sentence = finding_text(question, question->finding.sentence, values, finding_value),
+		.advice = finding_text(question, question->finding.advice, values, finding_value),
 	};
 	item->is_now = result_integer(result, "is_now") == 1 &&
 		       ROWS_ITEM(&sweep->hosts, cloud_host, host)->host.last_seen_unix_ns >=

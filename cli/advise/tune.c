@@ -367,7 +367,7 @@ static int run_show(struct view *view, struct tuning tune)
 		error = report_load_samples(&report, sample_names);
 	tune.report = &report;
 	if (error == 0)
-		error = tuning_make(&tune, NULL);
+		error = tuning_make(&tune, finding_value);
 	if (error == 0)
 		error = options->json ? print_json(&tune) : print_text(&tune, &view->output);
 	tuning_free(&tune);

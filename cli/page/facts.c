@@ -251,7 +251,7 @@ int report_facts_load(const struct report *report, const struct report_facts_req
 		error = tune->prices ? 0 : VERB_FAILED;
 	}
 	if (error == 0)
-		error = tuning_make(tune, request->is_shared ? share_format : NULL);
+		error = tuning_make(tune, request->is_shared ? share_format : finding_value);
 	if (error == 0)
 		error = gather(&gathering);
 	if (error == 0 && request->is_shared)
