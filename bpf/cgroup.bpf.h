@@ -26,17 +26,17 @@ void *bpf_rdonly_cast(const void *address, __u32 type) __ksym __weak;
  * announced again. */
 MAP(announced, LRU_HASH, 8192, __u64, __u64, 0);
 
-struct place {
+struct cgroup_ref {
 	__u64 id; /* kernfs id, hierarchy id in the top byte */
 	struct kernfs_node *node;
 };
 
-/* One event of one process. `place` is filled in only when it is needed. */
+/* One event of one process. `cgroup` is filled in only when it is needed. */
 struct event {
 	__u64 now_boot_ns;
 	struct control *control;
 	struct task_struct *task;
-	struct place place;
+	struct cgroup_ref cgroup;
 	bool ignored;
 };
 
@@ -61,31 +61,31 @@ static __always_inline struct cgroup_subsys_state *subsystem(struct css_set *set
 }
 
 /* Returns false without a state, and for the root of a hierarchy, which says nothing about a process. */
-static __always_inline bool place_read(struct place *place, struct cgroup_subsys_state *state)
+static __always_inline bool cgroup_ref_read(struct cgroup_ref *ref, struct cgroup_subsys_state *state)
 {
 	struct cgroup *cgroup = state ? state->cgroup : NULL;
 
 	if (!cgroup || cgroup->level == 0)
 		return false;
-	place->node = cgroup->kn;
-	place->id = cgroup->kn->id | (__u64)cgroup->root->hierarchy_id << CGROUP_HIERARCHY_SHIFT;
+	ref->node = cgroup->kn;
+	ref->id = cgroup->kn->id | (__u64)cgroup->root->hierarchy_id << CGROUP_HIERARCHY_SHIFT;
 	return true;
 }
 
 /* Uses the default hierarchy (v2), unless the process is in its root: then the first
  * of these v1 hierarchies where it is not in the root. Slurm keeps its steps in the v1
  * freezer only. */
-static __noinline int place_find(struct place *place, struct task_struct *task)
+static __noinline int cgroup_ref_find(struct cgroup_ref *ref, struct task_struct *task)
 {
 	struct css_set *set = task->cgroups;
 
-	place->node = set->dfl_cgrp->kn;
-	place->id = set->dfl_cgrp->kn->id;
+	ref->node = set->dfl_cgrp->kn;
+	ref->id = set->dfl_cgrp->kn->id;
 	if (set->dfl_cgrp->level == 0)
-		(void)(place_read(place, SUBSYSTEM(set, freezer_cgrp_id)) ||
-		       place_read(place, SUBSYSTEM(set, memory_cgrp_id)) ||
-		       place_read(place, SUBSYSTEM(set, pids_cgrp_id)) ||
-		       place_read(place, SUBSYSTEM(set, cpu_cgrp_id)));
+		(void)(cgroup_ref_read(ref, SUBSYSTEM(set, freezer_cgrp_id)) ||
+		       cgroup_ref_read(ref, SUBSYSTEM(set, memory_cgrp_id)) ||
+		       cgroup_ref_read(ref, SUBSYSTEM(set, pids_cgrp_id)) ||
+		       cgroup_ref_read(ref, SUBSYSTEM(set, cpu_cgrp_id)));
 	return 0;
 }
 
@@ -95,9 +95,9 @@ static __always_inline bool cgroup_is_ignored(struct event *event)
 	struct kernfs_node *node;
 	__u64 hierarchy;
 
-	place_find(&event->place, event->task);
-	node = event->place.node;
-	hierarchy = event->place.id >> CGROUP_HIERARCHY_SHIFT;
+	cgroup_ref_find(&event->cgroup, event->task);
+	node = event->cgroup.node;
+	hierarchy = event->cgroup.id >> CGROUP_HIERARCHY_SHIFT;
 	for (int i = 0; i < CGROUP_DEPTH_MAX && node; i++) {
 		key.number = READ(node, id) | hierarchy << CGROUP_HIERARCHY_SHIFT;
 		if (bpf_map_lookup_elem(&ignored, &key))
@@ -131,7 +131,7 @@ static __always_inline bool event_begin(struct event *event, __u32 type, struct 
 	event->control = control_if_collecting(type, event->now_boot_ns);
 	if (!event->control)
 		return false;
-	event->place = (struct place){};
+	event->cgroup = (struct cgroup_ref){};
 	event->ignored = process_is_ignored(event);
 	return true;
 }
@@ -144,16 +144,16 @@ static __always_inline __u64 cgroup_record_make(struct event *event, struct scra
 	char *path = (char *)(record + 1);
 	__u64 *known, used = 0, connection = event->control->connection;
 
-	place_find(&event->place, event->task);
-	if (scratch->known_cgroup_id == event->place.id && scratch->known_connection == connection)
+	cgroup_ref_find(&event->cgroup, event->task);
+	if (scratch->known_cgroup_id == event->cgroup.id && scratch->known_connection == connection)
 		return 0;
-	known = bpf_map_lookup_elem(&announced, &event->place.id);
+	known = bpf_map_lookup_elem(&announced, &event->cgroup.id);
 	if (known && *known == connection) {
-		scratch->known_cgroup_id = event->place.id;
+		scratch->known_cgroup_id = event->cgroup.id;
 		scratch->known_connection = connection;
 		return 0;
 	}
-	node = event->place.node;
+	node = event->cgroup.node;
 	__builtin_memset(record, 0, sizeof(*record));
 	for (int i = 0; i < CGROUP_DEPTH_MAX; i++) {
 		parent = kernfs_parent(node);
@@ -168,7 +168,7 @@ static __always_inline __u64 cgroup_record_make(struct event *event, struct scra
 	record->header.type = RECORD_CGROUP;
 	record->header.size = sizeof(*record) + used;
 	record->header.boot_ns = event->now_boot_ns;
-	record->cgroup_id = event->place.id;
+	record->cgroup_id = event->cgroup.id;
 	record->path_size = used;
 	return sizeof(*record) + used;
 }
@@ -177,7 +177,7 @@ static __always_inline void cgroup_announced(struct event *event)
 {
 	__u64 connection = event->control->connection;
 
-	bpf_map_update_elem(&announced, &event->place.id, &connection, BPF_ANY);
+	bpf_map_update_elem(&announced, &event->cgroup.id, &connection, BPF_ANY);
 }
 
 /* Send the path to the ring, before the first record of that cgroup. */
@@ -185,6 +185,6 @@ static __always_inline void cgroup_announce(struct event *event, struct scratch 
 {
 	__u64 size = bounded(cgroup_record_make(event, scratch), sizeof(*scratch));
 
-	if (size && !ring_send(&scratch->cgroup.header, size, event->place.id))
+	if (size && !ring_send(&scratch->cgroup.header, size, event->cgroup.id))
 		cgroup_announced(event);
 }

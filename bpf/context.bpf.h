@@ -26,8 +26,8 @@ static __always_inline void *event_reserve(struct event *event, __u32 type, cons
 	if (header) {
 		header_fill(header, event, type, size);
 	} else {
-		place_find(&event->place, event->task);
-		count_loss(type, event->place.id, event->now_boot_ns);
+		cgroup_ref_find(&event->cgroup, event->task);
+		count_loss(type, event->cgroup.id, event->now_boot_ns);
 	}
 	return header;
 }
@@ -113,7 +113,7 @@ static __always_inline void context_read(struct record_context *context, struct 
 	if (task->files)
 		bpf_probe_read_kernel(first, sizeof(first), task->files->fdt->fd);
 	image_read(&context->parent, task->real_parent);
-	context->cgroup_id = event->place.id;
+	context->cgroup_id = event->cgroup.id;
 	context->pid_namespace = pid_namespace_of(task);
 	context->mount_namespace = task->nsproxy ? task->nsproxy->mnt_ns->ns.inum : 0;
 	context->uid = task->cred->uid.val;

@@ -46,7 +46,7 @@ struct group {
 	struct traffic traffic;
 	__u64 exited;       /* 1: its exit was reported */
 	__u64 partial;      /* 1: figures are missing */
-	__u64 seen_boot_ns; /* when its process was last seen: at creation and at each pass */
+	__u64 seen_boot_ns; /* when its process was last seen: at creation and at each scan */
 };
 
 /* The exec id in the key is 0. If the map is full, a process gets no entry, and its records are
@@ -488,7 +488,7 @@ static long sweep_step(struct bpf_map *map, const struct image_key *key, struct 
 
 static __u64 next_sweep_boot_ns;
 
-/* Runs at the end of a pass: the kernel does not deliver all events of freed processes, and nothing
+/* Runs at the end of a scan: the kernel does not deliver all events of freed processes, and nothing
  * else would remove their entries. */
 static __noinline int groups_sweep(void)
 {

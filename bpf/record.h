@@ -153,7 +153,7 @@ struct record_context {
 #define RECORD_ARGV_MAX 4096
 #define RECORD_COMM_SIZE 16
 
-/* Also the layout of samples, which carry text only if the pass requests it; otherwise
+/* Also the layout of samples, which carry text only if the scan requests it; otherwise
  * the sizes are 0.
  * Text follows the structure, in this order and with these sizes:
  *   filename  exec: as given to execve, NUL-terminated

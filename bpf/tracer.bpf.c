@@ -41,7 +41,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	if (!record)
 		return 0;
 	image_read(&record->parent, child->real_parent);
-	record->cgroup_id = event.place.id;
+	record->cgroup_id = event.cgroup.id;
 	record->pad = 0;
 	record->pgid = PGID(child);
 	record->uid = child->cred->uid.val;
@@ -118,14 +118,14 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	struct record_exec *record = &scratch->exec;
 	if (event.ignored) {
 		header_fill(&record->header, &event, RECORD_IGNORED, 0);
-		ring_send(&record->header, sizeof(record->header), event.place.id);
+		ring_send(&record->header, sizeof(record->header), event.cgroup.id);
 		return 0;
 	}
 	cgroup_announce(&event, scratch);
 	image_fill(record, &event, RECORD_EXEC);
 	__u64 size = bounded(sizeof(*record) + texts_fill(scratch, task, RECORD_EXEC, bprm), sizeof(*scratch));
 	if (size)
-		ring_send(&record->header, size, event.place.id);
+		ring_send(&record->header, size, event.cgroup.id);
 	if (record->counters.valid & COUNTERS_PARTIAL)
 		group_forget_missing(task);
 	return 0;
@@ -240,7 +240,7 @@ static __always_inline bool signal_is_handled(struct task_struct *task, __u32 si
 }
 
 /* `info` may be a number instead of an address. 1 stands for the kernel itself, as for a terminal's
- * ^C. 0 stands for the current process: the signal goes to others in its name, as when it writes to
+ * ^C. 0 stands for the current process, which sends to others, as when it writes to
  * cgroup.kill, or to itself for what it did, as when it exceeds its file size limit. `argument`
  * points to `info`: the verifier removes a check whether such a pointer is NULL. */
 static __always_inline __s32 signal_code(const __u64 *argument, struct kernel_siginfo *info, bool is_own)
