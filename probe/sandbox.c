@@ -33,7 +33,7 @@ static int seccomp_enter(void)
 	const struct privilege_call allowed[] = {
 		CALLS_OF_BOTH,
 		/* `connect` is for a restarted correlator. With these arguments only: a Unix socket,
-		 * a new pass over running processes, and a signal to this process for abort(3),
+		 * a new scan of running processes, and a signal to this process for abort(3),
 		 * since its user may have other processes. */
 		/* clang-format off */
 		{SCMP_SYS(pread64)}, {SCMP_SYS(connect)}, {SCMP_SYS(shutdown)},

@@ -203,7 +203,7 @@ static void upgrade(void)
 TEST(an_upgrade_lets_no_sum_fall)
 {
 	tell("2>10 bash outer.sh; 10>11 bwa index x; ends; 10>12 bwa mem x; 10>13 sort y; ends; "
-	     "10<2 seen 20; 12<10 seen 30; pass");
+	     "10<2 seen 20; 12<10 seen 30; scan");
 	ck_assert_rows(sums_of_runs, "62000000 4 0 62000000 62000000 62000000\n");
 	upgrade();
 	ck_assert_rows(sums_of_runs, "62000000 4 0 62000000 62000000 62000000\n");
@@ -213,7 +213,7 @@ TEST(an_upgrade_lets_no_sum_fall)
 	ck_assert_rows("SELECT program, ended FROM processes WHERE pid IN (10, 12) ORDER BY pid",
 		       "bash lost\nbwa lost\n");
 	tell("1<0 seen 0 systemd; 2<1 seen 0 sshd; 10<2 seen 21 bash outer.sh; 12<10 seen 40 bwa mem x; "
-	     "pass; later 1; 12 ends; 10>14 bwa index x; ends; 10 ends");
+	     "scan; later 1; 12 ends; 10>14 bwa index x; ends; 10 ends");
 	ck_assert_rows("SELECT began, ended, count(*) FROM processes WHERE pid IN (10, 12) GROUP BY 1, 2 "
 		       "ORDER BY 1, 2",
 		       "exec lost 2\nfound exit 2\n");
@@ -246,7 +246,7 @@ TEST_TIMES(broken_states_are_survived, 40)
 	change_store(cut);
 	open_model();
 	hello("boot-1");
-	tell("10<2 seen 9 python3 /usr/bin/snakemake -j2; 12<11 seen 9 bwa mem x; pass; later 1");
+	tell("10<2 seen 9 python3 /usr/bin/snakemake -j2; 12<11 seen 9 bwa mem x; scan; later 1");
 	end_step(0);
 	tell("10>14 sort x; ends");
 	ck_assert_rows("SELECT count(*) FROM processes p LEFT JOIN standing_tasks t ON t.id = p.task_id "
@@ -258,7 +258,7 @@ TEST_TIMES(broken_states_are_survived, 40)
 TEST(nonsense_is_survived)
 {
 	exec_ids[50] = exec_ids[51] = 1;
-	tell("50<51 seen 0 a; 51<50 seen 0 b; pass; later 1; 60>60; 60>61 c; 70 ends");
+	tell("50<51 seen 0 a; 51<50 seen 0 b; scan; later 1; 60>60; 60>61 c; 70 ends");
 	end_as(EVENT_FINAL, 61, 0, cpu(0));
 	end_as(EVENT_EXIT, 61, 0, cpu(0));
 	tell("61 too late");

@@ -48,7 +48,7 @@ TEST(a_container_that_lives_is_kept)
 	tell("cgroup 600 /docker/" HEX64 "; 1>10 containerd-shim-runc-v2; 10>11 cgroup=600 nginx; "
 	     "commit");
 	for (unsigned hour = 0; hour < 3; hour++)
-		tell("later %u; 1<0 seen 0; 2<1 seen 0; 10<1 seen 0; 11<10 seen %u; pass; commit", HOUR_MS, hour);
+		tell("later %u; 1<0 seen 0; 2<1 seen 0; 10<1 seen 0; 11<10 seen %u; scan; commit", HOUR_MS, hour);
 	tell("11 ends");
 	ck_assert_rows("SELECT count(*), count(run_id), count(end_boot_ns) FROM containers", "1 1 1\n");
 }
@@ -69,7 +69,7 @@ TEST(the_path_of_a_cgroup_in_use_is_rewritten)
 	ck_assert_str_ne(rows(revision), before);
 	snprintf(before, sizeof(before), "%s", rows(revision));
 	for (int hour = 0; hour < 2; hour++)
-		tell("later %u; 1<0 seen 0; 2<1 seen 0; 20<1 seen 0; 21<20 seen 0; pass; commit", HOUR_MS + 1000);
+		tell("later %u; 1<0 seen 0; 2<1 seen 0; 20<1 seen 0; 21<20 seen 0; scan; commit", HOUR_MS + 1000);
 	ck_assert_str_ne(rows(revision), before);
 }
 

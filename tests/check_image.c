@@ -191,16 +191,16 @@ static const struct {
 	{"2>10 cores=1500 make all; 10>11 cores=1000 sort x; 11>12; ends", "1000 main -\n1000 engine 1000\n"},
 	/* a running program: at its first scan; what it binds itself to later does not count */
 	{"2>10 cores=1500 make all; 10>11 cores=1000 sort x", "- main -\n- engine -\n"},
-	{"2>10 cores=1500 make all; 10>11 cores=1000 sort x; 11<10 seen 5; pass 1", "1000 main -\n1000 engine 1000\n"},
-	{"2>10 cores=1500 make all; 10>11 cores=1500 sort x; 11<10 seen 5 cores=500; pass 1; 11 ends; 10 ends",
+	{"2>10 cores=1500 make all; 10>11 cores=1000 sort x; 11<10 seen 5; scan 1", "1000 main -\n1000 engine 1000\n"},
+	{"2>10 cores=1500 make all; 10>11 cores=1500 sort x; 11<10 seen 5 cores=500; scan 1; 11 ends; 10 ends",
 	 "1500 main 1500\n1500 engine 1500\n"},
-	{"10<2 seen 5 cores=1500 make all; 11<10 seen 5 cores=1000 sort x; pass 1; 11 ends; 10 ends",
+	{"10<2 seen 5 cores=1500 make all; 11<10 seen 5 cores=1000 sort x; scan 1; 11 ends; 10 ends",
 	 "1500 main 1500\n1500 engine 1000\n"},
 	/* a restart in between */
 	{"2>10 cores=1500 make all; 10>11 cores=1000 sort x; restart; 11 ends; restart; 10 ends",
 	 "1500 main 1500\n1500 engine 1000\n"},
 	/* and a helper that joins the task of its pipeline */
-	{"2>10 make all; 10>11 >71 cores=1000 cat x; 11<10 seen 5; pass 1; restart; 10>12 <71 cores=500 sort; ends",
+	{"2>10 make all; 10>11 >71 cores=1000 cat x; 11<10 seen 5; scan 1; restart; 10>12 <71 cores=500 sort; ends",
 	 "1000 main 1000\n1000 engine 1000\n"},
 	/* of a task in a container what that allows, not what starts it */
 	{"cgroup 600 /docker/" HEX64 "; 1>9 containerd-shim-runc-v2; 2>10 cores=2000 make all; "

@@ -85,7 +85,7 @@ static void replay(struct correlator *correlator, const char *name, bool is_rest
 		/* Not within a scan: its beginning would be sent again, which changes the story. */
 		if (correlator->session.message.type == WIRE_SAMPLE)
 			in_scan = true;
-		if (correlator->session.message.type == WIRE_PASS)
+		if (correlator->session.message.type == WIRE_SCAN)
 			in_scan = false;
 		/* Only every second commit, so that finished entries can also be released. */
 		if (++messages % MESSAGES_PER_COMMIT == 0 && !in_scan)

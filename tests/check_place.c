@@ -199,7 +199,7 @@ TEST(a_container_has_the_namespaces_of_its_first_process)
 TEST(a_container_that_ran_before_has_its_namespaces)
 {
 	tell("cgroup 600 /docker/" HEX64 "; 30<1 seen 0 " INSIDE
-	     "nginx; pass; 2>40 true; ends"); /* later than the pass, which shows that nothing older follows */
+	     "nginx; scan; 2>40 true; ends"); /* later than the scan, which shows that nothing older follows */
 	ck_assert_rows(namespaces, HEX64 " 4026532201 4026532199\n");
 }
 
@@ -258,7 +258,7 @@ TEST(a_subshell_is_a_subtree_and_a_worker_a_part_of_its_tool)
 TEST(kernel_threads_are_the_host_s_own)
 {
 	sample_as(70, 0, "kworker", cpu(0), RECORD_KERNEL_THREAD);
-	tell("71<0 seen 0 stray; pass; later 1; 2>10 bwa mem x; ends");
+	tell("71<0 seen 0 stray; scan; later 1; 2>10 bwa mem x; ends");
 	ck_assert_rows("SELECT r.kind FROM processes p JOIN runs r ON r.id = p.run_id WHERE "
 		       "p.pid IN (70, 71) ORDER BY p.pid",
 		       "system\nfound\n");
@@ -284,7 +284,7 @@ TEST(a_deep_line_of_found_is_placed)
 	for (unsigned pid = 10; pid < DEEP; pid++)
 		sample(pid, pid + 1, "bash driver.sh", cpu(0));
 	sample(DEEP, 2, "bash driver.sh", cpu(0));
-	tell("pass; later 1; 10>%u bwa mem x; ends", DEEP + 1);
+	tell("scan; later 1; 10>%u bwa mem x; ends", DEEP + 1);
 	ck_assert_rows("SELECT count(*), max(process_count) FROM runs WHERE kind <> 'system'", "1 19992\n");
 }
 

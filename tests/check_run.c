@@ -98,7 +98,7 @@ TEST(a_shell_that_reads_a_file_is_a_script)
 TEST(another_users_command_in_a_found_run_is_theirs)
 {
 	sample(10, 2, "mom -D", cpu(0));
-	pass(now + MS);
+	scan(now + MS);
 	now += 2 * MS;
 	tell("10>11 setup x; ends; 10>12 su slurm -c align~x; 12>13 uid=64030 bash -c align~x; 13 uid=64030 align x; "
 	     "10>14 timeout 9 call x; 14>15 call x; restart; 10>16 su bob -s /bin/bash -c a~&&~b; "
@@ -270,7 +270,7 @@ static const struct {
 	 "1 systemd; 1>10 cgroup=600 uid=1500 systemd --user; 10>11 cgroup=601 uid=1500 telegraf",
 	 "session systemd 1500\nsession telegraf.service 1500\n"},
 	/* what is left of a login session, and of what it started as another user */
-	{"cgroup 600 /user.slice/user-1600.slice/session-5.scope; 1 systemd; pass; 1>10 cgroup=600 uid=1600 bash v.sh; "
+	{"cgroup 600 /user.slice/user-1600.slice/session-5.scope; 1 systemd; scan; 1>10 cgroup=600 uid=1600 bash v.sh; "
 	 "1>11 cgroup=600 uid=1500 snakemake x; ends 1; 1>12 cgroup=600 uid=1600 align x",
 	 "session session-5.scope 1600\nsession session-5.scope 1500\n"},
 	/* in a container, also as root */
@@ -313,17 +313,17 @@ static const struct {
 } computing[] = {
 	{"2>10 tty=5 uid=1500 -bash; later 90000; 10<2 seen 61000", "service bash 1500\n"},
 	{"2>10 tty=5 uid=1500 -bash; later 90000; 10<2 seen 59000", "session bash 1500\n"},
-	{"2>10 tty=5 uid=1500 -bash; later 900000; pass; 10<2 seen 61000", "session bash 1500\n"},
+	{"2>10 tty=5 uid=1500 -bash; later 900000; scan; 10<2 seen 61000", "session bash 1500\n"},
 	{"2>10 tty=5 uid=1500 -bash; 10>11 tty=5 uid=1500 tmux; later 90000; 11<10 seen 61000; 10>12 pgid=12 align x",
 	 "service bash 1500\njob align 0\n"},
 	{"cgroup 600 /docker/" HEX64 "; 1>10 mntns=5 containerd-shim-runc-v2; 10>30 cgroup=600 mntns=6 telegraf; "
 	 "later 90000; 30<10 seen 61000",
 	 "service telegraf 0\n"},
 	/* a child of init by clone(CLONE_PARENT), or found, in the cgroup that it was started in */
-	{"cgroup 600 /user.slice/user-1500.slice/session-5.scope; 1 systemd; pass; 1>10 cgroup=600 uid=1500 align x; "
+	{"cgroup 600 /user.slice/user-1500.slice/session-5.scope; 1 systemd; scan; 1>10 cgroup=600 uid=1500 align x; "
 	 "later 90000; 10<1 seen 61000",
 	 "service session-5.scope 1500\n"},
-	{"cgroup 600 /system.slice/cron.service; 1 systemd; pass; 1>10 cgroup=600 clean x; 1>11 cgroup=600 uid=1500 align x; "
+	{"cgroup 600 /system.slice/cron.service; 1 systemd; scan; 1>10 cgroup=600 clean x; 1>11 cgroup=600 uid=1500 align x; "
 	 "later 90000; 11<1 seen 61000",
 	 "host-service cron.service 0\nservice cron.service 1500\n"},
 	{"cgroup 600 /system.slice/munge.service; 1 systemd; 1>10 cgroup=600 uid=108 munged; later 90000; 10<1 seen 61000",
@@ -332,7 +332,7 @@ static const struct {
 
 TEST_EACH(a_session_that_computes_is_listed, computing)
 {
-	tell("%s; pass", computing[_i].story);
+	tell("%s; scan", computing[_i].story);
 	ck_assert_rows("SELECT kind, name, user_id FROM runs WHERE kind <> 'system' ORDER BY begin_boot_ns",
 		       computing[_i].runs);
 }

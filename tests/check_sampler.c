@@ -94,11 +94,11 @@ TEST(samples_of_a_process_that_only_waits_for_its_device)
 	tell("2>10 python3 train.py; later 2000");
 	ck_assert(greet(SAMPLER_VERSION, "nvidia"));
 	report(10, "nvidia0", 500, 100, 0);
-	tell("10<2 seen 1; pass; later 1000");
+	tell("10<2 seen 1; scan; later 1000");
 	report(10, "nvidia0", 600, 100, 0);
-	tell("10<2 seen 1; pass; later 6000; 10<2 seen 1; pass; later 1000"); /* nothing is reported: it was freed */
+	tell("10<2 seen 1; scan; later 6000; 10<2 seen 1; scan; later 1000"); /* nothing is reported: it was freed */
 	report(10, "nvidia0", 1, 300, 0);
-	tell("10<2 seen 1; pass; 10 ends");
+	tell("10<2 seen 1; scan; 10 ends");
 	ck_assert_rows(
 		"SELECT gpu_busy_ns / 1000000, gpu_memory_bytes / 1048576 FROM samples WHERE gpu_busy_ns IS NOT NULL "
 		"ORDER BY boot_ns",
@@ -175,7 +175,7 @@ TEST(figures_that_cannot_be)
 	REFUSE(busy_ns, 1001 * MS, "a device that is busy for longer than the interval");
 	REFUSE(memory_bytes, UINT64_MAX, "more memory than a device has");
 	REFUSE(energy_uj, UINT64_MAX, "more power than a device draws");
-	refuse((struct wire_message){.type = WIRE_PASS}, "a message that no sampler sends");
+	refuse((struct wire_message){.type = WIRE_SCAN}, "a message that no sampler sends");
 	refuse((struct wire_message){.type = WIRE_SAMPLER}, "a second first message");
 	sampler = (struct sampler){0};
 	ck_assert(!feed(&(struct wire_message){.type = WIRE_DEVICE_USE}));

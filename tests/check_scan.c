@@ -3,7 +3,7 @@
 
 TEST(found_processes_are_placed_whatever_their_order)
 {
-	tell("30<20 seen 9 bwa mem x; 20<2 seen 1 bash driver.sh; pass; later 1; "
+	tell("30<20 seen 9 bwa mem x; 20<2 seen 1 bash driver.sh; scan; later 1; "
 	     "20>31 samtools sort; ends");
 	ck_assert_tasks("main: driver.sh [driver.sh] running\n"
 			"generic: bwa mem [bwa mem] running\n"
@@ -14,7 +14,7 @@ TEST(found_processes_are_placed_whatever_their_order)
 TEST(on_a_silent_host_two_passes_place_the_found)
 {
 	for (int second = 0; second < 2; second++)
-		tell("later 1000; 30<2 seen 9 bwa mem x; pass");
+		tell("later 1000; 30<2 seen 9 bwa mem x; scan");
 	ck_assert_rows("SELECT began, program FROM processes WHERE pid = 30", "found bwa\n");
 }
 
@@ -24,19 +24,19 @@ static const char command_of_30[] = "SELECT began, program, path, hex(arguments)
 
 TEST(a_sample_without_text_removes_none)
 {
-	tell("30<2 seen 9 bwa mem x; pass -1; 30<2 seen 10; " /* nothing else has happened since */
-	     "pass -1; later 1; 2>31 ls; ends");
+	tell("30<2 seen 9 bwa mem x; scan -1; 30<2 seen 10; " /* nothing else has happened since */
+	     "scan -1; later 1; 2>31 ls; ends");
 	ck_assert_rows(command_of_30, "found " BWA_MEM_X);
 }
 
 TEST(a_later_sample_has_the_text)
 {
 	tell("30<2 seen 9; " /* its fork and exec were lost */
-	     "pass -1; 2>31 ls; ends");
+	     "scan -1; 2>31 ls; ends");
 	ck_assert_rows(command_of_30, "found comm - \n");
-	tell("30<2 seen 10 bwa mem x; pass -1; "
+	tell("30<2 seen 10 bwa mem x; scan -1; "
 	     "30<2 seen 10 bwa mem y; " /* like a process that overwrites its arguments */
-	     "pass -1");
+	     "scan -1");
 	ck_assert_rows(command_of_30, "found " BWA_MEM_X);
 }
 
@@ -46,13 +46,13 @@ TEST(a_later_scan_has_the_arguments)
 	static const char truncated[] = "SELECT arguments IS NULL, arguments_truncated FROM processes WHERE pid = 30";
 
 	sample_as(30, 2, "bwa", cpu(9 * MS), RECORD_ARGV_UNKNOWN);
-	tell("pass -1; 2>31 ls; ends");
+	tell("scan -1; 2>31 ls; ends");
 	ck_assert_rows(command_of_30, "found bwa /usr/bin/bwa \n");
 	ck_assert_rows(truncated, "1 1\n");
 	sample_as(30, 2, "bwa", cpu(10 * MS), RECORD_ARGV_UNKNOWN);
-	tell("30<2 seen 10 bwa mem x; pass -1");
+	tell("30<2 seen 10 bwa mem x; scan -1");
 	sample_as(30, 2, "bwa", cpu(11 * MS), RECORD_ARGV_UNKNOWN);
-	pass(now - MS);
+	scan(now - MS);
 	ck_assert_rows(command_of_30, "found " BWA_MEM_X);
 	ck_assert_rows(truncated, "0 0\n");
 }
@@ -77,7 +77,7 @@ TEST(a_process_without_its_main_thread_has_samples)
 		counters.thread_count = threads;
 		counters.cpu_ns += 100 * MS;
 		sample_as(30, 2, NULL, counters, threads < 3 ? RECORD_EXITING : 0);
-		pass(now);
+		scan(now);
 	}
 	ck_assert_rows("SELECT s.cpu_ns, thread_count FROM samples s JOIN processes p ON "
 		       "p.id = process_id WHERE pid = 30 ORDER BY s.boot_ns",
@@ -88,7 +88,7 @@ TEST(a_process_without_its_main_thread_has_samples)
 TEST(a_process_found_during_an_exec_has_its_record_s_text)
 {
 	exec_ids[30] = 1;
-	tell("30<2 seen 9; pass -1; later 500; 2>31 ls; ends");
+	tell("30<2 seen 9; scan -1; later 500; 2>31 ls; ends");
 	ck_assert_rows(command_of_30, "found comm - \n");
 	exec_ids[30] = 0;
 	tell("30 bwa mem x");
@@ -98,11 +98,11 @@ TEST(a_process_found_during_an_exec_has_its_record_s_text)
 		       "found " BWA_MEM_X "exec samtools /usr/bin/samtools 73616D746F6F6C7300736F727400\n");
 }
 
-/* Its fork was lost, and both execs are in the ring during the pass. */
+/* Its fork was lost, and both execs are in the ring during the scan. */
 TEST(a_process_found_after_two_execs_is_one_process)
 {
 	exec_ids[30] = 2;
-	tell("30<2 seen 9 samtools sort; pass -1");
+	tell("30<2 seen 9 samtools sort; scan -1");
 	exec_ids[30] = 0;
 	tell("30 bash step.sh; 30 samtools sort; ends");
 	ck_assert_rows("SELECT began, program, ended, cpu_ns, parent_id = id FROM processes WHERE "
@@ -111,12 +111,12 @@ TEST(a_process_found_after_two_execs_is_one_process)
 	ck_assert_rows("SELECT process_count, cpu_ns FROM runs WHERE kind <> 'system'", "1 6000000\n");
 }
 
-/* The ring holds more than the probe forwards between two passes. */
+/* The ring holds more than the probe forwards between two scans. */
 TEST(a_fork_after_two_passes_overrides_a_sample)
 {
 	tell("30<2 seen 1");
-	pass_behind(now - MS, 1000);
-	pass_behind(now + 1000 * MS, 1000);
+	scan_behind(now - MS, 1000);
+	scan_behind(now + 1000 * MS, 1000);
 	ck_assert_rows("SELECT began FROM processes WHERE pid = 30", "");
 	now -= 10 * MS; /* it was in the ring until now */
 	tell("2>30; ends");
@@ -126,9 +126,9 @@ TEST(a_fork_after_two_passes_overrides_a_sample)
 TEST(a_found_process_is_placed_once_the_ring_is_read)
 {
 	tell("30<2 seen 1"); /* its fork was lost */
-	pass_behind(now - MS, 1000);
-	pass_behind(now + 1000 * MS, 1000);
-	pass(now + 2000 * MS);
+	scan_behind(now - MS, 1000);
+	scan_behind(now + 1000 * MS, 1000);
+	scan(now + 2000 * MS);
 	ck_assert_rows("SELECT began FROM processes WHERE pid = 30", "found\n");
 }
 
@@ -153,7 +153,7 @@ TEST(memory_at_one_moment_is_the_sum_of_running_processes)
 	sample(10, 2, NULL, held);
 	sample(11, 10, NULL, held);
 	ck_assert_rows("SELECT concurrent_memory_bytes FROM runs WHERE kind = 'command'", "-\n");
-	pass(now); /* no other change */
+	scan(now); /* no other change */
 	ck_assert_rows("SELECT r.concurrent_memory_bytes, t.concurrent_memory_bytes, "
 		       "l.concurrent_memory_bytes FROM runs r JOIN tasks t ON t.run_id = r.id JOIN tools "
 		       "l ON l.task_id = t.id WHERE r.kind = 'command'",
@@ -176,7 +176,7 @@ TEST(an_ended_process_waits_for_its_parent)
 		sample_as(10, 2, NULL, cpu(5 * MS), RECORD_EXITING);
 		sample(1, 0, NULL, cpu(0));
 		sample(2, 1, NULL, cpu(0));
-		pass(now);
+		scan(now);
 	}
 	end_as(EVENT_FINAL, 10, 0, cpu(7 * MS));
 	ck_assert_rows("SELECT totals, cpu_ns FROM processes WHERE pid = 10", "final 7000000\n");
@@ -187,7 +187,7 @@ TEST(an_ended_process_waits_for_its_parent)
 /* As of Apache, Postfix or Samba: forked by root, then another user's. */
 TEST(a_worker_has_the_user_that_it_changed_to)
 {
-	tell("2>10 httpd; 10>11; later 1000; 11<10 seen 9 uid=33; pass");
+	tell("2>10 httpd; 10>11; later 1000; 11<10 seen 9 uid=33; scan");
 	ck_assert_rows("SELECT user_id FROM processes WHERE pid = 11", "33\n");
 }
 
@@ -211,7 +211,7 @@ TEST(a_written_start_stays_when_the_clock_is_set)
 	     "11>12 cgroup=600 bwa mem x");
 	ck_assert_rows(clocks, "1\n");
 	clock_offset_ns += 3600 * 1000 * MS;
-	tell("1<0 seen 9; 2<0 seen 9; 10<0 seen 9; 11<0 seen 9; 12<0 seen 9; later 1; pass; 12 ends");
+	tell("1<0 seen 9; 2<0 seen 9; 10<0 seen 9; 11<0 seen 9; 12<0 seen 9; later 1; scan; 12 ends");
 	ck_assert_rows(clocks, "1\n");
 	tell("restart; 11 ends");
 	ck_assert_rows(clocks, "1\n");
@@ -225,9 +225,9 @@ TEST(a_written_start_stays_when_the_clock_is_set)
 TEST(a_sample_between_fork_and_exec_makes_no_row)
 {
 	tell("2>10 bash driver.sh; 10>11; later 500; " /* on a busy machine */
-	     "11<10 seen 1; pass; 11 bwa mem x");
+	     "11<10 seen 1; scan; 11 bwa mem x");
 	ck_assert_rows("SELECT began, program FROM processes WHERE pid = 11", "exec bwa\n");
-	tell("10>12; later 1000; 12<10 seen 1; pass");
+	tell("10>12; later 1000; 12<10 seen 1; scan");
 	ck_assert_rows("SELECT began, program FROM processes WHERE pid = 12", "fork bash\n");
 	tell("12 gzip x");
 	ck_assert_rows("SELECT began, program FROM processes WHERE pid = 12 ORDER BY exec_id",

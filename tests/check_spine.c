@@ -64,7 +64,7 @@ TEST(the_first_step_keeps_its_figures)
 	sees(11, 10, 2 * MIB);
 	sees(12, 11, 100 * MIB); /* never as much memory as 13 at the same time */
 	sees(13, 11, 150 * MIB);
-	pass(now);
+	scan(now);
 	losses[3] = (struct loss_slot){.type = RECORD_EXEC, .cgroup_id = 300, .count = 5};
 	losses[3].first_boot_ns = losses[3].last_boot_ns = now;
 	begin(WIRE_LOSSES)->losses.slots = (struct wire_bytes){.data = (const char *)losses, .size = sizeof(losses)};
@@ -73,11 +73,11 @@ TEST(the_first_step_keeps_its_figures)
 	sees(10, 2, 4 * MIB);
 	sees(11, 10, 2 * MIB);
 	sees(12, 11, 120 * MIB);
-	pass(now);
+	scan(now);
 	tell("12 ends; 13 ends; 11 ends; 10>14 cgroup=300 bwa index x; later 1000");
 	sees(10, 2, 3 * MIB);
 	sees(14, 10, 30 * MIB);
-	pass(now);
+	scan(now);
 	tell("14 ends; 10 ends");
 	ck_assert_rows("SELECT name, concurrent_memory_bytes / 1048576, memory_limit_bytes / 1048576, lost_count "
 		       "FROM standing_tasks WHERE name <> 'systemd + sshd' ORDER BY begin_boot_ns",

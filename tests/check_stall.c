@@ -1,7 +1,7 @@
 /* Stalled processes and tasks. */
 #include "tests/streams.h"
 
-/* Runs a pass every 10 s for `seconds` over the processes of begin_step(). Process `blocked` is in
+/* Runs a scan every 10 s for `seconds` over the processes of begin_step(). Process `blocked` is in
  * uninterruptible sleep; CPU time is taken from `cpu_ms`. */
 static uint64_t cpu_ms[100], written_bytes[100];
 
@@ -21,7 +21,7 @@ static void stand(unsigned seconds, unsigned blocked)
 			counters.uninterruptible_count = pids[i] == blocked;
 			sample(pids[i], 0, NULL, counters);
 		}
-		pass(boot_ns);
+		scan(boot_ns);
 		now = boot_ns;
 	}
 }
@@ -54,12 +54,12 @@ TEST(sleep_for_memory_is_a_wait_for_memory)
 	counters.valid |= COUNTER_VALID(uninterruptible_count) | COUNTER_VALID(memory_delay_ns);
 	counters.memory_delay_ns = 300 * MS;
 	begin_step();
-	for (unsigned scan = 0; scan < 10; scan++) {
+	for (unsigned i = 0; i < 10; i++) {
 		uint64_t boot_ns = now += 10000 * MS;
 
-		counters.uninterruptible_count = scan > 0;
-		sample_as(12, 0, NULL, counters, scan > 4 ? RECORD_MEMORY_STALL : 0);
-		pass(boot_ns);
+		counters.uninterruptible_count = i > 0;
+		sample_as(12, 0, NULL, counters, i > 4 ? RECORD_MEMORY_STALL : 0);
+		scan(boot_ns);
 		now = boot_ns;
 	}
 	tell("12 ends");
@@ -151,7 +151,7 @@ TEST(one_of_a_task_is_idle)
 TEST(kernel_threads_do_not_stand_still)
 {
 	sample_as(14, 0, NULL, cpu(0), RECORD_KERNEL_THREAD);
-	tell("pass; later 1; 2>40 true; restart");
+	tell("scan; later 1; 2>40 true; restart");
 	stand(300, 14);
 	ck_assert_rows("SELECT count(*) FROM incidents", "0\n");
 }

@@ -5,7 +5,7 @@ the machine on which it was made.
     recording_cut.py BUILD RECORDING RESULT
 
 The mark is a program called `tracer` with the argument `run`. The result keeps the processes that
-executed the mark (without their parents) and their descendants, every pass, and the cgroups of
+executed the mark (without their parents) and their descendants, every scan, and the cgroups of
 these processes. Names of machine and cgroups are replaced by fixed values, so this tool does not
 suit containers. Losses are left out: they belong to the machine.
 """
@@ -56,7 +56,7 @@ class Cut:
             kind = values["message"]
             if kind == "hello":
                 yield frame(message(kind, **reported(values | DISGUISE)))
-            elif kind == "pass":
+            elif kind == "scan":
                 yield frame(message(kind, **reported(values)))
             elif kind != "loss" and self.keeps(values):
                 offset = values.pop("offset", None)  # present for records in the ring

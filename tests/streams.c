@@ -141,7 +141,7 @@ void boot(const char *boot_id)
 	exec_ids[1] = exec_ids[2] = 0;
 	sample(1, 0, "systemd", cpu(0));
 	sample(2, 1, "sshd -D", cpu(0));
-	pass(now + MS);
+	scan(now + MS);
 	now += 2 * MS;
 }
 
@@ -272,9 +272,9 @@ void sample(unsigned pid, unsigned parent, const char *command, struct counters 
 	sample_as(pid, parent, command, counters, 0);
 }
 
-void pass_behind(uint64_t boot_ns, uint64_t backlog_bytes)
+void scan_behind(uint64_t boot_ns, uint64_t backlog_bytes)
 {
-	struct wire_pass *p = &begin(WIRE_PASS)->pass;
+	struct wire_scan *p = &begin(WIRE_SCAN)->scan;
 
 	p->boot_ns = boot_ns;
 	p->unix_ns = boot_ns + clock_offset_ns;
@@ -282,9 +282,9 @@ void pass_behind(uint64_t boot_ns, uint64_t backlog_bytes)
 	apply();
 }
 
-void pass(uint64_t boot_ns)
+void scan(uint64_t boot_ns)
 {
-	pass_behind(boot_ns, 0);
+	scan_behind(boot_ns, 0);
 }
 
 void wait_ms(uint64_t milliseconds)
@@ -295,7 +295,7 @@ void wait_ms(uint64_t milliseconds)
 	exec_ids[1] = exec_ids[2] = 0;
 	sample(1, 0, NULL, cpu(0));
 	sample(2, 1, NULL, cpu(0));
-	pass(now);
+	scan(now);
 	now += MS;
 	memcpy(&exec_ids[1], saved, sizeof(saved));
 }
@@ -419,8 +419,8 @@ static bool tell_other(char *step)
 		wait_ms((uint64_t)number);
 	else if (strcmp(word, "later") == 0)
 		now += (uint64_t)number * MS;
-	else if (strcmp(word, "pass") == 0)
-		pass(now + (uint64_t)number * MS);
+	else if (strcmp(word, "scan") == 0)
+		scan(now + (uint64_t)number * MS);
 	else if (strcmp(word, "cgroup") == 0)
 		cgroup((uint64_t)number, strchrnul(argument, '/'));
 	else
@@ -527,7 +527,7 @@ static void setup(void)
 	memset(exec_ids, 0, sizeof(exec_ids));
 	memset(loss_counts, 0, sizeof(loss_counts));
 	memset(&stream, 0, sizeof(stream));
-	now = 1000 * MS; /* old enough that a pass does not take processes for newly started */
+	now = 1000 * MS; /* old enough that a scan does not take processes for newly started */
 	clock_offset_ns = 1000 * MS;
 	arguments = REDACT_SECRETS;
 	with_restarts = getenv("TRACER_TEST_RESTARTS");

@@ -1,7 +1,7 @@
 /* Hand-written event streams and the store that a model builds from them: shared by the tests of the
  * correlator's modules.
  *
- * Every test starts with init (pid 1) and an ssh daemon (pid 2), found by a pass at 1 s of boot time.
+ * Every test starts with init (pid 1) and an ssh daemon (pid 2), found by a scan at 1 s of boot time.
  * Each message is one millisecond later than the previous one. Process n always started at n ms, so
  * that identities are predictable.
  *
@@ -69,8 +69,8 @@ struct counters in_cgroup(uint64_t limit, uint64_t peak, uint64_t throttled_ns);
  *   10 ends 3, ends      10 exits with a code, or the process of the previous step, with 0
  *   10 dies 9            10 is killed by a signal
  *   10 gets 15 from 11   11 sends 10 a signal; without "from", the kernel does
- *   10<2 seen 9 gzip     a pass finds 10, child of 2, with 9 ms of CPU; the command is optional
- *   pass, pass -1        end of a pass that began now, or 1 ms ago
+ *   10<2 seen 9 gzip     a scan finds 10, child of 2, with 9 ms of CPU; the command is optional
+ *   scan, scan -1        end of a scan that began now, or 1 ms ago
  *   later 20             advances the clock by 20 ms
  *   wait 100             wait_ms()
  *   cgroup 600 /path     announces a cgroup
@@ -79,7 +79,7 @@ __attribute__((format(printf, 1, 2))) void tell(const char *format, ...);
 
 /* ---- complete messages */
 void hello(const char *boot_id);
-/* The hello, init, the ssh daemon, and a pass that finds both. */
+/* The hello, init, the ssh daemon, and a scan that finds both. */
 void boot(const char *boot_id);
 void end_as(enum event_type type, unsigned pid, unsigned status, struct counters counters);
 /* `sender` 0 means the kernel. */
@@ -87,12 +87,12 @@ void send_signal(unsigned pid, unsigned sender, unsigned number, int code);
 /* `command` NULL means that the sample has no text. */
 void sample_as(unsigned pid, unsigned parent, const char *command, struct counters counters, unsigned flags);
 void sample(unsigned pid, unsigned parent, const char *command, struct counters counters);
-void pass(uint64_t boot_ns);
-/* A pass with `backlog_bytes` of older records still in the ring. */
-void pass_behind(uint64_t boot_ns, uint64_t backlog_bytes);
+void scan(uint64_t boot_ns);
+/* A scan with `backlog_bytes` of older records still in the ring. */
+void scan_behind(uint64_t boot_ns, uint64_t backlog_bytes);
 
 /* ---- combinations */
-/* Advances the clock, then runs a pass that finds only init and the ssh daemon. */
+/* Advances the clock, then runs a scan that finds only init and the ssh daemon. */
 void wait_ms(uint64_t milliseconds);
 /* Begins a pipeline step (snakemake 10, bash 11, bwa 12) beside an unrelated editor (13), and ends the
  * step. */

@@ -326,7 +326,7 @@ class Story:
         return b"".join(data for offset, data in self.events if offset >= wanted)
 
     def process_scan(self, moment=-1, now_ns=None):
-        """A full pass: init, sshd, and the processes running before event `moment`."""
+        """A full scan: init, sshd, and the processes running before event `moment`."""
         running, now = self.moments[moment]
         now = now_ns or now
         crowd = [(self.INIT, (0, 0, 0), ("systemd",)), (self.SSHD, self.INIT, ("sshd",)),
@@ -336,5 +336,5 @@ class Story:
             pgid=image[0], comm=b"comm", cwd=b"/work", counters={"cpu_ns": 0},
             filename="/usr/bin/" + argv[0], argv=argv) for image, parent, argv in crowd]
         return b"".join(frame(message("sample", records=padded(sample))) for sample in samples) + \
-            frame(message("pass", boot_ns=now, unix_ns=10**18 + now, with_text=1,
+            frame(message("scan", boot_ns=now, unix_ns=10**18 + now, with_text=1,
                           backlog_bytes=0 if moment == -1 else len(self.events) - moment))

@@ -52,12 +52,12 @@
 #define WIRE_SAMPLE_FIELDS(U, T) T(records) /* bytes of the records */
 
 /* Ends a process scan: a process that it did not report no longer exists. */
-#define WIRE_PASS_FIELDS(U, T) \
-	U(boot_ns)       /* when the pass began */ \
+#define WIRE_SCAN_FIELDS(U, T) \
+	U(boot_ns)       /* when the scan began */ \
 	U(unix_ns)       /* wall clock at that moment */ \
 	U(with_text)     /* 1: samples include text, for as many processes as time allowed */ \
-	U(ring_offset)   /* ring position up to which records were read when the pass began */ \
-	U(backlog_bytes) /* bytes in the ring after that position: events older than the pass */
+	U(ring_offset)   /* ring position up to which records were read when the scan began */ \
+	U(backlog_bytes) /* bytes in the ring after that position: events older than the scan */
 
 /* Cumulative losses of the kernel side, sent whenever they exceed those last sent on this
  * connection. The receiver remembers the last values; the difference is what is new. */
@@ -88,7 +88,7 @@
 	M(ACK, ack, 3) \
 	M(EVENT, event, 16) \
 	M(SAMPLE, sample, 32) \
-	M(PASS, pass, 33) \
+	M(SCAN, scan, 33) \
 	M(LOSSES, losses, 34) \
 	M(SAMPLER, sampler, 48) \
 	M(DEVICE_USE, device_use, 49)

@@ -167,7 +167,7 @@ static void image_exit(struct model *model, struct process *process, const struc
 
 	image_update(model, process->image, &exit->counters, kind);
 	if (kind == TOTALS_FINAL && process->image->ended == IMAGE_EXIT)
-		image_end_later(process->image, process->image->totals.cpu_ns - before_ns, exit->boot_ns);
+		image_extend_end(process->image, process->image->totals.cpu_ns - before_ns, exit->boot_ns);
 	change_end_image(model, process->image, IMAGE_EXIT, exit->boot_ns, (int64_t)exit->wait_status,
 			 (uint32_t)exit->flags);
 }
@@ -244,10 +244,10 @@ int apply_message(struct model *model, const struct wire_message *message)
 {
 	switch (message->type) {
 	case WIRE_HELLO: boot_note_hello(model, &message->hello); break;
-	case WIRE_PASS:
-		if (!message->pass.backlog_bytes) /* otherwise the backlog may hold their forks */
-			found_settle(model, message->pass.boot_ns);
-		scan_apply_end(model, &message->pass);
+	case WIRE_SCAN:
+		if (!message->scan.backlog_bytes) /* otherwise the backlog may hold their forks */
+			found_settle(model, message->scan.boot_ns);
+		scan_apply_end(model, &message->scan);
 		break;
 	case WIRE_LOSSES:
 		if (!loss_take(model, &message->losses))

@@ -23,7 +23,8 @@ struct found *found_find(struct model *model, const struct process_key *key);
 void found_free(struct model *model, struct found *found);
 void found_free_all(struct model *model);
 void found_place_all(struct model *model);
-/* Places all found processes if an event at `boot_ns` shows that their forks are not still to come. */
+/* Places all found processes once the stream has passed the scan: an event at `boot_ns` shows that their
+ * forks are not still to come. */
 void found_settle(struct model *model, uint64_t boot_ns);
 /* Returns the process that an event refers to, placing it first if it was only found; NULL if unknown. */
 struct process *found_resolve(struct model *model, const struct image_key *key);

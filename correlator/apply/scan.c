@@ -290,23 +290,23 @@ static void fold_scan_memory(struct model *model)
 
 /* A process that was running when the scan began but is missing from it has ended without a
  * record, unless its exit is still in the ring: wait for all events from before that scan. */
-static void end_missing(struct model *model, const struct wire_pass *pass)
+static void end_missing(struct model *model, const struct wire_scan *scan)
 {
 	struct process *process, *next;
 
 	HASH_ITER (hh, model->processes, process, next) {
 		if (process->ended || process->seen_scan == model->scan_number ||
-		    process->key.start_boot_ns >= pass->boot_ns || process->fork_boot_ns >= pass->boot_ns)
+		    process->key.start_boot_ns >= scan->boot_ns || process->fork_boot_ns >= scan->boot_ns)
 			continue;
 		if (!process->missed_boot_ns)
-			process->missed_boot_ns = pass->boot_ns;
+			process->missed_boot_ns = scan->boot_ns;
 		if (model->now_boot_ns < process->missed_boot_ns)
 			continue;
 		if (!process->image && !process->ignored)
 			change_place_part(model, process);
 		if (process->image)
-			change_end_image(model, process->image, IMAGE_LOST, pass->boot_ns, ROW_NULL, 0);
-		change_end_process(model, process, ROW_NULL, pass->boot_ns);
+			change_end_image(model, process->image, IMAGE_LOST, scan->boot_ns, ROW_NULL, 0);
+		change_end_process(model, process, ROW_NULL, scan->boot_ns);
 		process->has_final = true;
 	}
 }
@@ -322,17 +322,17 @@ static void begin_next(struct model *model, uint64_t boot_ns)
 		model->next_quiet_boot_ns = boot_ns + QUIET_PERIOD_NS;
 }
 
-void scan_apply_end(struct model *model, const struct wire_pass *pass)
+void scan_apply_end(struct model *model, const struct wire_scan *scan)
 {
-	end_missing(model, pass);
+	end_missing(model, scan);
 	fold_scan_memory(model);
 	model->scan_number++;
-	begin_next(model, pass->boot_ns);
-	if (pass->unix_ns) {
-		model->clock_offset_ns = (int64_t)(pass->unix_ns - pass->boot_ns);
-		model->host.last_seen_unix_ns = (int64_t)pass->unix_ns;
+	begin_next(model, scan->boot_ns);
+	if (scan->unix_ns) {
+		model->clock_offset_ns = (int64_t)(scan->unix_ns - scan->boot_ns);
+		model->host.last_seen_unix_ns = (int64_t)scan->unix_ns;
 	}
 	/* With a backlog, events that follow this scan may be older, so the clock must not advance. */
-	if (!pass->backlog_bytes)
-		model_advance(model, pass->boot_ns);
+	if (!scan->backlog_bytes)
+		model_advance(model, scan->boot_ns);
 }

@@ -46,7 +46,7 @@
 	A(argv)             /* arguments */ \
 	U(core_limit_milli) /* 1/1000 processor that it may use: affinity and CPU quota, 0: unknown */
 
-/* A running process, from the iterator: fields as in exec, but text only in a full pass. */
+/* A running process, from the iterator: fields as in exec, but text only in a full scan. */
 #define EVENT_SAMPLE_FIELDS(U, S, T, A, I, C) EVENT_EXEC_FIELDS(U, S, T, A, I, C)
 
 /* The last thread of a process, in its last image, has exited; teardown still adds to the totals. */
@@ -74,7 +74,7 @@
 	S(code)       /* si_code: above 0 from the kernel, 0 from kill(2) */ \
 	U(flags)      /* RECORD_SIGNAL_* */
 
-/* A process holds a GPU's device node open: from an iterator, in full passes and from
+/* A process holds a GPU's device node open: from an iterator, in full scans and from
  * time to time. */
 #define EVENT_DEVICE_FIELDS(U, S, T, A, I, C) \
 	U(major) /* of the device node */ \

@@ -18,7 +18,7 @@ int session_init(struct session *session, struct model *model, struct store *sto
 	return 0;
 }
 
-/* For this long after a change, passes that change nothing are committed too: readers (`tracer top`,
+/* For this long after a change, scans that change nothing are committed too: readers (`tracer top`,
  * `tracer run`) take the last commit for the current time and state. */
 #define FOLLOW_NS (4 * UINT64_C(1000000000))
 /* The time of the last commit also shows that the daemons are running. */
@@ -122,15 +122,15 @@ static int take_samples(struct session *session, const struct wire_bytes *record
 }
 
 /* A scan that found nothing new is not worth a commit. */
-static int take_pass(struct session *session, const struct wire_pass *pass)
+static int take_scan(struct session *session, const struct wire_scan *scan)
 {
 	int r = apply_message(session->model, &session->message);
 
 	if (model_pending(session->model) > 0)
-		session->eventful_boot_ns = pass->boot_ns;
+		session->eventful_boot_ns = scan->boot_ns;
 	session->changed = session->changed || model_is_dirty(session->model) ||
-			   pass->boot_ns < session->eventful_boot_ns + FOLLOW_NS ||
-			   pass->boot_ns >= session->stream.committed_boot_ns + HEARTBEAT_NS;
+			   scan->boot_ns < session->eventful_boot_ns + FOLLOW_NS ||
+			   scan->boot_ns >= session->stream.committed_boot_ns + HEARTBEAT_NS;
 	return r;
 }
 
@@ -154,7 +154,7 @@ static int take(struct session *session, const char **ret_reason)
 	switch (message->type) {
 	case WIRE_EVENT: return take_event(session);
 	case WIRE_SAMPLE: return take_samples(session, &message->sample.records, ret_reason);
-	case WIRE_PASS: return take_pass(session, &message->pass);
+	case WIRE_SCAN: return take_scan(session, &message->scan);
 	case WIRE_LOSSES:
 		session->changed = true;
 		*ret_reason = "a malformed loss table";

@@ -21,13 +21,13 @@
  * processes, many times what a host starts in that time. */
 #define READ_PERIOD_NS 200000000LL
 #define SLOW_PERIOD_NS 10000000000ULL      /* between scans of what rarely changes: devices */
-#define PASS_SHARE 350                     /* one part in so many of a processor: below 0.3 % */
+#define SCAN_SHARE 350                     /* one part in so many of a processor: below 0.3 % */
 #define LEAVING_PERIOD_NS 2000000LL        /* READ_PERIOD_NS while draining */
 #define DRAIN_NS 5000000000ULL             /* limit without an acknowledgement that frees records */
 #define BATCH_BYTES (256 * 1024)           /* of events, collected before they are written */
 #define ANSWERS_MAX 1024                   /* taken at a time: a peer that keeps sending delays nothing, */
 #define ANSWERS_PERIOD_NS 20000000LL       /* nor does it wake the probe more often than that */
-#define TEXT_SLICE_NS 500000000ULL         /* a pass sends text for that long: events wait meanwhile */
+#define TEXT_SLICE_NS 500000000ULL         /* a scan sends text for that long: events wait meanwhile */
 #define LOSS_IDLE_NS 2000000000ULL         /* slots whose loss goes on are not released */
 #define LOSS_TEXT_PERIOD_NS 10000000000ULL /* losses do not request text again sooner */
 
@@ -114,7 +114,7 @@ static bool events_send(struct forward *forward)
 }
 
 /* Sends all slots if any has grown since the last time; the receiver finds out which are new. A
- * pass with text may make up for what was lost. */
+ * scan with text may make up for what was lost. */
 static void losses_send(struct forward *forward)
 {
 	bool more = false;
@@ -179,18 +179,18 @@ static void losses_ask_for_text(struct forward *forward, uint64_t now_boot_ns)
 	forward->next_loss_text_boot_ns = now_boot_ns + LOSS_TEXT_PERIOD_NS;
 }
 
-static void pass_begin(struct forward *forward, uint64_t now_boot_ns)
+static void scan_begin(struct forward *forward, uint64_t now_boot_ns)
 {
 	losses_ask_for_text(forward, now_boot_ns);
 	bool with_text = forward->text_from != 0;
 	bool is_slow = with_text || now_boot_ns >= forward->next_slow_boot_ns;
 
-	forward->is_passing = true;
-	forward->pass_iterator = 0;
-	forward->pass_iterator_count = is_slow && devices_refresh(forward->source) ? 2 : 1;
-	forward->pass = (struct wire_message){
-		.type = WIRE_PASS,
-		.pass =
+	forward->is_scanning = true;
+	forward->scan_iterator = 0;
+	forward->scan_iterator_count = is_slow && devices_refresh(forward->source) ? 2 : 1;
+	forward->scan = (struct wire_message){
+		.type = WIRE_SCAN,
+		.scan =
 			{
 				.boot_ns = now_boot_ns,
 				.unix_ns = clock_unix_ns(),
@@ -204,43 +204,43 @@ static void pass_begin(struct forward *forward, uint64_t now_boot_ns)
 	forward->text_is_over = false;
 	forward->text_end_boot_ns = 0;
 	forward->piece_kept = 0;
-	forward->next_pass_boot_ns = now_boot_ns + forward->period_ns;
-	forward->pass_begin_cpu_ns = clock_cpu_ns();
+	forward->next_scan_boot_ns = now_boot_ns + forward->period_ns;
+	forward->scan_begin_cpu_ns = clock_cpu_ns();
 	if (is_slow)
 		forward->next_slow_boot_ns = now_boot_ns + SLOW_PERIOD_NS;
 }
 
-static void pass_break_off(struct forward *forward)
+static void scan_abort(struct forward *forward)
 {
-	if (forward->pass_fd >= 0)
-		close(forward->pass_fd);
-	forward->pass_fd = -1;
-	forward->is_passing = false;
+	if (forward->scan_fd >= 0)
+		close(forward->scan_fd);
+	forward->scan_fd = -1;
+	forward->is_scanning = false;
 }
 
-/* If a pass is expensive, with very many processes, the next one is delayed: scanning
+/* If a scan is expensive, with very many processes, the next one is delayed: scanning
  * processes never takes more than its share. */
-static void pass_space_out(struct forward *forward)
+static void scan_delay_next(struct forward *forward)
 {
-	uint64_t cost_ns = clock_cpu_ns() - forward->pass_begin_cpu_ns;
-	uint64_t next_boot_ns = forward->pass.pass.boot_ns + cost_ns * PASS_SHARE;
+	uint64_t cost_ns = clock_cpu_ns() - forward->scan_begin_cpu_ns;
+	uint64_t next_boot_ns = forward->scan.scan.boot_ns + cost_ns * SCAN_SHARE;
 
-	if (!forward->pass.pass.with_text && next_boot_ns > forward->next_pass_boot_ns)
-		forward->next_pass_boot_ns = next_boot_ns;
+	if (!forward->scan.scan.with_text && next_boot_ns > forward->next_scan_boot_ns)
+		forward->next_scan_boot_ns = next_boot_ns;
 }
 
-static void pass_end(struct forward *forward)
+static void scan_end(struct forward *forward)
 {
-	forward->is_passing = false;
-	pass_space_out(forward);
+	forward->is_scanning = false;
+	scan_delay_next(forward);
 	losses_send(forward);
-	losses_release(forward, forward->pass.pass.boot_ns);
-	stream_send(&forward->stream, &forward->pass);
+	losses_release(forward, forward->scan.scan.boot_ns);
+	stream_send(&forward->stream, &forward->scan);
 	stream_flush(&forward->stream);
-	ready_tell(&forward->ready_fd);
+	ready_notify(&forward->ready_fd);
 }
 
-/* The next pass continues with this process. */
+/* The next scan continues with this process. */
 static void text_end(struct forward *forward, uint32_t pid)
 {
 	forward->text_is_over = true;
@@ -255,7 +255,7 @@ static uint32_t arguments_add(struct forward *forward, struct record_exec *recor
 	uint64_t now_boot_ns = clock_boot_ns();
 	uint32_t flags;
 
-	/* From the first text on: it may take long to get to where the previous pass ended. */
+	/* From the first text on: it may take long to get to where the previous scan ended. */
 	if (!forward->text_end_boot_ns)
 		forward->text_end_boot_ns = now_boot_ns + TEXT_SLICE_NS;
 	if (!forward->text_is_over && now_boot_ns > forward->text_end_boot_ns)
@@ -318,29 +318,29 @@ static bool piece_send(struct forward *forward, size_t size)
 	return true;
 }
 
-/* Sends one piece of the pass. No event is sent during a pass, so that every event after it
+/* Sends one piece of the scan. No event is sent during a scan, so that every event after it
  * is beyond its ring_offset. */
-static void pass_continue(struct forward *forward)
+static void scan_continue(struct forward *forward)
 {
 	char *room = forward->piece + forward->piece_kept;
 	ssize_t size;
 
-	if (forward->pass_fd < 0 && forward->pass_iterator == forward->pass_iterator_count) {
-		pass_end(forward);
+	if (forward->scan_fd < 0 && forward->scan_iterator == forward->scan_iterator_count) {
+		scan_end(forward);
 		return;
 	}
-	if (forward->pass_fd < 0)
-		forward->pass_fd = iterator_make(forward->source->iterator[forward->pass_iterator++]);
-	size = forward->pass_fd < 0 ? -1 : read(forward->pass_fd, room, FORWARD_PIECE_BYTES);
+	if (forward->scan_fd < 0)
+		forward->scan_fd = iterator_make(forward->source->iterator[forward->scan_iterator++]);
+	size = forward->scan_fd < 0 ? -1 : read(forward->scan_fd, room, FORWARD_PIECE_BYTES);
 	if (size > 0 && piece_send(forward, forward->piece_kept + (size_t)size))
 		return;
 	if (size == 0) {
-		close(forward->pass_fd);
-		forward->pass_fd = -1;
+		close(forward->scan_fd);
+		forward->scan_fd = -1;
 	} else if (errno != EAGAIN && errno != EINTR) {
 		/* Possibly in the middle of a record: only a new connection helps. */
 		log_error("cannot scan processes: %s", strerror(errno));
-		pass_break_off(forward);
+		scan_abort(forward);
 		stream_fail(&forward->stream, "a process scan was aborted");
 	}
 }
@@ -350,11 +350,11 @@ static void connection_begin(struct forward *forward, uint64_t ring_epoch, uint6
 {
 	struct forward_source *source = forward->source;
 
-	pass_break_off(forward);
+	scan_abort(forward);
 	ring_seek(&source->ring, ring_epoch == source->control->ring_epoch ? offset : 0);
 	source->control->connection++;
 	forward->text_from = 1;
-	forward->next_pass_boot_ns = 0;
+	forward->next_scan_boot_ns = 0;
 	memset(forward->losses_sent, 0, sizeof(forward->losses_sent));
 }
 
@@ -399,13 +399,13 @@ static bool forward_step(struct forward *forward, uint64_t now_boot_ns)
 	}
 	answers_take(forward);
 	stream_flush(stream);
-	if (stream->is_ready && !stream_has_output(stream) && !forward->all_sent) {
-		if (!forward->is_passing && !forward->drain_deadline_boot_ns &&
-		    now_boot_ns >= forward->next_pass_boot_ns)
-			pass_begin(forward, now_boot_ns);
-		more = forward->is_passing || events_send(forward);
-		if (forward->is_passing)
-			pass_continue(forward);
+	if (stream->is_ready && !stream_has_output(stream) && !forward->drain_sent) {
+		if (!forward->is_scanning && !forward->drain_deadline_boot_ns &&
+		    now_boot_ns >= forward->next_scan_boot_ns)
+			scan_begin(forward, now_boot_ns);
+		more = forward->is_scanning || events_send(forward);
+		if (forward->is_scanning)
+			scan_continue(forward);
 	}
 	stream_flush(stream);
 	/* Nobody acknowledges a recording: what is written can be freed. */
@@ -420,11 +420,11 @@ static void forward_wait(const struct forward *forward, bool more)
 	const struct stream *stream = &forward->stream;
 	bool blocked = stream_has_output(stream);
 	struct pollfd peer = {.fd = stream->path ? stream->fd : -1, .events = POLLIN};
-	bool is_leaving = forward->drain_deadline_boot_ns && !forward->all_sent;
+	bool is_leaving = forward->drain_deadline_boot_ns && !forward->drain_sent;
 	struct timespec timeout = {0, more && !blocked ? 0 : is_leaving ? LEAVING_PERIOD_NS : READ_PERIOD_NS};
 	sigset_t none;
 
-	if (forward->all_sent && !stream->is_ready)
+	if (forward->drain_sent && !stream->is_ready)
 		return;
 	if (!is_leaving && clock_boot_ns() < forward->answered_boot_ns + ANSWERS_PERIOD_NS) {
 		peer.events = 0;
@@ -442,15 +442,15 @@ static void drain_send(struct forward *forward)
 {
 	struct stream *stream = &forward->stream;
 
-	if (forward->all_sent || forward->is_passing || stream_has_output(stream) ||
+	if (forward->drain_sent || forward->is_scanning || stream_has_output(stream) ||
 	    forward->source->ring.position < forward->drain_position)
 		return;
-	losses_send(forward); /* since the last pass: without pins they could not be reported later */
+	losses_send(forward); /* since the last scan: without pins they could not be reported later */
 	stream_flush(stream);
 	if (!stream->is_ready || stream_has_output(stream))
 		return;
 	stream_end(stream);
-	forward->all_sent = true;
+	forward->drain_sent = true;
 }
 
 static bool forward_is_done(struct forward *forward, uint64_t now_boot_ns)
@@ -466,7 +466,7 @@ static bool forward_is_done(struct forward *forward, uint64_t now_boot_ns)
 	if (!forward->stream.is_ready || now_boot_ns >= forward->drain_deadline_boot_ns)
 		return true;
 	drain_send(forward);
-	return forward->all_sent && *ring->consumer >= forward->drain_position;
+	return forward->drain_sent && *ring->consumer >= forward->drain_position;
 }
 
 int forward_run(struct forward *forward)
@@ -484,8 +484,8 @@ int forward_run(struct forward *forward)
 		return -ENOTSUP;
 	}
 	close(iterator);
-	ready_tell_manager(); /* it collects, also while there is no correlator */
-	forward->pass_fd = -1;
+	ready_notify_manager(); /* it collects, also while there is no correlator */
+	forward->scan_fd = -1;
 	if (!forward->stream.path)
 		connection_begin(forward, 0, 0);
 	for (; !forward_is_done(forward, now_boot_ns); now_boot_ns = clock_boot_ns()) {
@@ -493,7 +493,7 @@ int forward_run(struct forward *forward)
 
 		if (!forward->stream.path && forward->stream.fd < 0)
 			return -EIO;
-		ready_tell_alive(now_boot_ns);
+		ready_notify_alive(now_boot_ns);
 		forward_wait(forward, more);
 	}
 	if (*forward->source->ring.consumer < forward->drain_position)

@@ -35,23 +35,23 @@ struct forward {
 	uint64_t period_ns;     /* between process scans */
 	uint64_t lease_ns;      /* how long collection continues without this process */
 	uint64_t until_boot_ns; /* stop at this time; 0: only on a signal */
-	int ready_fd;           /* written to once, after the first pass has been sent; or -1 */
+	int ready_fd;           /* written to once, after the first scan has been sent; or -1 */
 
-	/* The current pass: its iterators are read one after the other. */
-	bool is_passing;
-	int pass_fd; /* of the iterator; -1: the next one is to be created */
-	int pass_iterator, pass_iterator_count;
-	struct wire_message pass;
+	/* The current scan: its iterators are read one after the other. */
+	bool is_scanning;
+	int scan_fd; /* of the iterator; -1: the next one is to be created */
+	int scan_iterator, scan_iterator_count;
+	struct wire_message scan;
 	_Alignas(8) char piece[FORWARD_PIECE_BYTES + FORWARD_SAMPLE_BYTES_MAX];
 	size_t piece_kept; /* bytes of it: the beginning of an incomplete record */
-	uint64_t next_pass_boot_ns;
-	uint64_t pass_begin_cpu_ns;
-	uint64_t next_slow_boot_ns; /* of the next pass with all iterators */
+	uint64_t next_scan_boot_ns;
+	uint64_t scan_begin_cpu_ns;
+	uint64_t next_slow_boot_ns; /* of the next scan with all iterators */
 
-	/* The text of all processes is sent after WELCOME and after losses, in as many passes as it
+	/* The text of all processes is sent after WELCOME and after losses, in as many scans as it
 	 * takes, since events wait during each. */
-	uint32_t text_from;        /* the next pass has text from this pid on; 0: none */
-	bool text_is_over;         /* in the current pass */
+	uint32_t text_from;        /* the next scan has text from this pid on; 0: none */
+	bool text_is_over;         /* in the current scan */
 	uint64_t text_end_boot_ns; /* when that happens; 0: no text yet */
 	bool losses_want_text;
 	uint64_t next_loss_text_boot_ns;
@@ -63,7 +63,7 @@ struct forward {
 
 	uint64_t drain_deadline_boot_ns; /* 0: not stopping; else stop then, unless more is freed before */
 	uint64_t drain_position;         /* or when the ring has been acknowledged up to there */
-	bool all_sent; /* up to there, and the stream has ended: the receiver commits and acknowledges at once */
+	bool drain_sent; /* up to there, and the stream has ended: the receiver commits and acknowledges at once */
 };
 
 /* Fills in `hello`: facts about the host and the ring. Reads files, so it must be called

@@ -90,7 +90,7 @@ def reported(story, directory, *options, until="SELECT 1", **keywords):
 
 
 def connect(correlator, story, tell=True, acknowledged=False):
-    """A probe that sends its hello, a pass and, unless asked otherwise, the whole story."""
+    """A probe that sends its hello, a scan and, unless asked otherwise, the whole story."""
     peer = Peer(correlator.socket)
     wanted = peer.greet(story.hello())
     peer.send(story.process_scan(0))
@@ -175,7 +175,7 @@ def test_the_end_of_a_stream_is_acknowledged_before_the_connection_ends(director
         same("last ack", peer.acknowledged, story.end)
 
 
-def test_passes_that_find_nothing_new_are_not_committed(directory):
+def test_scans_that_find_nothing_new_are_not_committed(directory):
     """Except in the four seconds after an event, and once every twelve as a sign of life."""
     story = Story().commands(3)
     with Correlator(directory) as correlator:

@@ -21,8 +21,8 @@ def record_a_morning(bench, daemons):
     bench.storm(count=COMMANDS, rate=100).wait()
     time.sleep(0.5)
     middle = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-    wait_until("a pass", lambda: any( # it carries the clock
-        name == "pass" and values["boot_ns"] > middle for name, values in recording.read(path)))
+    wait_until("a scan", lambda: any( # it carries the clock
+        name == "scan" and values["boot_ns"] > middle for name, values in recording.read(path)))
     bench.storm(first=COMMANDS, count=COMMANDS, rate=100).wait()
     sleeper.terminate()
     sleeper.wait()

@@ -45,11 +45,11 @@ def recorded_kinds(daemons, recording, storm, cgroup_id, begin_boot_ns, end_boot
 
 
 def await_losses(daemons):
-    """Losses are sent with the passes: waits until a new process has been seen in several of them."""
+    """Losses are sent with the scans: waits until a new process has been seen in several of them."""
     begin = boot_ns()
     busy = subprocess.Popen(["sh", "-c", "while :; do :; done"])
     try:
-        wait_until("three passes", lambda: daemons.value(
+        wait_until("three scans", lambda: daemons.value(
             "SELECT count(*) FROM samples JOIN processes ON id = process_id WHERE pid = ? AND "
             "begin_boot_ns >= ?", busy.pid, begin) >= 3)
     finally:
@@ -190,7 +190,7 @@ def test_a_flood_of_forks(bench):
     found, lost = 0, {}
 
     def are_accounted():
-        # A process whose exit and final records are both lost gets a row once passes miss it.
+        # A process whose exit and final records are both lost gets a row once scans miss it.
         nonlocal found, lost
         found = daemons.value("SELECT count(*) FROM processes WHERE program = 'storm' AND "
                               "began = 'fork'") or 0
@@ -213,7 +213,7 @@ def status_lines(daemons, verb, *options):
     return result.stdout, result.returncode
 
 
-CAUGHT_UP_NS = 4 * 10**9 # a correlator further behind than this may, judged by its store, be waiting for its probe
+CAUGHT_UP_NS = 4 * 10**9 # a correlator further behind than this may, by its store, be waiting for its probe
 
 
 def test_a_daemon_that_stands_still(bench):
@@ -239,7 +239,7 @@ def test_a_daemon_that_stands_still(bench):
 
 def test_a_long_outage(bench):
     """Processes that run when the correlator stops, and end before it returns, end by their record,
-    not because passes miss them, however long the backlog before that record."""
+    not because scans miss them, however long the backlog before that record."""
     daemons = bench.daemons()
     daemons.probe_options = ["--ring-size", "64M"]
     daemons.start()

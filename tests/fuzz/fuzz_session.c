@@ -308,10 +308,10 @@ static void sample_all(bool with_text, unsigned gone)
 		use_gpu(&slots[i].image, i);
 		sample_slot(&slots[i], with_text, i);
 	}
-	begin(WIRE_PASS);
-	message.pass.boot_ns = began_boot_ns;
-	message.pass.unix_ns = began_boot_ns + 1000000 * MS;
-	message.pass.with_text = with_text;
+	begin(WIRE_SCAN);
+	message.scan.boot_ns = began_boot_ns;
+	message.scan.unix_ns = began_boot_ns + 1000000 * MS;
+	message.scan.with_text = with_text;
 	send_message();
 }
 
@@ -419,8 +419,8 @@ static void boot_machine(void)
 	greet();
 	sample_slot(&slots[0], true, 10);
 	sample_slot(&slots[1], true, 10);
-	begin(WIRE_PASS);
-	message.pass.boot_ns = now_boot_ns;
+	begin(WIRE_SCAN);
+	message.scan.boot_ns = now_boot_ns;
 	send_message();
 }
 
