@@ -16,11 +16,11 @@
 #ifdef __SANITIZE_ADDRESS__
 /* LeakSanitizer traces the process at exit, which fails once the seccomp filter is loaded. */
 int __lsan_is_turned_off(void);
-static int shut_in;
+static int is_confined;
 
 int __lsan_is_turned_off(void)
 {
-	return shut_in;
+	return is_confined;
 }
 #endif
 
@@ -45,8 +45,8 @@ int privilege_drop_bounds(void)
 int privilege_become(uid_t uid, gid_t gid, const char *name, gid_t group)
 {
 	if (name ? initgroups(name, gid) : setgroups(group == PRIVILEGE_NO_GROUP ? 0 : 1, &group))
-		return failed("groups");
-	return setresgid(gid, gid, gid) || setresuid(uid, uid, uid) ? failed("changing the user") : 0;
+		return failed("setgroups");
+	return setresgid(gid, gid, gid) || setresuid(uid, uid, uid) ? failed("setresuid") : 0;
 }
 
 int privilege_drop_capabilities(uint32_t kept)
@@ -55,16 +55,18 @@ int privilege_drop_capabilities(uint32_t kept)
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
 
 	if (geteuid() == 0 && syscall(SYS_capget, &header, data))
-		return failed("capabilities");
+		return failed("capget");
 	data[0].effective = data[0].permitted = kept & data[0].permitted;
 	data[1] = (struct __user_cap_data_struct){0};
 	data[0].inheritable = 0;
-	return syscall(SYS_capset, &header, data) ? failed("capabilities") : 0;
+	return syscall(SYS_capset, &header, data) ? failed("capset") : 0;
 }
 
 int privilege_forbid_new(void)
 {
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ? failed("no new ones") : 0;
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+		       ? failed("PR_SET_NO_NEW_PRIVS")
+		       : 0;
 }
 
 int privilege_landlock_begin(int *ret_rules)
@@ -119,7 +121,7 @@ int privilege_enter_seccomp(uint32_t otherwise, uint32_t action, const struct pr
 		result = seccomp_load(filter);
 	seccomp_release(filter);
 #ifdef __SANITIZE_ADDRESS__
-	shut_in = 1;
+	is_confined = 1;
 #endif
 	errno = -result;
 	return result ? failed("seccomp") : 0;

@@ -13,5 +13,5 @@ void progress_show(const char *format, ...) __attribute__((format(printf, 1, 2))
 /* Erases the line. Call it before printing anything else. */
 void progress_hide(void);
 
-/* Turns the display off for good, for a caller that uses the whole screen. */
+/* Turns the display off permanently, for a caller that uses the whole screen. */
 void progress_disable(void);

@@ -17,7 +17,7 @@
 static int manager_fd = -1;
 static bool is_watched;
 
-void ready_tell(int *fd)
+void ready_notify(int *fd)
 {
 	if (*fd < 0)
 		return;
@@ -34,7 +34,7 @@ static void manager_send(const char *state)
 }
 
 /* A path that begins with '@' is an abstract name. */
-void ready_tell_manager(void)
+void ready_notify_manager(void)
 {
 	const char *path = getenv("NOTIFY_SOCKET"), *watched = getenv("WATCHDOG_PID");
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -56,7 +56,7 @@ void ready_tell_manager(void)
 	manager_send("READY=1");
 }
 
-void ready_tell_alive(uint64_t now_boot_ns)
+void ready_notify_alive(uint64_t now_boot_ns)
 {
 	static uint64_t next_boot_ns;
 

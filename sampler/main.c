@@ -142,7 +142,7 @@ static void sample_until_stopped(const struct options *options, struct nvidia *n
 			nvidia_sample(nvidia, round.boot_ns, clock_unix_ns(), report, &round);
 			link_send(&link);
 		}
-		ready_tell_alive(round.boot_ns);
+		ready_notify_alive(round.boot_ns);
 		next_ns = next_ns + options->period_ns > round.boot_ns ? next_ns + options->period_ns
 								       : round.boot_ns + options->period_ns;
 		sleep_until(next_ns);
@@ -167,7 +167,7 @@ int main(int argc, char **argv)
 	nvidia = nvidia_open();
 	if (!nvidia)
 		return EXIT_NO_DEVICE;
-	ready_tell_manager();
+	ready_notify_manager();
 	sample_until_stopped(&options, nvidia);
 	nvidia_close(nvidia);
 	return EXIT_SUCCESS;

@@ -1,7 +1,7 @@
 /* A frozen batch: rows of one entity in one file, written once and sent unchanged.
  *
  * Rows of the store change and get higher revisions while a batch waits for its
- * answer, so a batch recreated after a restart would be different. Hence the file: it is
+ * answer, so a batch recreated after a restart would be different. So there is a file: it is
  * written before the first byte is sent and removed after the cursor is saved, and each
  * attempt, even after a restart, sends the same bytes. Its size is bounded, at most two
  * exist at a time (the one being sent and the next), and the shipper's memory does not

@@ -161,7 +161,7 @@ static bool answered_well(const struct http_answer *answer)
 	return answer->failure == HTTP_ANSWERED && answer->status == 200;
 }
 
-static void fact_came(const struct http_answer *answer, void *data);
+static void fact_answered(const struct http_answer *answer, void *data);
 
 static void fact_ask(struct cloud *cloud)
 {
@@ -175,10 +175,10 @@ static void fact_ask(struct cloud *cloud)
 		return;
 	}
 	ask(cloud, HTTP_GET, provider->facts[cloud->fact].path,
-	    provider->token_path ? cloud->token_header : provider->header, fact_came);
+	    provider->token_path ? cloud->token_header : provider->header, fact_answered);
 }
 
-static void fact_came(const struct http_answer *answer, void *data)
+static void fact_answered(const struct http_answer *answer, void *data)
 {
 	struct cloud *cloud = data;
 	const struct fact *fact = &providers[cloud->provider].facts[cloud->fact];
@@ -193,7 +193,7 @@ static void fact_came(const struct http_answer *answer, void *data)
 	fact_ask(cloud);
 }
 
-static void token_came(const struct http_answer *answer, void *data)
+static void token_answered(const struct http_answer *answer, void *data)
 {
 	struct cloud *cloud = data;
 
@@ -218,7 +218,7 @@ static void provider_ask(struct cloud *cloud)
 
 	cloud->fact = 0;
 	if (provider->token_path)
-		ask(cloud, HTTP_PUT, provider->token_path, provider->header, token_came);
+		ask(cloud, HTTP_PUT, provider->token_path, provider->header, token_answered);
 	else
 		fact_ask(cloud);
 }

@@ -70,7 +70,7 @@ int cursor_load(const char *directory, struct cursor *ret_cursor)
 	return error;
 }
 
-int cursor_take_up(const char *directory, struct cursor *ret_cursor)
+int cursor_open(const char *directory, struct cursor *ret_cursor)
 {
 	int error = cursor_load(directory, ret_cursor);
 

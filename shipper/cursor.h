@@ -30,7 +30,7 @@ struct cursor {
 /* Returns 0; -ENOENT if none is saved yet; -EBADMSG if it is not a cursor of this release; -errno. */
 int cursor_load(const char *directory, struct cursor *ret_cursor);
 /* Starts with that cursor, or without one if there is none or it is damaged (logged). Returns 0 or -errno. */
-int cursor_take_up(const char *directory, struct cursor *ret_cursor);
+int cursor_open(const char *directory, struct cursor *ret_cursor);
 /* Saves the cursor durably: it is on disk on return. Returns 0 or -errno. */
 int cursor_save(const char *directory, const struct cursor *cursor);
 

@@ -191,7 +191,7 @@ void http_free(struct http *http)
 
 /* ---- one transfer ---------------------------------------------------------------- */
 
-static size_t body_wanted(char *buffer, size_t size, size_t count, void *data)
+static size_t body_read(char *buffer, size_t size, size_t count, void *data)
 {
 	struct transfer *transfer = data;
 	uint64_t left = transfer->body_bytes - transfer->body_read;
@@ -208,7 +208,7 @@ static size_t body_wanted(char *buffer, size_t size, size_t count, void *data)
 }
 
 /* libcurl rewinds the body if a reused connection turns out to be dead. */
-static int body_sought(void *data, curl_off_t offset, int origin)
+static int body_seek(void *data, curl_off_t offset, int origin)
 {
 	struct transfer *transfer = data;
 
@@ -218,7 +218,7 @@ static int body_sought(void *data, curl_off_t offset, int origin)
 	return CURL_SEEKFUNC_OK;
 }
 
-static size_t answer_came(char *data, size_t size, size_t count, void *argument)
+static size_t answer_received(char *data, size_t size, size_t count, void *argument)
 {
 	struct transfer *transfer = argument;
 
@@ -237,9 +237,9 @@ static void set_method(struct transfer *transfer, const struct http_request *req
 	if (request->method == HTTP_PUT)
 		curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, "PUT");
 	curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_bytes);
-	curl_easy_setopt(easy, CURLOPT_READFUNCTION, body_wanted);
+	curl_easy_setopt(easy, CURLOPT_READFUNCTION, body_read);
 	curl_easy_setopt(easy, CURLOPT_READDATA, transfer);
-	curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, body_sought);
+	curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, body_seek);
 	curl_easy_setopt(easy, CURLOPT_SEEKDATA, transfer);
 }
 
@@ -254,7 +254,7 @@ static void set_limits(struct transfer *transfer, const struct http_request *req
 	curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 16384L);
 	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(easy, CURLOPT_USERAGENT, "tracer-shipper/" TRACER_VERSION);
-	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, answer_came);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, answer_received);
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
 }

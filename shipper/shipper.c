@@ -141,7 +141,7 @@ static int64_t highest_rev(const struct cursor *cursor)
 }
 
 /* Matches the cursor with the store that was found. Returns 1 to continue; 0 to wait; -errno. */
-static int cursor_follow(struct shipper *shipper)
+static int cursor_match(struct shipper *shipper)
 {
 	const struct gather_snapshot *snapshot = &shipper->snapshot;
 	struct cursor *cursor = &shipper->cursor;
@@ -216,7 +216,7 @@ static int batch_consider(const struct batch *found, void *data)
 }
 
 /* Batches frozen under other settings may contain data to be left out now: they are recreated. */
-static int batches_take_up(struct shipper *shipper)
+static int batches_resume(struct shipper *shipper)
 {
 	const char *state = shipper->settings->state;
 	int64_t left_out = settings_hash_left_out(shipper->settings);
@@ -287,7 +287,7 @@ static int round_begin(struct shipper *shipper)
 		return result;
 	if (shipper->snapshot.is_empty)
 		return 0;
-	result = cursor_follow(shipper);
+	result = cursor_match(shipper);
 	if (result < 0) {
 		snprintf(shipper->gather.error, sizeof(shipper->gather.error), "%.200s: cannot save the cursor: %s",
 			 shipper->settings->state, strerror(-result));
@@ -397,7 +397,7 @@ static void batch_send(struct shipper *shipper)
 	ahead_begin(shipper);
 }
 
-static void batch_go_on(struct shipper *shipper)
+static void batch_continue(struct shipper *shipper)
 {
 	if (!shipper->is_answered)
 		batch_send(shipper);
@@ -415,7 +415,7 @@ static void step_due(uv_timer_t *timer)
 		return;
 	}
 	if (shipper->has_batch) {
-		batch_go_on(shipper);
+		batch_continue(shipper);
 		return;
 	}
 	if (!shipper->in_round)
@@ -679,13 +679,13 @@ static int shipper_prepare(struct shipper *shipper)
 {
 	const char *state = shipper->settings->state;
 	uint64_t seed = clock_unix_ns();
-	int error = cursor_take_up(state, &shipper->cursor);
+	int error = cursor_open(state, &shipper->cursor);
 
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
 		log_debug("no random numbers yet: using the clock for jitter");
 	retry_init(&shipper->retry, seed);
 	if (error == 0)
-		error = batches_take_up(shipper);
+		error = batches_resume(shipper);
 	if (error < 0) {
 		log_error("%s: cannot use the state directory: %s; it must exist and belong to the "
 			  "shipper's user",
@@ -720,7 +720,7 @@ int shipper_run(const struct settings *settings, const struct shipper_options *o
 	result = shipper_prepare(shipper);
 	if (result == 0) {
 		start(shipper);
-		ready_tell(&shipper->options.ready_fd);
+		ready_notify(&shipper->options.ready_fd);
 		uv_run(&shipper->loop, UV_RUN_DEFAULT);
 		result = shipper->result;
 		status_write(shipper);

@@ -81,8 +81,8 @@ static enum exception_kind exception_kind(int64_t code)
 	return EXCEPTION_PASSING;
 }
 
-static void judge_exception(const struct http_answer *answer, int64_t code, const struct verdict_context *context,
-			    struct verdict *verdict)
+static void assess_exception(const struct http_answer *answer, int64_t code, const struct verdict_context *context,
+			     struct verdict *verdict)
 {
 	const char *user = context->user[0] ? context->user : "default";
 	char words[WORDS_BYTES];
@@ -133,7 +133,7 @@ void verdict_reach(const struct http_answer *answer, const struct verdict_contex
 
 	*ret_verdict = (struct verdict){.kind = VERDICT_RETRY, .retry_after_s = answer->retry_after_s};
 	if (answer->failure == HTTP_ANSWERED && code != 0)
-		judge_exception(answer, code, context, ret_verdict);
+		assess_exception(answer, code, context, ret_verdict);
 	else if (answer->failure == HTTP_ANSWERED && answer->status == 200 && answer->is_clickhouse &&
 		 answer->body_size == 0)
 		ret_verdict->kind = VERDICT_ACCEPTED;

@@ -158,13 +158,13 @@ TEST(test_nothing_hidden)
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct rule *rule = &rules->items[i];
 
-		if (!rule->match.only_executable || rule->passes)
+		if (!rule->match.only_executable || rule->continues)
 			continue;
 		for (size_t k = 0; k < rule->match.executable.count; k++) {
 			const char *name = rule->match.executable.items[k].text;
 
 			for (size_t later = i + 1; later < rules->count; later++)
-				ck_assert_msg(rules->items[later].passes || !rule_lists(&rules->items[later], name),
+				ck_assert_msg(rules->items[later].continues || !rule_lists(&rules->items[later], name),
 					      "%s: rule %s is hidden by %s", name, rules->items[later].name,
 					      rule->name);
 		}

@@ -174,7 +174,7 @@ static bool tail_is_exception(const struct lake_answer *answer)
 	       memcmp(answer->tail + answer->tail_size - size, mark, size) == 0;
 }
 
-static size_t body_came(char *data, size_t size, size_t count, void *argument)
+static size_t body_received(char *data, size_t size, size_t count, void *argument)
 {
 	struct lake_answer *answer = argument;
 
@@ -207,7 +207,7 @@ static int easy_prepare(struct lake_answer *answer, const char *url, const char 
 	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
 	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, STALL_TIMEOUT_S);
 	curl_easy_setopt(easy, CURLOPT_USERAGENT, "tracer/" TRACER_VERSION);
-	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, body_came);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, body_received);
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, answer);
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, answer);
 	http_answer_begin(&answer->head, easy);

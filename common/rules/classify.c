@@ -223,7 +223,7 @@ void rules_classify(const struct rules *rules, const struct rules_subject *subje
 	verdict_decide(ret_verdict, rules, subject);
 	view_init(&view, subject);
 	rules_scratch_begin(rules->scratch);
-	rule_candidates_begin(&candidates, rules, &rules->passing, view.program);
+	rule_candidates_begin(&candidates, rules, &rules->continuing, view.program);
 	while ((rule = rule_candidates_next(&candidates))) {
 		if (rule_holds(rules, rule, candidates.named, &view))
 			verdict_add(ret_verdict, rules, rule, &view);

@@ -90,19 +90,19 @@ static void index_visit_rule(struct rule_index *index, const struct rule *rule, 
 	}
 }
 
-static void index_visit_rules(struct rule_index *index, const struct rules *rules, bool passing, bool fill)
+static void index_visit_rules(struct rule_index *index, const struct rules *rules, bool continuing, bool fill)
 {
 	for (size_t i = 0; i < rules->count; i++) {
-		if (rules->items[i].passes == passing)
+		if (rules->items[i].continues == continuing)
 			index_visit_rule(index, &rules->items[i], (uint32_t)i, fill);
 	}
 }
 
-static int index_build(struct rule_index *index, struct rules *rules, bool passing)
+static int index_build(struct rule_index *index, struct rules *rules, bool continuing)
 {
 	int r;
 
-	index_visit_rules(index, rules, passing, false);
+	index_visit_rules(index, rules, continuing, false);
 	for (size_t i = 0; i < 256; i++) {
 		r = list_reserve(&rules->arena, &index->by_first_byte[i]);
 		if (r < 0)
@@ -115,7 +115,7 @@ static int index_build(struct rule_index *index, struct rules *rules, bool passi
 	if (!index->exact)
 		return -ENOMEM;
 	index->exact_count = 0;
-	index_visit_rules(index, rules, passing, true);
+	index_visit_rules(index, rules, continuing, true);
 	qsort(index->exact, index->exact_count, sizeof(*index->exact), entry_compare);
 	for (size_t i = 0; i < index->exact_count; i++)
 		index->exact_ends[(unsigned char)index->exact[i].name[0]] = i + 1;
@@ -146,7 +146,7 @@ int rules_index_build(struct rules *rules)
 	int r = index_build(&rules->deciding, rules, false);
 
 	number_regexes(rules);
-	return r < 0 ? r : index_build(&rules->passing, rules, true);
+	return r < 0 ? r : index_build(&rules->continuing, rules, true);
 }
 
 /* Returns the position of the first entry that does not sort before `program`. */

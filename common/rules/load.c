@@ -258,7 +258,7 @@ static int read_examples(struct loader *loader, const struct tree_node *value, v
 static const struct loader_key rule_keys[] = {
 	{"rule", loader_read_text_value, offsetof(struct rule, name)},
 	{"match", read_match, offsetof(struct rule, match)},
-	{"continue", loader_read_flag, offsetof(struct rule, passes)},
+	{"continue", loader_read_flag, offsetof(struct rule, continues)},
 	{"role", read_role, offsetof(struct rule, role)},
 	{"rank", read_rank, offsetof(struct rule, rank)},
 	{"boundary", read_boundary, offsetof(struct rule, boundary)},
@@ -354,7 +354,7 @@ static int loader_check_rule(struct loader *loader, const struct tree_node *node
 		return loader_refuse(loader, node->line, "the rule has no name: add \"rule: NAME\"");
 	if (!loader_mapping_get(node, "match"))
 		return loader_refuse(loader, node->line, "rule \"%.60s\" has no match", rule->name);
-	if (rule->passes && loader_mapping_get(node, "role"))
+	if (rule->continues && loader_mapping_get(node, "role"))
 		return loader_refuse(loader, loader_mapping_get(node, "role")->line,
 				     "role: not allowed in a rule with \"continue: true\"");
 	if (rule->role == RULES_ROLE_ORCHESTRATOR && !rule->rank)

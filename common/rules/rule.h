@@ -85,7 +85,7 @@ struct rule {
 	unsigned layer; /* number of the directory; 0: the shipped rules */
 	const char *summary;
 	struct rule_match match;
-	bool passes; /* `continue: true`: adds texts, does not decide the role */
+	bool continues; /* `continue: true`: adds texts, does not decide the role */
 	enum rules_role role;
 	enum rules_rank rank;
 	enum rules_boundary boundary;
@@ -129,7 +129,7 @@ struct rules {
 	struct secrets secrets;
 	struct identity identity; /* of all texts read so far */
 	uint64_t version;
-	struct rule_index deciding, passing; /* without and with `continue: true` */
+	struct rule_index deciding, continuing; /* without and with `continue: true` */
 	struct rules_scratch *scratch;
 };
 

@@ -332,7 +332,8 @@ static struct row_incident cause_row(const struct cause *cause, const struct tas
 
 /* Limits repeated reports: per task, one of commands that could not be executed for each code, and a
  * bounded number of crashes. */
-static bool take_turn(const struct model *model, struct task *task, const struct image *image, enum cause_kind kind)
+static bool report_allowed(const struct model *model, struct task *task, const struct image *image,
+			   enum cause_kind kind)
 {
 	int bit = exit_code(image) == 127 ? 2 : 1;
 
@@ -365,7 +366,7 @@ void incident_note_failure(struct model *model, struct image *image)
 	struct row_incident row;
 
 	if (!cause || cause->process_id != image->id || !stands_alone(cause->kind) ||
-	    !take_turn(model, task, image, cause->kind))
+	    !report_allowed(model, task, image, cause->kind))
 		return;
 	row = cause_row(cause, task);
 	row.boot_ns = (int64_t)image->end_boot_ns;

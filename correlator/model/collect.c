@@ -35,7 +35,7 @@
 /* ---- processes and tasks */
 
 /* Children that have only been forked still find their run through the process. */
-static bool leads_somewhere(const struct process *process)
+static bool is_needed_by_children(const struct process *process)
 {
 	const struct process *child;
 
@@ -53,7 +53,7 @@ static bool is_on_a_spine(const struct process *process)
 }
 
 /* Whether it has LEADING_MAX ended ancestors in a row. */
-static bool leads_too_far(const struct process *process)
+static bool chain_is_too_long(const struct process *process)
 {
 	int ended = 0;
 
@@ -87,7 +87,7 @@ static bool is_over(const struct model *model, const struct process *process)
 
 bool collect_takes_process(const struct model *model, const struct process *process)
 {
-	return is_over(model, process) && !leads_somewhere(process);
+	return is_over(model, process) && !is_needed_by_children(process);
 }
 
 static void collect_processes(struct model *model)
@@ -97,8 +97,8 @@ static void collect_processes(struct model *model)
 	DL_FOREACH_SAFE2 (model->unsettled, process, next, unsettled_next) {
 		if (!is_over(model, process) || (process->image && process->image->dirty))
 			continue;
-		if (leads_somewhere(process)) {
-			if (!leads_too_far(process))
+		if (is_needed_by_children(process)) {
+			if (!chain_is_too_long(process))
 				continue;
 			hand_over_children(model, process);
 		}

@@ -368,7 +368,7 @@ void image_set_failed(struct image *image)
 	tally_above(image->tool, &change, 1);
 }
 
-void image_end_later(struct image *image, int64_t teardown_ns, uint64_t until_boot_ns)
+void image_extend_end(struct image *image, int64_t teardown_ns, uint64_t until_boot_ns)
 {
 	struct tool *tool = image->tool;
 	uint64_t end_boot_ns = image->end_boot_ns + (uint64_t)teardown_ns;

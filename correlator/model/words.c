@@ -395,7 +395,7 @@ static bool label_of_differing(const struct candidate *candidates, size_t count,
 
 /* Makes the label of a command line without siblings: its output file, else the last file, else the
  * last word that is not an option's value. */
-static void label_of_lone(const struct candidate *candidates, size_t count, char label[LABEL_MAX])
+static void label_single(const struct candidate *candidates, size_t count, char label[LABEL_MAX])
 {
 	const struct candidate *best = NULL;
 
@@ -450,7 +450,7 @@ static size_t candidates_collect(const struct words *words, const struct common_
 	return count;
 }
 
-static size_t leave_weak_out(struct candidate *candidates, size_t count)
+static size_t drop_weak(struct candidate *candidates, size_t count)
 {
 	size_t kept = 0;
 
@@ -471,10 +471,10 @@ bool words_label(const struct words *words, const struct common_words *common, c
 		count = candidates_collect(words, common, task_name, candidates);
 	if (count > 0) {
 		if (!whole_words)
-			count = leave_weak_out(candidates, count);
+			count = drop_weak(candidates, count);
 		return label_of_differing(candidates, count, whole_words, ret_label);
 	}
 	count = candidates_collect(words, NULL, task_name, candidates);
-	label_of_lone(candidates, count, ret_label);
+	label_single(candidates, count, ret_label);
 	return false;
 }

@@ -34,7 +34,7 @@ static void link_subjects(const struct process *process)
 
 /* Some steps write a script for each sample, SAMPLE.plot.r, and run it. The sample, which an ancestor was told
  * by an option (-o SAMPLE), is removed from the tool's name: *.plot.r. */
-static void leave_sample_out(const struct process *process, struct rules_verdict *verdict)
+static void strip_sample(const struct process *process, struct rules_verdict *verdict)
 {
 	const struct process *above = process->parent;
 	char *name = verdict->name;
@@ -70,7 +70,7 @@ void classify(struct model *model, struct process *process, struct rules_verdict
 		ret_verdict->role = RULES_ROLE_ORIGIN;
 		ret_verdict->boundary = RULES_BOUNDARY_CHILD;
 	}
-	leave_sample_out(process, ret_verdict);
+	strip_sample(process, ret_verdict);
 }
 
 /* A child that only forked is classified as its parent: a worker forked by an engine

@@ -160,8 +160,8 @@ static struct group *place_root(struct model *model, struct run *run, struct pro
 	return run->spine_group[0];
 }
 
-static struct group *place_lost(struct model *model, struct process *process, const struct placing *placing,
-				enum reason *ret_reason)
+static struct group *place_without_parent(struct model *model, struct process *process, const struct placing *placing,
+					  enum reason *ret_reason)
 {
 	bool kernel = process->flags & RECORD_KERNEL_THREAD;
 	bool origin =
@@ -237,7 +237,7 @@ static struct group *find_or_open_group(struct model *model, struct process *pro
 	struct rules_verdict verdict;
 
 	if (!parent)
-		return place_lost(model, process, placing, ret_reason);
+		return place_without_parent(model, process, placing, ret_reason);
 	if (!parent->group)
 		return NULL;
 	keeper = container ? keeper_of(process, container) : NULL;
@@ -363,7 +363,7 @@ static void line_deinit(struct line *line)
 		free(line->items);
 }
 
-static bool is_led_to(const struct process *process, enum process_place place)
+static bool parent_lacks_place(const struct process *process, enum process_place place)
 {
 	return process->parent && process->parent->place < place;
 }
@@ -386,7 +386,7 @@ static void place_above(struct model *model, const struct process *process, cons
 
 void place_full(struct model *model, struct process *process, const struct placing *placing)
 {
-	if (is_led_to(process, PLACE_FULL))
+	if (parent_lacks_place(process, PLACE_FULL))
 		place_above(model, process, placing);
 	place_one(model, process, placing);
 }

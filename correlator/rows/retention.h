@@ -42,7 +42,7 @@ struct retention_share {
 size_t retention_divide(const struct store_holding *holdings, size_t count, int64_t excess_bytes,
 			struct retention_share ret_shares[RETENTION_SHARES_MAX]);
 
-/* One pass over the store, starting at its oldest revision. */
+/* One round over the store, starting at its oldest revision. */
 struct retention_round {
 	bool is_under_way;
 	struct store_expiry expiry; /* the next step */

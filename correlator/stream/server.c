@@ -354,7 +354,7 @@ static void commit_due(uv_timer_t *timer)
 	}
 	connection_lines_renew(server);
 	uv_timer_set_repeat(timer, server->paused ? RETRY_PERIOD_MS : COMMIT_PERIOD_MS);
-	ready_tell_alive(clock_boot_ns());
+	ready_notify_alive(clock_boot_ns());
 }
 
 static struct retention_now retention_now(void)
@@ -461,8 +461,8 @@ int server_run(const struct server_options *options, struct session *session, st
 	if (r < 0)
 		return r;
 	start(&server);
-	ready_tell(&server.options.ready_fd);
-	ready_tell_manager();
+	ready_notify(&server.options.ready_fd);
+	ready_notify_manager();
 	uv_run(&server.loop, UV_RUN_DEFAULT);
 	apply_note_end(session->model);
 	session->changed = session->changed || session->stream.ring_epoch != 0;
