@@ -46,8 +46,10 @@ struct options {
 static const char *give(struct given *given, const struct option_rule *rule, const char *key, size_t size,
 			const char *value)
 {
-	if (given->count == GIVEN_MAX || size >= sizeof(given->setting[0].key))
-		return "too many settings, or the name is too long";
+	if (given->count == GIVEN_MAX)
+		return "more settings than a command line may have: put them into the file of --config";
+	if (size >= sizeof(given->setting[0].key))
+		return "unknown setting: the name is too long";
 	memcpy(given->setting[given->count].key, key, size);
 	snprintf(given->setting[given->count].source, sizeof(given->setting[0].source), "--%s", rule->name);
 	given->setting[given->count++].value = value;

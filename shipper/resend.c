@@ -148,8 +148,8 @@ static void next_send(uv_timer_t *timer)
 		if (result > 0)
 			return;
 		if (result < 0) {
-			log_error("%s: %s: skipped", name,
-				  result == -EBADMSG ? "damaged or cut off" : strerror(-result));
+			log_error("%s: skipped: %s", name,
+				  result == -EBADMSG ? "damaged or truncated; copy it again" : strerror(-result));
 			resend->result = -EBADMSG;
 			resend->is_refused = true;
 		}

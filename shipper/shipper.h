@@ -12,7 +12,7 @@
 
 struct shipper_options {
 	bool once;    /* end when everything is sent, or after three consecutive failures */
-	int ready_fd; /* for ready_tell() when started; -1: none */
+	int ready_fd; /* for ready_notify() when started; -1: none */
 };
 
 /* Runs until SIGTERM, SIGINT or, with `once`, the end. Returns 0 or -errno (logged). */

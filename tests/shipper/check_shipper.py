@@ -1148,7 +1148,7 @@ def test_files_are_carried_to_the_lake(directory, lake, store):
     assert re.search(rb"\r\x1b\[Ktracer-shipper: \d+ rows of 6 files sent, 0 refused\r\n$", terminal.said), terminal.said
     (outbox / files[0]).write_bytes(b"no batch")
     result = run_plain("--config", config, "--lake", lake.url, "--from", outbox, "--remove", code=1)
-    assert "damaged or cut off" in result.stderr and " of 5 files sent" in result.stderr, result.stderr
+    assert "damaged or truncated" in result.stderr and " of 5 files sent" in result.stderr, result.stderr
     same("files left", [path.name for path in outbox.iterdir()], files[:1])
 
 
@@ -1250,7 +1250,7 @@ def test_status_shows_how_far_it_is(directory, lake, store):
     change(store, "UPDATE stream SET rev = rev + 1000")
     figures, text = tracer_status(directory, store)  # the shipper has stopped: computed from the store itself
     same("lag", figures["lag_revs"], 1000)
-    # Whether a shipper runs is judged for the whole host, where another test may run one.
+    # Whether a shipper runs is determined for the whole host, where another test may run one.
     assert "1,000 changes waiting" in text, text
 
 
@@ -1360,7 +1360,7 @@ def test_what_it_has_given_up(directory, lake, store):
         same("no new privileges, seccomp", (fields["NoNewPrivs"], fields["Seccomp"]), ("1", "2"))
 
 
-def test_what_it_is_shut_in_with(directory, lake, store):
+def test_what_it_is_confined_to(directory, lake, store):
     """Stores given by a symbolic link or a bare name, and root without CAP_DAC_OVERRIDE."""
     place = directory / "elsewhere"
     place.mkdir()
