@@ -213,8 +213,8 @@ packages_choose() {
 	done <<<"$1"
 }
 
-# packages_tell: what $chosen will load and take, as far as apt knows.
-packages_tell() {
+# packages_report: what $chosen will load and take, as far as apt knows.
+packages_report() {
 	local text
 	text=$(LC_ALL=C apt-get install --assume-no --no-install-recommends -o Debug::NoLocking=1 "${chosen[@]}" 2>/dev/null </dev/null |
 		sed -nE 's/^[0-9]+ upgraded, ([0-9]+) newly.*/\1 packages/p
@@ -255,13 +255,13 @@ packages_require() {
 			"in deploy/packages and use --no-install"
 
 	if packages_choose "$unmet"; then
-		((!${#chosen[@]})) || packages_tell
+		((!${#chosen[@]})) || packages_report
 		packages_refresh
 	else
 		step "Reading the package lists"
 		packages_refresh
 		packages_choose "$unmet" || fail "no package of: $lacking"
-		((!${#chosen[@]})) || packages_tell
+		((!${#chosen[@]})) || packages_report
 	fi
 	((${#chosen[@]})) || return 0
 	run_quietly "$log" "apt-get install ${chosen[*]} ($(apt_way))" install_packages "${chosen[@]}"

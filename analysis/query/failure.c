@@ -34,7 +34,7 @@ int failure_load(const struct report *report, const struct row_incident *inciden
 {
 	int error;
 
-	*ret_failure = (struct failure){.verdict = report_judge(report, incident)};
+	*ret_failure = (struct failure){.verdict = report_verdict_of(report, incident)};
 	error = task_load(report, incident, ret_failure);
 	return error < 0 ? error : process_load(report, incident, ret_failure);
 }
@@ -86,7 +86,7 @@ static int incident_to_json(void *context, const void *row)
 {
 	struct listing *listing = context;
 	struct store_value command = {.type = STORE_VALUE_NULL};
-	struct failure failure = {.verdict = report_judge(listing->report, row)};
+	struct failure failure = {.verdict = report_verdict_of(listing->report, row)};
 	json_t *incident;
 	int error = 0;
 

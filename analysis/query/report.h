@@ -145,7 +145,7 @@ typedef int report_use_row(void *context, const void *row);
 enum report_rows { REPORT_INCIDENTS, REPORT_LOSSES, REPORT_CONTAINERS };
 int report_each(const struct report *report, enum report_rows rows, report_use_row *use, void *context);
 
-enum report_verdict report_judge(const struct report *report, const struct row_incident *incident);
+enum report_verdict report_verdict_of(const struct report *report, const struct row_incident *incident);
 
 /* Reads the processes of a task by start; `use` returns a value above 0 to stop. */
 int report_each_process(const struct report *report, const struct row_task *task, report_use_row *use, void *context);

@@ -48,7 +48,7 @@ struct schedule {
 	int64_t owned_ns[SCHEDULE_OWNER_COUNT];
 };
 
-/* The end of a task includes the time in which the kernel frees its last process, but whoever waited for that process
+/* The end of a task includes the time in which the kernel frees its last process, but a process that waited for it
  * goes on before: a task that begins so shortly before the end of another one has waited for it. */
 #define SCHEDULE_TEARDOWN_NS INT64_C(20000000)
 #define SCHEDULE_TEARDOWN_PART 10 /* and at most this part of the task */

@@ -140,7 +140,7 @@ static int step_read(struct series *series, const struct step *step, size_t run_
 }
 
 /* Adjusts p-values for their number, and drops what is small or chance. */
-static int changes_judge(struct trend *trend)
+static int changes_assess(struct trend *trend)
 {
 	double *p = calloc(trend->count + 1, sizeof(*p));
 	size_t count = 0;
@@ -186,7 +186,7 @@ int trend_init(struct trend *trend, const struct steps_task *tasks, size_t count
 		trend->count++;
 	}
 	if (error == 0)
-		error = changes_judge(trend);
+		error = changes_assess(trend);
 	series_deinit(&series);
 	if (error < 0)
 		trend_deinit(trend);

@@ -95,7 +95,7 @@ static const struct meaning roles[] = {
 
 /* "    123 bash -c …  shell, rule posix-shell", indented further with each generation. On a terminal
  * the command is truncated to fit into the line. */
-static void parent_tell(const struct story *story, const struct row_process *process, size_t depth, bool is_last)
+static void parent_show(const struct story *story, const struct row_process *process, size_t depth, bool is_last)
 {
 	const struct output *output = story->output;
 	char command[CHAIN_COMMAND_SIZE], safe[4 * CHAIN_COMMAND_SIZE + 1], what[512], raw[512];
@@ -118,7 +118,7 @@ static void parent_tell(const struct story *story, const struct row_process *pro
 }
 
 /* Prints the process and all its ancestors in the store, the oldest first. */
-static int chain_tell(const struct story *story, const struct found *found)
+static int chain_show(const struct story *story, const struct found *found)
 {
 	struct store_parameter parameters[] = QUERY_PARAMETERS_OF("process_id", found->id, found->host_id);
 	struct rows chain = {0};
@@ -129,12 +129,12 @@ static int chain_tell(const struct story *story, const struct found *found)
 		return error;
 	output_print(story->output, STYLE_DIM, "  parents\n");
 	for (size_t i = shown; i-- > 0;)
-		parent_tell(story, ROWS_ITEM(&chain, process, i), shown - 1 - i, i == 0);
+		parent_show(story, ROWS_ITEM(&chain, process, i), shown - 1 - i, i == 0);
 	rows_free(&chain);
 	return 0;
 }
 
-static void process_tell(const struct story *story, struct store_result *row)
+static void process_show(const struct story *story, struct store_result *row)
 {
 	const char *rule = result_text(row, "rule");
 	const char *ended = result_text(row, "ended");
@@ -164,7 +164,7 @@ static void process_tell(const struct story *story, struct store_result *row)
 }
 
 /* Prints the process that the row gives as ROLE_program, ROLE_pid and ROLE_rule, if any. */
-static void relative_tell(const struct story *story, struct store_result *row, const char *label, const char *role)
+static void relative_show(const struct story *story, struct store_result *row, const char *label, const char *role)
 {
 	char column[32], where[SITE_RULES_WHERE_SIZE], text[512];
 	const char *program;
@@ -181,7 +181,7 @@ static void relative_tell(const struct story *story, struct store_result *row, c
 	point(story, "its rule", where);
 }
 
-static void task_tell(const struct story *story, struct store_result *row)
+static void task_show(const struct story *story, struct store_result *row)
 {
 	struct store_value threads = store_result_get(row, "requested_thread_count");
 	struct store_value limit = store_result_get(row, "core_limit_milli");
@@ -193,8 +193,8 @@ static void task_tell(const struct story *story, struct store_result *row)
 	point(story, "reason", result_text(row, "reason"));
 	if (store_result_get(row, "merged_into_id").type == STORE_VALUE_INTEGER)
 		point(story, "merged", "it turned out to be part of another task");
-	relative_tell(story, row, "below", "orchestrator");
-	relative_tell(story, row, "root", "root");
+	relative_show(story, row, "below", "orchestrator");
+	relative_show(story, row, "root", "root");
 	if (threads.type == STORE_VALUE_INTEGER) {
 		snprintf(text, sizeof(text), "%lld requested by its options", (long long)threads.integer);
 		point(story, "threads", text);
@@ -208,7 +208,7 @@ static void task_tell(const struct story *story, struct store_result *row)
 	point(story, "reason", result_text(row, "run_reason"));
 }
 
-static void run_tell(const struct story *story, struct store_result *row)
+static void run_show(const struct story *story, struct store_result *row)
 {
 	const char *engine = result_text(row, "engine");
 	const char *key = result_text(row, "run_key");
@@ -220,8 +220,8 @@ static void run_tell(const struct story *story, struct store_result *row)
 		point(story, "engine", engine);
 	if (key && *key)
 		point(story, "key", key);
-	relative_tell(story, row, "below", "origin");
-	relative_tell(story, row, "root", "root");
+	relative_show(story, row, "below", "origin");
+	relative_show(story, row, "root", "root");
 }
 
 /* ---- finding ----------------------------------------------------------------- */
@@ -232,9 +232,9 @@ static const struct {
 	const char *key;     /* the parameter for the id */
 	void (*tell)(const struct story *story, struct store_result *row);
 } subjects[SUBJECT_KIND_COUNT] = {
-	[SUBJECT_RUN] = {"run", "explain_run", "run_id", run_tell},
-	[SUBJECT_TASK] = {"task", "explain_task", "task_id", task_tell},
-	[SUBJECT_PROCESS] = {"process", "explain_process", "process_id", process_tell},
+	[SUBJECT_RUN] = {"run", "explain_run", "run_id", run_show},
+	[SUBJECT_TASK] = {"task", "explain_task", "task_id", task_show},
+	[SUBJECT_PROCESS] = {"process", "explain_process", "process_id", process_show},
 };
 
 #define FOUND_MAX 8
@@ -291,7 +291,7 @@ static int search_all(struct search *search, const char *text)
 
 /* ---- explaining -------------------------------------------------------------- */
 
-static void subject_tell(const struct story *story, enum subject_kind kind, struct store_result *row)
+static void subject_show(const struct story *story, enum subject_kind kind, struct store_result *row)
 {
 	struct output_flow flow;
 	struct story flowing = *story;
@@ -302,7 +302,7 @@ static void subject_tell(const struct story *story, enum subject_kind kind, stru
 	output_flow_end(&flow, POINT_COLUMNS);
 }
 
-static int found_tell(const struct story *story, const struct found *found, json_t *array)
+static int found_show(const struct story *story, const struct found *found, json_t *array)
 {
 	struct store_parameter id[] = QUERY_PARAMETERS_OF(subjects[found->kind].key, found->id, found->host_id);
 	struct store_result *result;
@@ -317,16 +317,16 @@ static int found_tell(const struct story *story, const struct found *found, json
 		json_object_update_new(object, result_to_json(result));
 		json_array_append_new(array, object);
 	} else if (more > 0) {
-		subject_tell(story, found->kind, result);
+		subject_show(story, found->kind, result);
 	}
 	store_result_free(result);
 	if (more > 0 && !array && found->kind == SUBJECT_PROCESS)
-		return chain_tell(story, found);
+		return chain_show(story, found);
 	return more < 0 ? more : 0;
 }
 
 /* The latest match is explained; the others are listed with the command that explains them. */
-static void others_tell(const struct story *story, const struct search *search)
+static void others_show(const struct story *story, const struct search *search)
 {
 	fputc('\n', story->output->file);
 	output_print(story->output, STYLE_DIM, "Earlier matches:\n");
@@ -340,9 +340,9 @@ static int found_explain(const struct story *story, const struct search *search,
 	int error = 0;
 
 	for (size_t i = 0; i < (array ? search->count : 1) && error == 0; i++)
-		error = found_tell(story, &search->found[i], array);
+		error = found_show(story, &search->found[i], array);
 	if (error == 0 && !array && search->count > 1)
-		others_tell(story, search);
+		others_show(story, search);
 	return error;
 }
 

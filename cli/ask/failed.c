@@ -209,7 +209,7 @@ static int print_incident(void *context, const void *row)
 	struct failures *failures = context;
 	int error;
 
-	if (report_judge(&failures->report, row) != failures->verdict)
+	if (report_verdict_of(&failures->report, row) != failures->verdict)
 		return 0;
 	error = failure_load(&failures->report, row, &failures->failure);
 	if (error == 0)

@@ -37,8 +37,8 @@ static const struct option_spec option_specs[] = {
 };
 
 /* Adds one of two remarks: `good`, or `bad` and how to fix it (NULL if it cannot be fixed). */
-static void judge(struct remarks *remarks, const char *topic, bool is_good, const char *good,
-		  enum remark_level bad_level, const char *bad, const char *fix)
+static void add_check(struct remarks *remarks, const char *topic, bool is_good, const char *good,
+		      enum remark_level bad_level, const char *bad, const char *fix)
 {
 	struct remark *remark =
 		remarks_add(remarks, is_good ? REMARK_OK : bad_level, topic, "%s", is_good ? good : bad);
@@ -87,9 +87,9 @@ static void check_lockdown(struct remarks *remarks)
 	char text[256];
 
 	program_read_line("/sys/kernel/security/lockdown", text);
-	judge(remarks, "lockdown", !strstr(text, "[confidentiality]"), *text ? text : "not in this kernel",
-	      REMARK_MISSING, "confidentiality: BPF may not read kernel memory",
-	      "boot with lockdown=integrity, or without lockdown");
+	add_check(remarks, "lockdown", !strstr(text, "[confidentiality]"), *text ? text : "not in this kernel",
+		  REMARK_MISSING, "confidentiality: BPF may not read kernel memory",
+		  "boot with lockdown=integrity, or without lockdown");
 }
 
 static bool has_capabilities(void)
@@ -111,9 +111,9 @@ static void check_permission(struct remarks *remarks)
 {
 	char text[256];
 
-	judge(remarks, "permission", has_capabilities(), "may load BPF programs", REMARK_LIMITED,
-	      "this user can only read stored data; tracing needs root, or CAP_BPF and CAP_PERFMON",
-	      "run sudo tracer doctor for all checks");
+	add_check(remarks, "permission", has_capabilities(), "may load BPF programs", REMARK_LIMITED,
+		  "this user can only read stored data; tracing needs root, or CAP_BPF and CAP_PERFMON",
+		  "run sudo tracer doctor for all checks");
 	program_read_line("/proc/sys/kernel/unprivileged_bpf_disabled", text);
 	remarks_add(remarks, REMARK_OK, "unprivileged BPF", "%s: does not affect tracer",
 		    *text == '0' ? "allowed"
@@ -144,10 +144,10 @@ static void check_bpffs(struct remarks *remarks)
 {
 	bool installed = access(TRACER_STATE_DIR, F_OK) == 0;
 
-	judge(remarks, "bpffs", daemons_have_bpffs(), "/sys/fs/bpf: the probe can be restarted without a gap",
-	      installed ? REMARK_MISSING : REMARK_LIMITED,
-	      "not mounted on /sys/fs/bpf: the service tracer-probe cannot start; tracer run can",
-	      "mount -t bpf bpf /sys/fs/bpf; at each boot: add \"bpf /sys/fs/bpf bpf\" to /etc/fstab");
+	add_check(remarks, "bpffs", daemons_have_bpffs(), "/sys/fs/bpf: the probe can be restarted without a gap",
+		  installed ? REMARK_MISSING : REMARK_LIMITED,
+		  "not mounted on /sys/fs/bpf: the service tracer-probe cannot start; tracer run can",
+		  "mount -t bpf bpf /sys/fs/bpf; at each boot: add \"bpf /sys/fs/bpf bpf\" to /etc/fstab");
 }
 
 static void check_accounting(struct remarks *remarks)
@@ -165,8 +165,8 @@ static void check_accounting(struct remarks *remarks)
 			   *text ? "sysctl kernel.task_delayacct=1 (costs under 1 %; applies to "
 				   "processes that start afterwards)"
 				 : "");
-	judge(remarks, "PSI", access("/proc/pressure/cpu", R_OK) == 0, "pressure of this host is measured",
-	      REMARK_LIMITED, "off: pressure of this host is unknown; all else works", "boot with psi=1");
+	add_check(remarks, "PSI", access("/proc/pressure/cpu", R_OK) == 0, "pressure of this host is measured",
+		  REMARK_LIMITED, "off: pressure of this host is unknown; all else works", "boot with psi=1");
 }
 
 /* ---- the programs ------------------------------------------------------------ */
@@ -191,9 +191,9 @@ static bool kernel_has_symbol(const char *symbol)
 
 static void check_network(struct remarks *remarks)
 {
-	judge(remarks, "network", kernel_has_symbol("__traceiter_sock_recv_length"),
-	      "bytes sent and received are measured", REMARK_LIMITED,
-	      "bytes sent and received are unknown: they need Linux 6.3", NULL);
+	add_check(remarks, "network", kernel_has_symbol("__traceiter_sock_recv_length"),
+		  "bytes sent and received are measured", REMARK_LIMITED,
+		  "bytes sent and received are unknown: they need Linux 6.3", NULL);
 }
 
 /* Starts the probe briefly, without a receiver, to see whether its programs load and attach. If not,
@@ -207,7 +207,7 @@ static enum load probe_try(char *path, char *ret_reason, size_t capacity)
 
 	if (pid > 0 && waitpid(pid, &status, 0) == pid && status == 0)
 		load = LOAD_WORKS;
-	program_last_words(fd, ret_reason, capacity);
+	program_log_tail(fd, ret_reason, capacity);
 	if (fd >= 0)
 		close(fd);
 	return load;
@@ -217,8 +217,8 @@ static void check_probe(struct remarks *remarks, const char *path, enum load loa
 {
 	const char *words = strstr(reason, ": "); /* after the program's name */
 
-	judge(remarks, PROGRAM_PROBE, *path, path, REMARK_MISSING, "not found",
-	      "install it next to tracer, or add its directory to PATH");
+	add_check(remarks, PROGRAM_PROBE, *path, path, REMARK_MISSING, "not found",
+		  "install it next to tracer, or add its directory to PATH");
 	if (load == LOAD_WORKS)
 		remarks_add(remarks, REMARK_OK, "load", "BPF programs load, attach and iterate");
 	else if (load == LOAD_FAILS)
@@ -233,8 +233,8 @@ static void check_correlator(struct remarks *remarks)
 	char path[PATH_MAX];
 	bool is_found = program_find(PROGRAM_CORRELATOR, path) == 0;
 
-	judge(remarks, PROGRAM_CORRELATOR, is_found, path, REMARK_MISSING, "not found",
-	      "install it next to tracer, or add its directory to PATH");
+	add_check(remarks, PROGRAM_CORRELATOR, is_found, path, REMARK_MISSING, "not found",
+		  "install it next to tracer, or add its directory to PATH");
 }
 
 static void check_users(struct remarks *remarks)
@@ -290,7 +290,7 @@ static void check_store(struct remarks *remarks, const char *path)
 		holder = store_find_writer(path);
 		/* Only a store that a correlator writes can be behind. */
 		if (holder > 0 && daemon_runs(PROGRAM_CORRELATOR, holder) && store_read_stream(store, &stream) == 0)
-			freshness_tell(&stream, remarks);
+			freshness_report(&stream, remarks);
 		store_close(store);
 	} else {
 		remarks_add(remarks, REMARK_LIMITED, "store", "%s", error.text);

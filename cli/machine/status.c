@@ -36,7 +36,7 @@ struct status {
 
 /* ---- daemons ----------------------------------------------------------------- */
 
-static void daemon_tell(struct status *status, const struct daemon_info *daemon)
+static void daemon_report(struct status *status, const struct daemon_info *daemon)
 {
 	int64_t age_ns = (int64_t)clock_boot_ns() - daemon->since_boot_ns;
 	struct remark *remark =
@@ -83,7 +83,7 @@ static void check_daemons(struct status *status)
 		for (int j = 0; j < count; j++) {
 			if (strcmp(daemons[j].name, names[i]) != 0)
 				continue;
-			daemon_tell(status, &daemons[j]);
+			daemon_report(status, &daemons[j]);
 			running = true;
 		}
 		if (is_shipper)
@@ -111,7 +111,7 @@ static void check_stream(struct status *status, struct store *store)
 		remarks_add(&status->remarks, REMARK_OK, "stream", "stored up to %s ago; %s read from this ring",
 			    units_duration(lag_ns, false), units_bytes((int64_t)stream.ring_offset, false));
 	else
-		freshness_tell(&stream, &status->remarks);
+		freshness_report(&stream, &status->remarks);
 	json_object_set_new(status->json, "stream",
 			    json_pack("{s:s, s:I, s:I, s:I, s:I}", "boot_id", stream.boot_id, "ring_offset",
 				      (json_int_t)stream.ring_offset, "rev", (json_int_t)stream.rev,
@@ -122,7 +122,7 @@ static void check_stream(struct status *status, struct store *store)
 }
 
 /* Rows deleted before the shipper had sent them are not caused by the ring. */
-static void loss_tell(struct status *status, const char *kind, int64_t lost, int64_t last_unix_ns)
+static void loss_report(struct status *status, const char *kind, int64_t lost, int64_t last_unix_ns)
 {
 	bool recent = (int64_t)clock_unix_ns() - last_unix_ns < LOSS_RECENT_NS;
 	bool unsent = strcmp(kind, "unsent") == 0;
@@ -157,7 +157,7 @@ static int check_losses(struct status *status, struct store *store)
 		int64_t lost = store_result_get(result, "lost_count").integer;
 		int64_t last = store_result_get(result, "last_unix_ns").integer;
 
-		loss_tell(status, kind, lost, last);
+		loss_report(status, kind, lost, last);
 		item = json_pack("{s:I, s:I}", "lost_count", (json_int_t)lost, "last_unix_ns", (json_int_t)last);
 		json_set_string(item, "kind", kind);
 		json_array_append_new(array, item);
@@ -249,7 +249,7 @@ static void check_store(struct status *status, const char *path)
 /* ---- the lake ---------------------------------------------------------------- */
 
 /* Reports hosts that are silent; names the first few. */
-static void hosts_tell(struct status *status, const struct rows *hosts)
+static void hosts_report(struct status *status, const struct rows *hosts)
 {
 	int64_t now_ns = (int64_t)clock_unix_ns();
 	size_t silent = 0;
@@ -281,7 +281,7 @@ static void check_lake(struct status *status, const struct options *options)
 	json_object_set_new(status->json, "hosts", json_array());
 	json_object_set_new(status->json, "rows", rows);
 	if (error == 0) {
-		hosts_tell(status, &hosts);
+		hosts_report(status, &hosts);
 		error = check_losses(status, store);
 	}
 	if (error == 0)

@@ -159,7 +159,7 @@ static const char *silent_daemon(const struct store_stream *stream, int64_t lag_
 	return lag_ns - commit_age_ns > COMMIT_DELAY_NS ? PROGRAM_PROBE : PROGRAM_CORRELATOR;
 }
 
-void freshness_tell(const struct store_stream *stream, struct remarks *remarks)
+void freshness_report(const struct store_stream *stream, struct remarks *remarks)
 {
 	int64_t lag_ns = freshness_lag_ns(stream);
 
@@ -212,7 +212,7 @@ static int64_t lag_ns(const struct shipper_status *status)
 	return status->shipped_unix_ns ? (int64_t)clock_unix_ns() - status->shipped_unix_ns : -1;
 }
 
-static void tell_lag(const struct shipper_status *status, bool is_running, struct remarks *remarks)
+static void report_lag(const struct shipper_status *status, bool is_running, struct remarks *remarks)
 {
 	bool failing = status->failing_since_unix_ns != 0;
 	struct remark *remark;
@@ -234,7 +234,7 @@ static void tell_lag(const struct shipper_status *status, bool is_running, struc
 		remark_fix(remark, "%s", status->last_error);
 }
 
-static void tell_quarantined(const struct shipper_status *status, const char *directory, struct remarks *remarks)
+static void report_quarantined(const struct shipper_status *status, const char *directory, struct remarks *remarks)
 {
 	if (status->quarantined_row_count == 0)
 		return;
@@ -278,8 +278,8 @@ void daemons_check_shipper(const char *directory, bool is_running, struct remark
 			   "see the log: journalctl -u tracer-shipper");
 		return;
 	}
-	tell_lag(&status, is_running, remarks);
-	tell_quarantined(&status, directory, remarks);
+	report_lag(&status, is_running, remarks);
+	report_quarantined(&status, directory, remarks);
 	if (status.cloud[0])
 		remarks_add(remarks, REMARK_OK, "cloud", "%s", status.cloud);
 }

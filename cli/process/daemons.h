@@ -40,7 +40,7 @@ enum freshness {
 int64_t freshness_lag_ns(const struct store_stream *stream);
 
 /* Adds a remark if the store is behind: which daemon is silent, and for how long. */
-void freshness_tell(const struct store_stream *stream, struct remarks *remarks);
+void freshness_report(const struct store_stream *stream, struct remarks *remarks);
 
 /* Prints no error: it is not a failure if no daemon runs. */
 enum freshness freshness_read(const char *store_path);

@@ -169,7 +169,7 @@ const char *program_read_line(const char *path, char text[256])
 	return text;
 }
 
-void program_last_words(int log_fd, char *text, size_t capacity)
+void program_log_tail(int log_fd, char *text, size_t capacity)
 {
 	char tail[1024], *line;
 	off_t size = log_fd < 0 ? 0 : lseek(log_fd, 0, SEEK_END);

@@ -28,7 +28,7 @@ pid_t program_launch(char *const argv[], int log_fd, int *ret_ready_fd);
 int program_read(char *const argv[], size_t most, char **ret_text);
 
 /* The last line that a program wrote to a log, safe to print, or "". */
-void program_last_words(int log_fd, char *text, size_t capacity);
+void program_log_tail(int log_fd, char *text, size_t capacity);
 
 /* Reads the first line of a small file, for example in /proc; "" on failure. Returns `text`. */
 const char *program_read_line(const char *path, char text[256]);

@@ -329,7 +329,7 @@ static int print_incident(void *context, const void *row)
 	struct listing *listing = context;
 	const struct output *output = listing->page->output;
 
-	if (report_judge(listing->page->report, incident) != listing->verdict || listing->count++ >= listing->most)
+	if (report_verdict_of(listing->page->report, incident) != listing->verdict || listing->count++ >= listing->most)
 		return 0;
 	if (listing->count == 1)
 		print_heading(listing);

@@ -418,7 +418,7 @@ static void daemons_report(const struct run *run, const char *what)
 
 		if (daemon->pid || (daemon->stopping && daemon->status == 0))
 			continue;
-		program_last_words(daemon->log_fd, words, sizeof(words));
+		program_log_tail(daemon->log_fd, words, sizeof(words));
 		fprintf(stderr, "tracer run: %s %s%s%s\n", watch_name(role), what, *words ? ": " : "", words);
 	}
 }

@@ -117,7 +117,7 @@ static int guard_start(struct watch *watch, void (*abandoned)(void))
 	return watch->guard_pid < 0 ? -errno : 0;
 }
 
-static void guard_tell(const struct watch *watch, pid_t pid)
+static void guard_send(const struct watch *watch, pid_t pid)
 {
 	if (watch->guard_fd >= 0 && write(watch->guard_fd, &pid, sizeof(pid)) != sizeof(pid))
 		return; /* the guard is gone: only we can still clean up */
@@ -240,7 +240,7 @@ static int daemon_await_ready(struct watch *watch, enum watch_role role, int rea
 		return 0;
 	if (count > 0)
 		pid_fd_wait(watch->daemons[role].pid_fd, KILL_TIMEOUT_MS); /* wait for its error message */
-	program_last_words(watch->daemons[role].log_fd, words, sizeof(words));
+	program_log_tail(watch->daemons[role].log_fd, words, sizeof(words));
 	fprintf(stderr, "tracer run: %s did not start%s%s\n", watch_name(role),
 		*words       ? ": "
 		: count == 0 ? " in time"
@@ -259,7 +259,7 @@ static int daemon_launch(struct watch *watch, enum watch_role role, char *const 
 		error = program_launch(argv, daemon->log_fd, ret_ready_fd);
 	if (error > 0) {
 		daemon->pid = error;
-		guard_tell(watch, daemon->pid);
+		guard_send(watch, daemon->pid);
 		daemon->pid_fd = pid_fd_open(daemon->pid);
 		error = daemon->pid_fd < 0 ? -errno : 0;
 	}
@@ -422,7 +422,7 @@ void watch_remove(struct watch *watch)
 	}
 	if (*watch->directory)
 		directory_remove(watch->directory);
-	guard_tell(watch, 0);
+	guard_send(watch, 0);
 	if (watch->guard_fd >= 0)
 		close(watch->guard_fd);
 	if (watch->guard_pid > 0)
