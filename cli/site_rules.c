@@ -30,20 +30,20 @@ struct rules *site_rules_load(const char *directory)
 	return NULL;
 }
 
-#define REFUSED_TOLD 8
+#define REFUSED_SHOWN 8
 
 struct check {
 	struct remarks *remarks;
 	unsigned refused_count;
 };
 
-static void tell_refused(const struct tree_error *error, void *data)
+static void report_refused(const struct tree_error *error, void *data)
 {
 	struct check *check = data;
 	struct remark *remark;
 	char line[16] = "";
 
-	if (++check->refused_count > REFUSED_TOLD)
+	if (++check->refused_count > REFUSED_SHOWN)
 		return;
 	if (error->line)
 		snprintf(line, sizeof(line), ":%u", error->line);
@@ -53,18 +53,18 @@ static void tell_refused(const struct tree_error *error, void *data)
 			   "restart tracer-correlator");
 }
 
-void site_rules_check(const char *directory, bool tell_ok, struct remarks *remarks)
+void site_rules_check(const char *directory, bool report_ok, struct remarks *remarks)
 {
 	const char *const directories[] = {directory ? directory : SITE_RULES_DEFAULT, NULL};
 	struct check check = {.remarks = remarks};
 	struct rules *rules;
 
-	if (rules_load_valid(directories, tell_refused, &check, &rules) < 0)
+	if (rules_load_valid(directories, report_refused, &check, &rules) < 0)
 		return; /* out of memory */
-	if (check.refused_count > REFUSED_TOLD)
-		remarks_add(remarks, REMARK_LIMITED, "rules", "%u more files in %s are not used",
-			    check.refused_count - REFUSED_TOLD, directories[0]);
-	if (check.refused_count == 0 && tell_ok)
+	if (check.refused_count > REFUSED_SHOWN)
+		remarks_add(remarks, REMARK_LIMITED, "rules", "%u more files in %s have errors and are not used",
+			    check.refused_count - REFUSED_SHOWN, directories[0]);
+	if (check.refused_count == 0 && report_ok)
 		remarks_add(remarks, REMARK_OK, "rules", "%zu, including those in %s", rules_count(rules),
 			    directories[0]);
 	rules_free(rules);

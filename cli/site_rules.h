@@ -11,8 +11,8 @@
 struct rules *site_rules_load(const char *directory);
 
 /* Checks the rules in `directory` as tracer-correlator does: adds a remark, with file, line and reason,
- * for each file that it would skip. With `tell_ok`, adds one for a directory without errors, too. */
-void site_rules_check(const char *directory, bool tell_ok, struct remarks *remarks);
+ * for each file that it would skip. With `report_ok`, adds one for a directory without errors, too. */
+void site_rules_check(const char *directory, bool report_ok, struct remarks *remarks);
 
 /* Prints "FILE:LINE: reason" to standard error. */
 void site_rules_say(const struct tree_error *error);

@@ -52,7 +52,8 @@ int table_read_header(struct reader *reader)
 	if (strcmp(columns[0], "s") == 0 && count > 1 && strcmp(columns[1], "h:m:s") == 0)
 		return reader_refuse(reader, "a benchmark without rule names: Snakemake writes them "
 					     "with --benchmark-extended");
-	return reader_refuse(reader, "a table without the columns \"hash\" and \"name\"");
+	return reader_refuse(reader,
+			     "no columns \"hash\" and \"name\": expected Nextflow's table (nextflow run -with-trace)");
 }
 
 int table_read_row(struct reader *reader)

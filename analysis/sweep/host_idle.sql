@@ -18,7 +18,7 @@
 --   (docs/sweep.md)
 -- parameter: most_io_bytes bytes = 64K; bytes a second of disks and network above which the host as a whole is busy;
 --   source: our proposal (docs/sweep.md)
--- column: certainty text; certain, or likely if something in that time was not seen, or somebody may need a service
+-- column: certainty text; certain, or likely if something in that time was not seen, or a service may be needed
 -- column: user_id user; whose run
 -- column: idle_ns duration; time since the last activity
 -- column: service_count count; services that were open and waited
@@ -28,7 +28,7 @@
 -- subject: hostname
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds
 -- sentence: {hostname} has been idle for {idle_ns}: no work was active on its {cpu_count} processors
--- advice: Stop it or give it back, unless somebody needs a service of it.
+-- advice: Stop it or give it back, unless one of its services is needed.
 WITH work AS (
   SELECT host_id AS work_host_id, id AS work_run_id, started_unix_ns AS work_unix_ns, end_unix_ns AS work_end_unix_ns,
          is_service AS work_is_service

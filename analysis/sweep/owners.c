@@ -16,7 +16,7 @@ const char *const owner_names[OWNER_COUNT] = {
 #undef O
 };
 
-/* Of a row of owner_days.sql, before the host became idle for good. */
+/* Of a row of owner_days.sql, before the host became idle (host_idle). */
 struct day {
 	int64_t seen_ns; /* how long it was watched */
 	int64_t gap_ns;  /* in which no work ran, of that */
@@ -134,7 +134,7 @@ static int span_add(struct owning *owning, int64_t begin, int64_t end)
 	return error;
 }
 
-/* After the host became idle for good, gaps are what follows the last work. */
+/* After the host became idle (host_idle), gaps are what follows the last work. */
 static int span_see(struct owning *owning, int64_t begin, int64_t end)
 {
 	int64_t idle_unix_ns = owning->host->idle_unix_ns;

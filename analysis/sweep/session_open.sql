@@ -85,7 +85,7 @@ WITH kernel AS (
     LEFT JOIN server ON server.server_host_id = opened.opened_host_id AND server.server_tool_id = opened.opened_tool_id
     LEFT JOIN sampled ON sampled.sampled_host_id = opened.opened_host_id AND sampled.sampled_id = opened.opened_id
     LEFT JOIN work ON work.work_host_id = opened.opened_host_id AND work.work_origin_id = opened.opened_id
-   WHERE coalesce(server.server_name, '') <> 'jupyterhub' -- it serves all users for good
+   WHERE coalesce(server.server_name, '') <> 'jupyterhub' -- it always serves all users
      AND coalesce(work.running_count, 0) = 0
 ), found AS (
   SELECT h.id AS found_host_id, h.hostname AS found_hostname, h.last_seen_unix_ns AS found_until_unix_ns,

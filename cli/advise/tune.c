@@ -415,7 +415,7 @@ static int tune_main(const struct options *options)
 {
 	raw = options->raw;
 	if (list + right_size + (trend != NULL) > 1)
-		return options_misuse(options, "--list, --right-size and --trend exclude each other");
+		return options_misuse(options, "give only one of --list, --right-size and --trend");
 	if (!right_size && (format_choice >= 0 || input_bytes != ROW_NULL))
 		return options_misuse(options, "--%s needs --right-size", format_choice >= 0 ? "format" : "input-size");
 	if ((by >= 0 || sample_sheet || sample_pattern) && (list || right_size || trend))

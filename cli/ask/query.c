@@ -185,8 +185,10 @@ static int param_take(const struct options *options, const char *text)
 	const struct question *question = ask.question;
 	size_t size = strcspn(text, "=");
 
-	if (!text[size] || !question)
-		return options_misuse(options, "--param takes NAME=VALUE for a question, not '%s'", text);
+	if (!question)
+		return options_misuse(options, "--param sets a parameter of a question: name one (--list)");
+	if (!text[size])
+		return options_misuse(options, "--param takes NAME=VALUE, not '%s'", text);
 	for (size_t i = 0; i < question->parameter_count; i++) {
 		const char *name = question->parameters[i].name;
 		char option[OPTION_NAME_BYTES];

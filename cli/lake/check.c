@@ -169,11 +169,11 @@ static void check_keep(struct check *check)
 		snprintf(months, sizeof(months), "%.63s", check->text);
 	if (!ask(check, "kept",
 		 "SELECT arrayStringConcat(arrayReverseSort(groupUniqArray(concat(if(name LIKE '%%samples%%', 'samples ',"
-		 " 'all else '), multiIf(days = '', 'for good', toInt64(days) >= 100000, 'forever', concat(days, ' days'))))), ', ')"
+		 " 'all else '), multiIf(days = '', 'no limit', toInt64(days) >= 100000, 'forever', concat(days, ' days'))))), ', ')"
 		 " FROM (SELECT name, extract(create_table_query, 'TTL [^\\n]*\\\\b([0-9]+) \\\\* 86400') AS days FROM system.tables"
 		 " WHERE database = currentDatabase() AND partition_key != '' AND engine LIKE '%%ReplacingMergeTree') FORMAT TSV"))
 		return;
-	if (strstr(check->text, "for good"))
+	if (strstr(check->text, "no limit"))
 		remark_fix(remarks_add(check->remarks, REMARK_LIMITED, "kept", "%s: nothing is ever deleted%s",
 				       check->text, months),
 			   "tracer lake migrate --keep samples=90d,rest=400d");

@@ -72,7 +72,7 @@ static bool is_by_month(const char *entity)
 
 /* Renames the old table. Detaching it waits for inserts in progress, so that no batch is missed. First
  * attaches a table that an interruption left detached. */
-static int step_aside(struct move *move, const char *entity)
+static int rename_old_table(struct move *move, const char *entity)
 {
 	int error;
 
@@ -124,7 +124,7 @@ static int keep_as_before(struct move *move)
 	return ask(move, "ALTER TABLE %s%s MODIFY TTL %s", move->table, on_cluster(move), move->answer);
 }
 
-static int follow(struct move *move, const char *entity)
+static int copy_rows(struct move *move, const char *entity)
 {
 	char columns[ANSWER_BYTES];
 	int64_t last, next;
@@ -187,12 +187,12 @@ static int each_entity(struct lake_client *client, enum lake_layout layout,
 
 int lake_move_begin(struct lake_client *client, enum lake_layout layout)
 {
-	return each_entity(client, layout, step_aside);
+	return each_entity(client, layout, rename_old_table);
 }
 
 int lake_move_finish(struct lake_client *client, enum lake_layout layout)
 {
-	int error = each_entity(client, layout, follow);
+	int error = each_entity(client, layout, copy_rows);
 
 	progress_hide();
 	return error;

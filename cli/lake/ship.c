@@ -14,7 +14,7 @@ static bool remove_sent;
 static int set_take(const struct options *options, const char *value)
 {
 	if (set_count == SET_MAX)
-		return options_misuse(options, "too many options");
+		return options_misuse(options, "more than %d --set", SET_MAX);
 	sets[set_count++] = value;
 	return 0;
 }

@@ -72,7 +72,7 @@ int sample_options_read(const struct options *options, bool by_sample, struct sa
 {
 	*ret_names = NULL;
 	if (sample_sheet && sample_pattern)
-		return options_misuse(options, "--sample-sheet and --sample-pattern exclude each other");
+		return options_misuse(options, "give only one of --sample-sheet and --sample-pattern");
 	if ((sample_sheet || sample_pattern) && !by_sample)
 		return options_misuse(options, "--sample-%s needs --by sample", sample_sheet ? "sheet" : "pattern");
 	if (sample_pattern)

@@ -78,7 +78,7 @@ BROKEN = {
     "something else": ("root:x:0:0\n", ": no task names found"),
     "columns": (TRACE + "1\tab/cdef01\t77\tX\tOK\n2\tcd\n", ":3: 2 columns, but the header has 5"),
     "hash": (TRACE + "1\t-\t77\tX\tOK\n", ':2: "-" is not a task hash, such as ab/cdef01'),
-    "table": ("a\tb\n1\t2\n", ':1: a table without the columns "hash" and "name"'),
+    "table": ("a\tb\n1\t2\n", ':1: no columns "hash" and "name": expected Nextflow'),
     "plain benchmark": ("s\th:m:s\tmax_rss\n1\t0:00:01\t5\n", ":1: a benchmark without rule names"),
     "json": ('{"rule_name": "x"}\n{"rule_name"\n', ":2: invalid JSON: "),
     "no rule": ('{"a": 1}\n', ":1: the object has no rule_name"),

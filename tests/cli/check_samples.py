@@ -226,7 +226,7 @@ class Samples(unittest.TestCase):
             self.assertIn("'(b': missing closing parenthesis",
                           self.tracer(verb, "--by", "sample", "--sample-pattern", "(b", status=2))
             self.assertIn("needs --by sample", self.tracer(verb, "--sample-pattern", "(b)", status=2))
-            self.assertIn("exclude each other", self.tracer(verb, "--by", "sample", "--sample-pattern", "(b)",
+            self.assertIn("give only one of", self.tracer(verb, "--by", "sample", "--sample-pattern", "(b)",
                                                             "--sample-sheet", "none", status=2))
 
 

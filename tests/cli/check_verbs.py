@@ -301,7 +301,7 @@ class Stores(Case):
                 found = said(verb)
                 self.assertEqual([level for level, _ in found], 9 * ["limited"])
                 self.assertIn(f"{directory}/site-0.yaml:3: match: argv: bad regular expression", found[0][1])
-                self.assertEqual(found[8][1], f"2 more files in {directory} are not used")
+                self.assertEqual(found[8][1], f"2 more files in {directory} have errors and are not used")
 
     def test_command_lines_are_text_for_readers_with_sql(self):
         path = self.make_store("commands.db")
@@ -424,7 +424,7 @@ class Hosts(Case):
             self.assertIn(text, finding["text"])
 
     def test_the_kernel_is_what_the_probe_finds(self):
-        """Judged by what the probe finds, not by the version: here 2.6, by a personality."""
+        """Decided by what the probe finds, not by the version: here 2.6, by a personality."""
         old = self.elsewhere("", "setarch", "--uname-2.6", TRACER, "doctor")
         self.assertRegex(old["kernel"]["text"], r"^Linux 2\.6\.")
         if "load" not in old:
