@@ -1,5 +1,5 @@
 """Parallel Docker containers, started by a daemon for a script: their processes belong to the script's run, and
-to the task of the client that waits for them. A container that others start does not, whoever waits."""
+to the task of the client that waits for them. A container that others start does not, whichever client waits."""
 
 import os
 import socket

@@ -60,5 +60,5 @@ def check(bench):
         problems.append("the run is said to end with the script, not with its daemon")
     failed = {incident["task_id"] for incident in reports[0]["incidents"]}
     if tasks["verify"]["id"] not in failed:
-        problems.append("no incident tells of verify, which ended with 3")
+        problems.append("no incident for verify, which ended with 3")
     return problems
