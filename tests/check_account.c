@@ -27,8 +27,8 @@ static const struct {
 	{100, 20, 1, 5, 0, 70, "network filesystem"},
 	{100, 80, 1, 0, 5, 5, "memory"},
 	{100, 80, 1, 0, 4, 4, "compute"},
-	{100, 50, 40, 5, 0, 5, "processors"},
-	{100, 200, 600, 0, 0, 0, "processors"},
+	{100, 50, 40, 5, 0, 5, "processor wait"},
+	{100, 200, 600, 0, 0, 0, "processor wait"},
 	{100, 50, 20, 10, 0, 10, "unknown"}, /* a bit of all */
 	{100, 5, 1, 1, 0, 1, "unknown"},     /* mostly slept */
 	{100, 0, 0, 0, 0, 0, "unknown"},

@@ -15,7 +15,7 @@
 	B(STORAGE, "storage") \
 	B(NETWORK_FILESYSTEM, "network filesystem") /* in uninterruptible sleep, neither for disks nor for memory */ \
 	B(MEMORY, "memory")                         /* reclaim, swap */ \
-	B(PROCESSORS, "processors")                 /* runnable, but waiting for a processor */
+	B(PROCESSORS, "processor wait")             /* runnable, but waiting for a processor */
 
 enum account_bound {
 #define B(NAME, name) ACCOUNT_BOUND_##NAME,

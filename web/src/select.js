@@ -240,7 +240,7 @@ const BOUND_BY = [
   ["compute", "--c0"],
   ["storage", "--c2"],
   ["network filesystem", "--c4"],
-  ["processors", "--c3"],
+  ["processor wait", "--c3"],
   ["memory", "--c6"],
   ["unknown", "--text-dim", 0.5],
 ];
