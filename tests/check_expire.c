@@ -43,7 +43,7 @@ static int64_t expire(int64_t before_unix_ns, int64_t shipped_rev)
 		commit(1);
 		unsent_count += expired.unsent_count;
 	} while (expired.has_more);
-	store_give_back(store);
+	store_vacuum_step(store);
 	return unsent_count;
 }
 
@@ -140,10 +140,10 @@ TEST(expiry_deletes_unused_cgroups)
 	row.id = 7;
 	put_cgroup(&row);
 	commit(1);
-	ck_assert_int_eq(store_tidy(store), 0);
+	ck_assert_int_eq(store_delete_unused(store), 0);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM cgroups"), 22000); /* bounded steps */
-	ck_assert_int_eq(store_tidy(store), 0);
-	ck_assert_int_eq(store_tidy(store), 0);
+	ck_assert_int_eq(store_delete_unused(store), 0);
+	ck_assert_int_eq(store_delete_unused(store), 0);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM cgroups"), 20000);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM cgroups WHERE id = 7"), 1);
 	ck_assert_int_eq(read_integer("SELECT min(id) FROM cgroups WHERE id <> 7"), 12002);
@@ -164,10 +164,10 @@ TEST(expiry_deletes_unused_images)
 		put_process(&process);
 	}
 	commit(1);
-	ck_assert_int_eq(store_tidy(store), 0);
+	ck_assert_int_eq(store_delete_unused(store), 0);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM images"), 10050);
 	expire(NEW_UNIX_NS, INT64_MAX);
-	ck_assert_int_eq(store_tidy(store), 0);
+	ck_assert_int_eq(store_delete_unused(store), 0);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM images"), 10050 - 150);
 	ck_assert_int_eq(
 		read_integer("SELECT count(*) FROM process_rows WHERE image_id NOT IN (SELECT id FROM images)"), 0);

@@ -412,13 +412,13 @@ TEST(another_user_reads)
 	expect_nobody_reads(); /* and after it was killed */
 }
 
-TEST(a_settled_store_is_one_file_and_its_lock)
+TEST(a_checkpointed_store_is_one_file_and_its_lock)
 {
 	open_store();
 	put_everything(1);
 	commit(1);
 	ck_assert_int_ge(wal_bytes(), 0);
-	ck_assert_int_eq(store_settle(store), 0);
+	ck_assert_int_eq(store_checkpoint(store), 0);
 	close_store();
 	ck_assert_int_eq(access(beside(".lock"), F_OK), 0);
 	for (size_t i = 0; i < 3; i++)

@@ -120,7 +120,7 @@ static int keep_run(struct keep *keep, struct store *from, const struct row_run 
 	error = is_end ? store_copy_run(keep->store, from, run)
 		       : store_copy_changes(keep->store, from, run, &keep->rev);
 	if (error == 0 && is_end)
-		error = store_settle(keep->store);
+		error = store_checkpoint(keep->store);
 	if (error == 0 && is_end)
 		keep->rev = 0;
 	user_leave(keep->user, &saved);

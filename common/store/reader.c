@@ -93,8 +93,8 @@ static void reader_close(struct store *store)
 
 /* ---- user-supplied queries ----------------------------------------------------- */
 
-#define FOREIGN_VALUE_BYTES_MAX (16 << 20) /* size limit of one value */
-#define STEPS_BETWEEN_LOOKS 10000          /* SQLite VM instructions: about 100 us */
+#define USER_QUERY_VALUE_BYTES_MAX (16 << 20) /* size limit of one value */
+#define PROGRESS_STEPS 10000                  /* SQLite VM instructions: about 100 us */
 
 /* Such queries may only read tables and views, and call functions. */
 static int authorize(void *context, int action, const char *a, const char *b, const char *database, const char *trigger)
@@ -110,14 +110,14 @@ static int is_late(void *context)
 	return clock_boot_ns() > *(const uint64_t *)context;
 }
 
-static int foreign_refuse(struct store *store, const char *name, const char *why)
+static int user_query_refuse(struct store *store, const char *name, const char *why)
 {
 	snprintf(store->base.error, sizeof(store->base.error), "%s: %s", name, why);
 	return -EPERM;
 }
 
 /* Sets the error to "NAME:LINE: " and SQLite's message, since a user-supplied text may have errors. */
-static int foreign_explain(struct store *store, int rc, const struct store_text *text)
+static int user_query_explain(struct store *store, int rc, const struct store_text *text)
 {
 	char where[320];
 	unsigned line = 1;
@@ -141,16 +141,16 @@ static int statement_prepare(struct store *store, const struct store_text *text,
 
 	if (text->limit_s) {
 		sqlite3_set_authorizer(store->db, authorize, NULL);
-		sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, FOREIGN_VALUE_BYTES_MAX);
+		sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, USER_QUERY_VALUE_BYTES_MAX);
 	}
 	rc = sqlite3_prepare_v2(store->db, text->sql, -1, ret_statement, &rest);
 	sqlite3_set_authorizer(store->db, NULL, NULL);
 	if (rc == SQLITE_AUTH)
-		return foreign_refuse(store, text->name, "a query may only read");
+		return user_query_refuse(store, text->name, "a query may only read");
 	if (rc != SQLITE_OK)
-		return text->limit_s ? foreign_explain(store, rc, text) : store_fail(store, rc, text->name);
+		return text->limit_s ? user_query_explain(store, rc, text) : store_fail(store, rc, text->name);
 	if (text->limit_s && (!*ret_statement || !is_whole(rest)))
-		return foreign_refuse(store, text->name, "a query must be a single statement");
+		return user_query_refuse(store, text->name, "a query must be a single statement");
 	return 0;
 }
 
@@ -174,9 +174,10 @@ static int query_run(struct store *store, const struct store_text *text, const s
 		result_free(&result->base);
 		return error;
 	}
-	store->deadline_boot_ns = clock_boot_ns() + text->limit_s * UINT64_C(1000000000);
-	if (text->limit_s)
-		sqlite3_progress_handler(store->db, STEPS_BETWEEN_LOOKS, is_late, &store->deadline_boot_ns);
+	if (text->limit_s) {
+		store->deadline_boot_ns = clock_boot_ns() + text->limit_s * UINT64_C(1000000000);
+		sqlite3_progress_handler(store->db, PROGRESS_STEPS, is_late, &store->deadline_boot_ns);
+	}
 	*ret_result = &result->base;
 	return 0;
 }

@@ -286,7 +286,7 @@ static int reader_open_immutable(struct store *store, const char *path)
 
 /* Returns true for the codes by which SQLite reports that PATH-shm is missing and cannot be created, because of
  * the file system (cannot open) or of a sandbox (read-only). */
-static bool is_out_of_reach(int code)
+static bool cannot_map_shm(int code)
 {
 	return (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY;
 }
@@ -297,7 +297,7 @@ static int reader_prepare(struct store *store, const char *path, struct store_er
 	int error = store_connect(store, path, SQLITE_OPEN_READONLY, NULL);
 	if (error == 0)
 		error = store_read_version(store, &version);
-	if (error < 0 && is_out_of_reach(sqlite3_errcode(store->db)) && reader_open_immutable(store, path) == 0)
+	if (error < 0 && cannot_map_shm(sqlite3_errcode(store->db)) && reader_open_immutable(store, path) == 0)
 		error = store_read_version(store, &version);
 	if (error < 0)
 		return store_explain(ret_error, error, path, store->base.error);

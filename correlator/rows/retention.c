@@ -162,20 +162,20 @@ static int round_step(struct retention *retention, struct retention_round *round
 		error = step_commit(retention, round, now, &more);
 	if (error < 0)
 		return error;
-	store_give_back(retention->store);
+	store_vacuum_step(retention->store);
 	if (!more)
 		expiry->first_rev = expiry->last_rev;
 	return expiry->first_rev < round->end_rev;
 }
 
-/* Calls round_step(), logs failures and tidies the store at the end of the round. */
+/* Calls round_step(), logs failures and, at the end of the round, deletes what is not used any more. */
 static bool round_go_on(struct retention *retention, struct retention_round *round, int64_t row_count,
 			const struct retention_now *now)
 {
 	int result = round_step(retention, round, row_count, now);
 
 	if (result == 0)
-		result = store_tidy(retention->store);
+		result = store_delete_unused(retention->store);
 	if (result < 0)
 		log_warning("cannot delete old rows: %s", store_error_text(retention->store));
 	round->is_under_way = result > 0;

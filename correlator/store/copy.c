@@ -132,16 +132,33 @@ int store_copy_run(struct store *to, struct store *from, const struct row_run *r
 	if (error == 0)
 		error = changes_copy(to, from, run, &stream, 0, true);
 	if (error == 0)
-		error = store_leave_running(to, run->id, (int64_t)stream.committed_boot_ns);
+		error = store_mark_left(to, run->id, (int64_t)stream.committed_boot_ns);
 	return copy_commit(to, &stream, error);
 }
 
 /* ---- opening ------------------------------------------------------------------ */
 
-static int store_clean(struct store *store, int64_t bytes_max)
+/* Deletes the oldest runs until the store has at most `bytes_max` bytes. */
+static int runs_limit(struct store *store, struct store_stream *stream, int64_t bytes_max)
 {
 	struct store_expiry expiry = {.before_unix_ns = INT64_MAX, .shipped_rev = INT64_MAX};
 	struct store_expired expired;
+	int error = 0;
+
+	while (error == 0 && expiry.first_rev < (int64_t)stream->rev && store_used_bytes(store) > bytes_max) {
+		error = store_find_window(store, expiry.first_rev, (int64_t)stream->rev, STORE_EXPIRY_ROWS_MAX,
+					  &expiry.last_rev);
+		if (error == 0)
+			error = copy_commit(store, stream, store_expire(store, &expiry, &expired));
+		if (error == 0 && !expired.has_more)
+			expiry.first_rev = expiry.last_rev;
+	}
+	return error < 0 || expiry.first_rev == 0 ? error : store_delete_unused(store);
+}
+
+/* Closes what earlier commands left running when they were killed, if no other has the store open. */
+static int killed_close(struct store *store, int64_t bytes_max)
+{
 	struct store_stream stream;
 	int error = store_read_stream(store, &stream);
 
@@ -150,15 +167,7 @@ static int store_clean(struct store *store, int64_t bytes_max)
 	if (error == 0)
 		error = store_close_running(store, (int64_t)stream.committed_boot_ns);
 	error = copy_commit(store, &stream, error);
-	while (error == 0 && expiry.first_rev < (int64_t)stream.rev && store_used_bytes(store) > bytes_max) {
-		error = store_find_window(store, expiry.first_rev, (int64_t)stream.rev, STORE_EXPIRY_ROWS_MAX,
-					  &expiry.last_rev);
-		if (error == 0)
-			error = copy_commit(store, &stream, store_expire(store, &expiry, &expired));
-		if (error == 0 && !expired.has_more)
-			expiry.first_rev = expiry.last_rev;
-	}
-	return error < 0 || expiry.first_rev == 0 ? error : store_tidy(store);
+	return error < 0 ? error : runs_limit(store, &stream, bytes_max);
 }
 
 int store_open_shared(const char *path, int64_t bytes_max, struct store **ret_store, struct store_error *ret_error)
@@ -167,7 +176,7 @@ int store_open_shared(const char *path, int64_t bytes_max, struct store **ret_st
 	int error = store_open_for_writing(path, true, &store, ret_error);
 
 	if (error == 0)
-		error = store_clean(store, bytes_max);
+		error = killed_close(store, bytes_max);
 	else if (error == 1)
 		error = 0;
 	else
@@ -183,7 +192,7 @@ int store_open_shared(const char *path, int64_t bytes_max, struct store **ret_st
 	return 0;
 }
 
-int store_settle(struct store *store)
+int store_checkpoint(struct store *store)
 {
 	int persist = 0;
 

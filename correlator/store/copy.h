@@ -16,4 +16,4 @@ int store_copy_run(struct store *to, struct store *from, const struct row_run *r
 
 /* Call before the last store_close(): moves all commits into the database file, syncs it, and leaves only PATH.lock
  * beside it; if a reader uses the store, PATH-wal too, for the next writer. Returns 0 or -errno. */
-int store_settle(struct store *store);
+int store_checkpoint(struct store *store);

@@ -117,7 +117,7 @@ int store_expire(struct store *store, const struct store_expiry *expiry, struct 
 	return error;
 }
 
-int store_tidy(struct store *store)
+int store_delete_unused(struct store *store)
 {
 	static const char *const names[] = {"expire_mark_images", "expire_images", "expire_unmark_images",
 					    "expire_cgroups"};
@@ -136,7 +136,7 @@ int store_tidy(struct store *store)
 	return error;
 }
 
-void store_give_back(struct store *store)
+void store_vacuum_step(struct store *store)
 {
 	/* A failure is ignored, and the next call tries again: released pages are written to the WAL first,
 	 * and the disk may be full. */

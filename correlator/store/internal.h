@@ -78,7 +78,7 @@ const char *store_locks_vfs(void);
 int store_init_writer(struct store *store);
 void store_deinit_writer(struct store *store);
 /* Marks what was still running of a run at `boot_ns` as `left`: it is no longer observed. */
-int store_leave_running(struct store *store, int64_t run_id, int64_t boot_ns);
+int store_mark_left(struct store *store, int64_t run_id, int64_t boot_ns);
 /* Begins a transaction if none is open. */
 int store_begin(struct store *store);
 /* Commits it; on failure the caller must call store_rollback(). */

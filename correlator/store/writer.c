@@ -331,7 +331,7 @@ int store_close_running(struct store *store, int64_t boot_ns)
 	return error < 0 ? error : store_run(store, "delete_states", (const struct store_parameter[]){{0}});
 }
 
-int store_leave_running(struct store *store, int64_t run_id, int64_t boot_ns)
+int store_mark_left(struct store *store, int64_t run_id, int64_t boot_ns)
 {
 	return running_close(store, "left", run_id, boot_ns);
 }

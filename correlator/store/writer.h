@@ -100,9 +100,9 @@ int store_find_holdings(struct store *store, struct store_holding *holdings, int
  * `future_unix_ns` are attributed to a wrong clock and ignored. Returns 0 or -errno. */
 int store_find_young(struct store *store, int64_t before_unix_ns, int64_t future_unix_ns, int64_t *ret_rev);
 /* Deletes texts that no process refers to and cgroup paths no longer needed. Returns 0 or -errno. */
-int store_tidy(struct store *store);
+int store_delete_unused(struct store *store);
 /* Returns empty pages to the file system, a bounded number per call. */
-void store_give_back(struct store *store);
+void store_vacuum_step(struct store *store);
 
 /* Returns the number of bytes in use in the database, or -errno. */
 int64_t store_used_bytes(struct store *store);
