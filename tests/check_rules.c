@@ -438,6 +438,8 @@ TEST(test_glob_is_bounded)
 	ck_assert(glob_match("a\\*b", "a*b"));
 	ck_assert(!glob_match("a\\*b", "axb"));
 	ck_assert(glob_match("[]a]", "]"));
+	ck_assert(glob_match("[!a]", "s"));
+	ck_assert(!glob_match("[!a]", "a"));
 	ck_assert(!glob_match("?", ""));
 }
 

@@ -1,5 +1,6 @@
 /* Globs. Matching takes at most time proportional to pattern times text: that of fnmatch() may be
- * exponential in the number of stars, and the text may come from any process on the host. */
+ * exponential in the number of stars, and the text may come from any process on the host.
+ * PCRE2, which could convert globs, makes [^sa] of [!a] in all releases up to 10.48. */
 #pragma once
 
 #include <stdbool.h>
