@@ -102,8 +102,3 @@ int store_init_processes(struct store *store);
 /* Returns the row of images with the texts of this process; inserts it if there is none. */
 int store_image_id(struct store *store, const struct row_process *row, int64_t *ret_id);
 void store_forget_images(struct store *store);
-
-/* ---- statements.c ---- */
-
-/* Returns the text of statements/NAME.sql, or NULL; `*ret_index` is its index, below STORE_STATEMENTS_MAX. */
-const char *store_statement_text(const char *name, size_t *ret_index);

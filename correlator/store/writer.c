@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "correlator/store/internal.h"
+#include "store-statements.h"
 
 /* A crash of the machine may undo commits that the shipper has already sent
  * (open.c). After a reboot, revisions continue far above those: the distance is more
@@ -79,19 +80,24 @@ int store_end(struct store *store)
 
 /* ---- statements -------------------------------------------------------------- */
 
+#define X(name, file) {file, name},
+static const struct store_sql texts[] = {STORE_SQL_STATEMENTS(X)};
+#undef X
+#define TEXTS_COUNT (sizeof(texts) / sizeof(texts[0]))
+_Static_assert(TEXTS_COUNT <= STORE_STATEMENTS_MAX, "raise STORE_STATEMENTS_MAX");
+
 int store_find_statement(struct store *store, const char *name, sqlite3_stmt **ret_statement)
 {
-	sqlite3_stmt **statements = writer_of(store)->statements;
-	size_t index = 0;
-	const char *sql = store_statement_text(name, &index);
+	const struct store_sql *text = store_sql_find(texts, TEXTS_COUNT, name);
+	sqlite3_stmt **statement = &writer_of(store)->statements[text - texts];
 
-	if (!statements[index]) {
-		int rc = sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &statements[index], NULL);
+	if (!*statement) {
+		int rc = sqlite3_prepare_v3(store->db, text->sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
 
 		if (rc != SQLITE_OK)
 			return store_fail(store, rc, name);
 	}
-	*ret_statement = statements[index];
+	*ret_statement = *statement;
 	return 0;
 }
 
@@ -142,8 +148,7 @@ int store_run(struct store *store, const char *name, const struct store_paramete
 int store_query_own(struct store *store, const char *name, const struct store_parameter *parameters,
 		    struct store_result **ret_result)
 {
-	size_t index;
-	const struct store_text text = {name, store_statement_text(name, &index), 0};
+	const struct store_text text = {name, store_sql_find(texts, TEXTS_COUNT, name)->sql, 0};
 
 	return store_query_text(store, &text, parameters, ret_result);
 }
