@@ -61,25 +61,17 @@ int gather_open(struct gather *gather)
 
 /* ---- examining the store ---------------------------------------------------------- */
 
-/* Picks the first host seen: a store filled from recordings may have several. */
 static int read_host(struct gather *gather, struct gather_snapshot *snapshot)
 {
-	struct store_result *result;
-	int more, error = store_query(gather->store, "hosts", NULL, &result);
+	struct store_host host;
+	int error = store_read_host(gather->store, &host);
 
 	if (error < 0)
 		return fail_store(gather, error);
-	while ((more = store_result_next(result)) > 0) {
-		int64_t first_seen = store_result_get(result, "first_seen_unix_ns").integer;
-
-		if (!snapshot->is_empty && first_seen >= snapshot->store.first_seen_unix_ns)
-			continue;
-		snapshot->is_empty = false;
-		snapshot->store.first_seen_unix_ns = first_seen;
-		snapshot->host_id = store_result_get(result, "id").integer;
-	}
-	store_result_free(result);
-	return more < 0 ? fail_store(gather, more) : 0;
+	snapshot->is_empty = host.first_seen_unix_ns == INT64_MAX;
+	snapshot->store.first_seen_unix_ns = host.first_seen_unix_ns;
+	snapshot->host_id = host.id;
+	return 0;
 }
 
 static int read_stream(struct gather *gather, struct gather_snapshot *snapshot)
@@ -101,7 +93,7 @@ static int read_stream(struct gather *gather, struct gather_snapshot *snapshot)
 
 int gather_examine(struct gather *gather, struct gather_snapshot *ret_snapshot)
 {
-	struct gather_snapshot snapshot = {.is_empty = true, .store.inode = gather->inode};
+	struct gather_snapshot snapshot = {.store.inode = gather->inode};
 	int error = store_begin_reading(gather->store);
 
 	if (error < 0)

@@ -78,6 +78,22 @@ int store_query(struct store *store, const char *name, const struct store_parame
 	return store_query_text(store, &text, parameters, ret_result);
 }
 
+int store_read_host(struct store *store, struct store_host *ret_host)
+{
+	struct store_result *result;
+	int more = store_query(store, "first_host", NULL, &result);
+
+	if (more < 0)
+		return more;
+	*ret_host = (struct store_host){.first_seen_unix_ns = INT64_MAX};
+	more = store_result_next(result);
+	if (more == 1)
+		*ret_host = (struct store_host){store_result_value(result, 0).integer,
+						store_result_value(result, 1).integer};
+	store_result_free(result);
+	return more < 0 ? more : 0;
+}
+
 int store_query_entity(struct store *store, size_t index, int64_t after_rev, int64_t limit,
 		       struct store_result **ret_result)
 {

@@ -89,6 +89,12 @@ struct store_value {
 /* Returns true if queries go over the network: then a few large ones are better than many small ones. */
 bool store_is_remote(const struct store *store);
 
+/* A store that was filled from recordings may have several hosts; this is the one seen first. */
+struct store_host {
+	int64_t id, first_seen_unix_ns; /* 0, INT64_MAX: no probe has ever connected */
+};
+int store_read_host(struct store *store, struct store_host *ret_host);
+
 /* Between these two calls all queries see the same commit, so that a report is consistent. */
 int store_begin_reading(struct store *store);
 void store_end_reading(struct store *store);

@@ -18,28 +18,6 @@
 #define STEP_ROWS_MIN 10
 #define WINDOW_ROWS_MAX (8 * STORE_EXPIRY_ROWS_MAX) /* examined in a step that deletes hardly any */
 
-struct retention_host {
-	int64_t id, first_seen_unix_ns;
-};
-
-static int host_read(struct store *store, struct retention_host *ret_host)
-{
-	struct store_result *result;
-	int more, error = store_query(store, "hosts", NULL, &result);
-
-	if (error < 0)
-		return error;
-	*ret_host = (struct retention_host){.first_seen_unix_ns = INT64_MAX};
-	while ((more = store_result_next(result)) > 0) {
-		int64_t first_seen = store_result_get(result, "first_seen_unix_ns").integer;
-
-		if (first_seen < ret_host->first_seen_unix_ns)
-			*ret_host = (struct retention_host){store_result_get(result, "id").integer, first_seen};
-	}
-	store_result_free(result);
-	return more;
-}
-
 /* The shipper's progress with this store. */
 struct shipped {
 	int64_t rev, unix_ns; /* INT64_MAX: no shipper, everything counts as sent */
@@ -51,8 +29,8 @@ static int shipped_read(const struct retention *retention, const struct retentio
 {
 	const char *shipper = retention->options.shipper;
 	struct shipper_status status;
-	struct retention_host host;
-	int error = host_read(retention->store, &host);
+	struct store_host host;
+	int error = store_read_host(retention->store, &host);
 
 	if (error < 0)
 		return error;
@@ -98,7 +76,7 @@ static int round_begin(struct retention *retention, struct retention_round *roun
 static int unsent_note(struct retention *retention, const struct retention_round *round, int64_t unsent_count,
 		       const struct retention_now *now)
 {
-	struct retention_host host;
+	struct store_host host;
 	struct row_loss loss = {
 		.kind = "unsent",
 		.first_boot_ns = now->boot_ns,
@@ -106,7 +84,7 @@ static int unsent_note(struct retention *retention, const struct retention_round
 		.unix_ns = round->begun_unix_ns,
 	};
 	struct identity identity;
-	int error = host_read(retention->store, &host);
+	int error = store_read_host(retention->store, &host);
 
 	if (error < 0)
 		return error;
