@@ -270,6 +270,15 @@ TEST(other_database_is_refused_and_untouched)
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM sqlite_schema"), 1);
 }
 
+TEST(impossible_schema_is_refused)
+{
+	open_store();
+	close_store();
+	change("PRAGMA user_version = -7");
+	expect_writer_refused(-EUCLEAN, "another program");
+	expect_reader_refused(-EUCLEAN, "another program");
+}
+
 TEST(garbage_is_refused_and_untouched)
 {
 	char garbage[8192], after[8192];

@@ -37,6 +37,3 @@ struct store_result {
 
 /* The SQLite driver. */
 extern const struct store_driver store_driver_sqlite;
-
-/* Returns the text of queries/NAME.sql, or NULL if there is none. */
-const char *store_own_query(const char *name);

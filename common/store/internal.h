@@ -49,7 +49,7 @@ int store_exec(struct store *store, const char *sql);
 /* Reads the first column of the first row of `sql`; 0 if there is no row. */
 int store_read_integer(struct store *store, const char *sql, int64_t *ret_value);
 
-/* ---- embedded.c: the .sql files ---- */
+/* ---- query.c: embedded .sql files ---- */
 
 struct store_sql {
 	const char *file; /* NAME.sql */
@@ -58,10 +58,3 @@ struct store_sql {
 
 /* Returns NULL if none of the texts has that name. */
 const struct store_sql *store_sql_find(const struct store_sql *texts, size_t count, const char *name);
-
-/* Returns the text of an entities/NAME.sql by index; NULL past the last. */
-const char *store_entity_text(size_t index);
-/* Returns the migration to `version` (1 ..), or NULL past the newest. */
-const char *store_migration_text(int version);
-/* Returns the SQL that recreates the views over the tables of the newest schema. */
-const char *store_views_text(void);

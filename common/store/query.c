@@ -4,6 +4,15 @@
 #include <string.h>
 
 #include "common/store/internal.h"
+#include "store-entities.h"
+#include "store-queries.h"
+
+#define X(name, file) {file, name},
+static const struct store_sql queries[] = {STORE_SQL_QUERIES(X)};
+static const struct store_sql entities[] = {STORE_SQL_ENTITIES(X)};
+#undef X
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* The store of any driver begins with a struct store_base. */
 static struct store_base *base_of(const struct store *store)
@@ -66,16 +75,26 @@ void store_ask_ahead(struct store *store, const struct store_text *text, const s
 		base_of(store)->driver->ask_ahead(store, text, parameters);
 }
 
+const struct store_sql *store_sql_find(const struct store_sql *texts, size_t count, const char *name)
+{
+	size_t size = strlen(name);
+
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(texts[i].file, name, size) == 0 && strcmp(texts[i].file + size, ".sql") == 0)
+			return &texts[i];
+	return NULL;
+}
+
 int store_query(struct store *store, const char *name, const struct store_parameter *parameters,
 		struct store_result **ret_result)
 {
-	const struct store_text text = {.name = name, .sql = store_own_query(name)};
+	const struct store_sql *query = store_sql_find(queries, COUNT(queries), name);
 
-	if (!text.sql) {
+	if (!query) {
 		snprintf(base_of(store)->error, sizeof(base_of(store)->error), "unknown query %s", name);
 		return -EINVAL;
 	}
-	return store_query_text(store, &text, parameters, ret_result);
+	return store_query_text(store, &(struct store_text){name, query->sql, 0}, parameters, ret_result);
 }
 
 int store_read_host(struct store *store, struct store_host *ret_host)
@@ -94,12 +113,23 @@ int store_read_host(struct store *store, struct store_host *ret_host)
 	return more < 0 ? more : 0;
 }
 
+const char *store_entity_name(size_t index)
+{
+	static char names[COUNT(entities)][STORE_ENTITY_NAME_BYTES];
+
+	if (index >= COUNT(entities))
+		return NULL;
+	snprintf(names[index], sizeof(names[index]), "%.*s", (int)(strlen(entities[index].file) - strlen(".sql")),
+		 entities[index].file);
+	return names[index];
+}
+
 int store_query_entity(struct store *store, size_t index, int64_t after_rev, int64_t limit,
 		       struct store_result **ret_result)
 {
 	const struct store_parameter parameters[] = {
 		{"cursor", STORE_INTEGER, after_rev}, {"limit", STORE_INTEGER, limit}, {0}};
-	const struct store_text text = {store_entity_name(index), store_entity_text(index), 0};
+	const struct store_text text = {store_entity_name(index), entities[index].sql, 0};
 
 	return store_query_text(store, &text, parameters, ret_result);
 }

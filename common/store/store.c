@@ -13,6 +13,8 @@
 
 #include "common/store/internal.h"
 #include "common/text.h"
+#include "store-migrations.h"
+#include "store-views.h"
 
 #define APPLICATION_ID 0x54524352 /* "TRCR" */
 #define LOOKASIDE_BYTES 1200      /* for SQLite's small allocations, instead of malloc: */
@@ -153,7 +155,7 @@ int store_read_version(struct store *store, int64_t *ret_version)
 		return error;
 	if (objects == 0 && application == 0)
 		version = 0;
-	else if (application != APPLICATION_ID) {
+	else if (application != APPLICATION_ID || version < 0) {
 		snprintf(store->base.error, sizeof(store->base.error), "a database of another program");
 		return -EUCLEAN;
 	}
@@ -169,15 +171,24 @@ int store_refuse_newer(const char *path, int64_t version, struct store_error *re
 			    path, (long long)version, store_schema_version());
 }
 
+#define X(name, file) name,
+static const char *const migrations[] = {STORE_SQL_MIGRATIONS(X)};
+#undef X
+
+int store_schema_version(void)
+{
+	return sizeof(migrations) / sizeof(migrations[0]);
+}
+
 int store_migrate(struct store *store, int64_t version)
 {
 	char finish[128];
 	int error = store_exec(store, "BEGIN IMMEDIATE");
 
-	for (int next = (int)version + 1; error == 0 && next <= store_schema_version(); next++)
-		error = store_exec(store, store_migration_text(next));
+	for (int next = (int)version; error == 0 && next < store_schema_version(); next++)
+		error = store_exec(store, migrations[next]);
 	if (error == 0)
-		error = store_exec(store, store_views_text());
+		error = store_exec(store, sql_views);
 	snprintf(finish, sizeof(finish), "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", APPLICATION_ID,
 		 store_schema_version());
 	if (error == 0)
