@@ -120,23 +120,16 @@ int store_exec(struct store *store, const char *sql)
 int store_read_integer(struct store *store, const char *sql, int64_t *ret_value)
 {
 	sqlite3_stmt *statement = NULL;
-	int64_t value = 0;
-	int rc = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
+	int error = 0, rc = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
 
-	if (rc == SQLITE_OK) {
+	if (rc == SQLITE_OK)
 		rc = sqlite3_step(statement);
-		if (rc == SQLITE_ROW)
-			value = sqlite3_column_int64(statement, 0);
-	}
-	if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
-		int error = store_fail(store, rc, "cannot read the store");
-
-		sqlite3_finalize(statement);
-		return error;
-	}
+	if (rc == SQLITE_ROW || rc == SQLITE_DONE)
+		*ret_value = rc == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+	else
+		error = store_fail(store, rc, "cannot read the store");
 	sqlite3_finalize(statement);
-	*ret_value = value;
-	return 0;
+	return error;
 }
 
 /* ---- the schema -------------------------------------------------------------- */

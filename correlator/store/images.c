@@ -41,18 +41,8 @@ static bool is_kept_in(const struct store_image *slot, const char *key, size_t s
 	return size && slot->id && slot->size == size && memcmp(slot->key, key, size) == 0;
 }
 
-static void bind_texts(sqlite3_stmt *statement, const struct row_process *row)
-{
-	store_bind(statement, (const struct store_parameter[]){{"path", STORE_TEXT, 0, row->path},
-							       {"program", STORE_TEXT, 0, row->program},
-							       {"reason", STORE_TEXT, 0, row->reason},
-							       {"rule", STORE_TEXT, 0, row->rule},
-							       {"role", STORE_TEXT, 0, row->role},
-							       {0}});
-}
-
 /* Looks up the id; 0 if there is none. */
-static int image_find(struct store *store, const struct row_process *row, int64_t *ret_id)
+static int image_find(struct store *store, const struct store_parameter *texts, int64_t *ret_id)
 {
 	sqlite3_stmt *statement = NULL;
 	int error = store_find_statement(store, "find_image", &statement);
@@ -60,7 +50,7 @@ static int image_find(struct store *store, const struct row_process *row, int64_
 
 	if (error < 0)
 		return error;
-	bind_texts(statement, row);
+	store_bind(statement, texts);
 	rc = sqlite3_step(statement);
 	*ret_id = rc == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
 	error = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : store_fail(store, rc, "cannot read the store");
@@ -69,28 +59,21 @@ static int image_find(struct store *store, const struct row_process *row, int64_
 	return error;
 }
 
-static int image_put(struct store *store, const struct row_process *row, int64_t *ret_id)
+static int image_use(struct store *store, const struct row_process *row, int64_t *ret_id)
 {
-	sqlite3_stmt *statement = NULL;
-	int error = store_find_statement(store, "put_image", &statement);
+	const struct store_parameter texts[] = {
+		{"path", STORE_TEXT, 0, row->path},     {"program", STORE_TEXT, 0, row->program},
+		{"reason", STORE_TEXT, 0, row->reason}, {"rule", STORE_TEXT, 0, row->rule},
+		{"role", STORE_TEXT, 0, row->role},     {0}};
+	int error = image_find(store, texts, ret_id);
 
+	if (error == 0 && *ret_id == 0) {
+		error = store_run(store, "put_image", texts);
+		*ret_id = sqlite3_last_insert_rowid(store->db);
+	}
 	if (error < 0)
 		return error;
-	bind_texts(statement, row);
-	error = store_run_statement(store, statement);
-	*ret_id = sqlite3_last_insert_rowid(store->db);
-	return error;
-}
-
-static int image_use(struct store *store, int64_t id)
-{
-	sqlite3_stmt *statement = NULL;
-	int error = store_find_statement(store, "use_image", &statement);
-
-	if (error < 0)
-		return error;
-	store_bind(statement, (const struct store_parameter[]){STORE_INT("id", id), {0}});
-	return store_run_statement(store, statement);
+	return store_run(store, "use_image", (const struct store_parameter[]){STORE_INT("id", *ret_id), {0}});
 }
 
 int store_image_id(struct store *store, const struct row_process *row, int64_t *ret_id)
@@ -109,11 +92,7 @@ int store_image_id(struct store *store, const struct row_process *row, int64_t *
 		*ret_id = slot->id;
 		return 0;
 	}
-	error = image_find(store, row, &id);
-	if (error == 0 && id == 0)
-		error = image_put(store, row, &id);
-	if (error == 0)
-		error = image_use(store, id);
+	error = image_use(store, row, &id);
 	if (error < 0)
 		return error;
 	if (size) {
