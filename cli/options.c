@@ -138,6 +138,8 @@ static int option_take(struct options *options, const struct option_spec *spec, 
 		return number_take(options, spec, value);
 	if (spec->common == OPTION_COLOR)
 		return choice_take(options, spec, value, &options->color);
+	if (spec->common == OPTION_FORMAT)
+		return choice_take(options, spec, value, &options->format);
 	if (spec->choice && spec->argument)
 		return choice_take(options, spec, value, spec->choice);
 	if (spec->flag)
@@ -151,7 +153,7 @@ static int option_take(struct options *options, const struct option_spec *spec, 
 	else if (spec->common == OPTION_LAKE)
 		options->lake_url = value;
 	else if (spec->common == OPTION_JSON)
-		options->json = true;
+		options->format = FORMAT_JSON;
 	else if (spec->common == OPTION_RAW)
 		options->raw = true;
 	return 0;

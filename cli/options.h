@@ -5,13 +5,14 @@
  */
 #pragma once
 
+#include "cli/screen/document.h"
 #include "cli/screen/output.h"
 #include "cli/verb.h"
 
 #define OPTIONS_STORE_DEFAULT TRACER_STATE_DIR "/tracer.db"
 #define OPTIONS_MAX 32 /* of one verb */
 
-enum { OPTION_HELP = 1, OPTION_STORE, OPTION_JSON, OPTION_COLOR, OPTION_RAW, OPTION_LAKE };
+enum { OPTION_HELP = 1, OPTION_STORE, OPTION_JSON, OPTION_FORMAT, OPTION_COLOR, OPTION_RAW, OPTION_LAKE };
 
 /* clang-format off */
 /* Entries for a verb's table. */
@@ -25,7 +26,11 @@ enum { OPTION_HELP = 1, OPTION_STORE, OPTION_JSON, OPTION_COLOR, OPTION_RAW, OPT
 	OPTION_SPEC_LAKE
 #define OPTION_SPEC_LAKE \
 	{"lake", 0, "URL", NULL, "query the lake of all hosts at URL (else $TRACER_LAKE)", .common = OPTION_LAKE}
-#define OPTION_SPEC_JSON {"json", 'j', NULL, NULL, "print JSON", .common = OPTION_JSON}
+#define OPTION_SPECS_OF_FORMAT OPTION_SPECS_OF_FORMATS(FORMAT_WORDS, "table, json, ndjson (a row a line) or csv")
+/* For verbs with formats of their own. */
+#define OPTION_SPECS_OF_FORMATS(words, help) \
+	{"format", 'f', "FORMAT", words, help, .common = OPTION_FORMAT}, \
+	{"json", 'j', NULL, NULL, "the same as --format json", .common = OPTION_JSON}
 #define OPTION_SPEC_RAW \
 	{"raw", 0, NULL, NULL, "print figures as whole nanoseconds and bytes", .common = OPTION_RAW}
 #define OPTION_SPEC_COLOR \
@@ -36,7 +41,7 @@ enum { OPTION_HELP = 1, OPTION_STORE, OPTION_JSON, OPTION_COLOR, OPTION_RAW, OPT
 /* clang-format on */
 /* The last entries in the tables of verbs that print, and of verbs that show stored data. */
 #define OPTION_SPECS_LAST OPTION_SPEC_COLOR, OPTION_SPEC_HELP, OPTION_SPEC_END
-#define OPTION_SPECS_OF_VIEW OPTION_SPEC_RAW, OPTION_SPEC_JSON, OPTION_SPEC_SOURCE, OPTION_SPECS_LAST
+#define OPTION_SPECS_OF_VIEW OPTION_SPEC_RAW, OPTION_SPECS_OF_FORMAT, OPTION_SPEC_SOURCE, OPTION_SPECS_LAST
 
 /* For a verb without options of its own. */
 extern const struct option_spec options_none[];
@@ -45,7 +50,7 @@ struct options {
 	const struct verb *verb;
 	const char *store_path; /* as given, or NULL */
 	const char *lake_url;   /* as given, or NULL */
-	bool json;
+	int format;             /* enum format, or the index of a word of the verb's own */
 	bool raw;
 	int color; /* enum output_color */
 	bool has_command;

@@ -502,51 +502,52 @@ TEST(bursts_between_quiet_scans_are_not_the_mean)
 #define BASIS "N=1, 1/(N+1)=50 %"
 
 static const struct {
-	const char *format, *text;
+	int format;
+	const char *text;
 } formats[] = {
-	{"nextflow", "// Names are Tracer's: those of processes come with --names trace.txt.\n"
-		     "// task.attempt: more memory for a retry, if errorStrategy is 'retry' and maxRetries at "
-		     "least 1.\n"
-		     "process {\n"
-		     "    // " BASIS "\n"
-		     "    // nf-core labels: process_single for memory, process_low for cpus\n"
-		     "    withName: 'it\\'s a\\\\+b\\\\.\\\\{c\\\\}' {\n"
-		     "        memory = { 728.MB * task.attempt }\n"
-		     "        cpus = 2\n"
-		     "    }\n"
-		     "    // " BASIS "\n"
-		     "    // nf-core labels: process_single for memory, process_low for cpus\n"
-		     "    withName: 'rule_1' {\n"
-		     "        memory = { 728.MB * task.attempt }\n"
-		     "        cpus = 2\n"
-		     "    }\n"
-		     "}\n"
-		     "// left out: 3 names that cannot be written here, or whose use is unknown\n"},
-	{"snakemake", "set-resources:\n"
-		      "  # " BASIS "\n"
-		      "  - rule_1:mem_mb=764\n"
-		      "set-threads:\n"
-		      "  - rule_1=2\n"
-		      "# left out: 4 names that are not the name of a rule, or whose use is unknown\n"},
-	{"slurm", "# it's a+b.{c} (" BASIS ")\n"
-		  "#SBATCH --mem=728M\n"
-		  "#SBATCH --cpus-per-task=2\n"
-		  "# rule_1 (" BASIS ")\n"
-		  "#SBATCH --mem=728M\n"
-		  "#SBATCH --cpus-per-task=2\n"
-		  "# left out: 3 names that cannot be written here, or whose use is unknown\n"},
+	{RIGHT_SIZE_NEXTFLOW, "// Names are Tracer's: those of processes come with --names trace.txt.\n"
+			      "// task.attempt: more memory for a retry, if errorStrategy is 'retry' and maxRetries at "
+			      "least 1.\n"
+			      "process {\n"
+			      "    // " BASIS "\n"
+			      "    // nf-core labels: process_single for memory, process_low for cpus\n"
+			      "    withName: 'it\\'s a\\\\+b\\\\.\\\\{c\\\\}' {\n"
+			      "        memory = { 728.MB * task.attempt }\n"
+			      "        cpus = 2\n"
+			      "    }\n"
+			      "    // " BASIS "\n"
+			      "    // nf-core labels: process_single for memory, process_low for cpus\n"
+			      "    withName: 'rule_1' {\n"
+			      "        memory = { 728.MB * task.attempt }\n"
+			      "        cpus = 2\n"
+			      "    }\n"
+			      "}\n"
+			      "// left out: 3 names that cannot be written here, or whose use is unknown\n"},
+	{RIGHT_SIZE_SNAKEMAKE, "set-resources:\n"
+			       "  # " BASIS "\n"
+			       "  - rule_1:mem_mb=764\n"
+			       "set-threads:\n"
+			       "  - rule_1=2\n"
+			       "# left out: 4 names that are not the name of a rule, or whose use is unknown\n"},
+	{RIGHT_SIZE_SLURM, "# it's a+b.{c} (" BASIS ")\n"
+			   "#SBATCH --mem=728M\n"
+			   "#SBATCH --cpus-per-task=2\n"
+			   "# rule_1 (" BASIS ")\n"
+			   "#SBATCH --mem=728M\n"
+			   "#SBATCH --cpus-per-task=2\n"
+			   "# left out: 3 names that cannot be written here, or whose use is unknown\n"},
 };
 
 /* Returns what `tracer tune --right-size` prints; to be freed. */
-static char *shown(const char *format)
+static char *shown(int format)
 {
-	struct options options = {0};
+	struct options options = {.format = format};
 	struct view view = {.options = &options, .store = open_reader()};
 	char *text = NULL;
 	size_t size;
 
 	view.output.file = open_memstream(&text, &size);
-	ck_assert_int_eq(right_size_show(&view, &(struct right_size_request){format, U, NULL}, NULL, 0), 0);
+	ck_assert_int_eq(right_size_show(&view, &(struct right_size_request){U, NULL}, NULL, 0), 0);
 	fclose(view.output.file);
 	store_close(view.store);
 	return text;
@@ -585,7 +586,7 @@ TEST_EACH(labels_suffice, labels)
 	put_run_of(1, "alpha", U, 1);
 	put_task_of(11, 1, "step", labels[_i].memory_mib, U);
 	commit(1);
-	text = shown("nextflow");
+	text = shown(RIGHT_SIZE_NEXTFLOW);
 	snprintf(expected, sizeof(expected), "labels: %s for memory, process_low for cpus\n", labels[_i].label);
 	ck_assert_ptr_nonnull(strstr(text, expected));
 	free(text);

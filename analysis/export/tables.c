@@ -8,10 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <csv.h>
-
 #include "analysis/export/formats.h"
-#include "common/identity.h"
 
 #define NS_PER_MS 1000000
 #define NS_PER_S 1e9
@@ -198,52 +195,6 @@ static int benchmark_write(void *context, size_t index, const struct row_task *t
 	return table->error;
 }
 
-/* ---- CSV ---------------------------------------------------------------------------- */
-
-static void csv_put_text(struct table *table, const char *text)
-{
-	char *safe = text ? export_text(text) : NULL;
-
-	if (text && !safe)
-		table->error = -ENOMEM;
-	if (safe)
-		csv_fwrite(table->file, safe, strlen(safe));
-	free(safe);
-}
-
-static void csv_put_field(struct table *table, const struct row_field *field, const struct row_task *task)
-{
-	const char *at = (const char *)task + field->offset;
-	int64_t integer;
-	char id[IDENTITY_TEXT_SIZE];
-
-	if (field->kind == ROW_FIELD_TEXT) {
-		csv_put_text(table, *(const char *const *)at);
-		return;
-	}
-	integer = *(const int64_t *)at;
-	if (integer != ROW_NULL && identity_is_column(field->name)) {
-		identity_format(integer, id);
-		csv_put_text(table, id);
-	} else {
-		put_integer(table, integer);
-	}
-}
-
-static int csv_write_task(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
-			  size_t count)
-{
-	struct table *table = context;
-
-	if (!export_has_task(table->report, index))
-		return 0;
-	for (size_t i = 0; i < row_type_task.field_count; i++) {
-		csv_put_field(table, &row_type_task.fields[i], task);
-		fputc(i + 1 < row_type_task.field_count ? ',' : '\n', table->file);
-	}
-	return table->error;
-}
-
 /* ---- the formats -------------------------------------------------------------------- */
 
 static int table_walk(const struct report *report, FILE *file, const char *unknown,
@@ -268,9 +219,36 @@ int export_benchmark(const struct report *report, FILE *file)
 	return table_walk(report, file, "NA", benchmark_write);
 }
 
+struct csv {
+	const struct report *report;
+	struct json_writer writer;
+};
+
+static void csv_line(struct json_writer *writer, const struct row_task *task)
+{
+	json_write_line(writer);
+	json_write_row(writer, &row_type_task, task);
+	json_write_line_end(writer);
+}
+
+static int csv_write_task(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
+			  size_t count)
+{
+	struct csv *csv = context;
+
+	if (export_has_task(csv->report, index))
+		csv_line(&csv->writer, task);
+	return csv->writer.error;
+}
+
 int export_csv(const struct report *report, FILE *file)
 {
-	for (size_t i = 0; i < row_type_task.field_count; i++)
-		fprintf(file, "%s%s", row_type_task.fields[i].name, i + 1 < row_type_task.field_count ? "," : "\n");
-	return table_walk(report, file, "", csv_write_task);
+	struct csv csv = {report, {.file = file, .form = ROW_AS_CSV_NAMES}};
+	const struct report_writer writer = {.task = csv_write_task};
+	int error;
+
+	csv_line(&csv.writer, &(const struct row_task){0});
+	csv.writer.form = ROW_AS_CSV;
+	error = report_walk(report, NULL, 0, &writer, &csv);
+	return json_write_end(&csv.writer) < 0 ? csv.writer.error : error;
 }

@@ -50,9 +50,10 @@ void failure_free(struct failure *failure)
 
 static const char *const verdict_names[] = {"fatal", "retried", "harmless"};
 
+static const char *const members[] = {"id", "name", "label", "status", "exit_code", "signal"}; /* of a task */
+
 static json_t *task_to_json(const struct report *report, const struct failure *failure)
 {
-	static const char *const members[] = {"id", "name", "label", "status", "exit_code", "signal"};
 	json_t *task = json_object(), *row;
 
 	if (!failure->task) {
@@ -118,4 +119,18 @@ int failures_to_json(const struct report *report, json_t **ret_failures)
 	else
 		*ret_failures = listing.failures;
 	return error;
+}
+
+json_t *failure_columns(bool with_engine_names)
+{
+	json_t *columns = row_to_json(&row_type_incident, &(const struct row_incident){0}), *task = json_object();
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		json_object_set_new(task, members[i], json_null());
+	if (with_engine_names)
+		json_object_update_new(task, json_pack("{s:n, s:n}", "engine_name", "engine_label"));
+	json_object_update_new(task, json_pack("{s:n, s:n}", "wall_ns", "last_attempt_id"));
+	json_object_set_new(columns, "task", task);
+	json_object_update_new(columns, json_pack("{s:n, s:n}", "command", "verdict"));
+	return columns;
 }

@@ -20,3 +20,5 @@ void failure_free(struct failure *failure);
 /* All failures of a run, as `tracer failed --json` prints them (docs/json.md).
  * Returns 0 or -errno. */
 int failures_to_json(const struct report *report, json_t **ret_failures);
+/* What each of them has, as an object. */
+json_t *failure_columns(bool with_engine_names);

@@ -729,7 +729,7 @@ static int task_walk(struct walk *walk, size_t index)
 		return 0; /* deleted meanwhile: queries to a lake share no snapshot */
 	tools = (const struct row_tool *)window->tools.items +
 		rows_find(&window->tools, offsetof(struct row_tool, task_id), task->id, &count);
-	error = writer->task(walk->context, index, task, tools, count);
+	error = writer->task ? writer->task(walk->context, index, task, tools, count) : 0;
 	if (error == 0 && writer->tool)
 		error = tools_walk(walk, task, tools, count);
 	if (error == 0 && writer->process && !writer->by_tool)

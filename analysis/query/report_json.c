@@ -37,21 +37,33 @@ static void engine_figures_write(struct json_writer *json, const struct engine_n
 	json_write_integer(json, "engine_peak_rss_bytes", engine->name ? engine->peak_rss_bytes : ROW_NULL);
 }
 
+/* `index` is REPORT_NO_TASK for the names of the members alone. */
+static void task_members_write(struct writing *writing, size_t index, const struct row_task *task)
+{
+	static const struct engine_name unknown;
+	const struct report *report = writing->report;
+	const struct engine_name *names = &unknown;
+
+	if (report->engine_names && index != REPORT_NO_TASK)
+		names = &report->engine_names[index];
+	ROW_WRITE(&writing->json, task, task);
+	if (report->engine_names) {
+		json_write_string(&writing->json, "engine_name", names->name);
+		json_write_string(&writing->json, "engine_label", names->label);
+		engine_figures_write(&writing->json, names);
+	}
+	if (report->samples)
+		json_write_string(&writing->json, "sample",
+				  index == REPORT_NO_TASK ? NULL : report_task_sample(report, index, task));
+}
+
 static int task_write(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
 		      size_t count)
 {
 	struct writing *writing = context;
-	const struct engine_name *names = writing->report->engine_names;
 
 	item_begin(writing);
-	ROW_WRITE(&writing->json, task, task);
-	if (names) {
-		json_write_string(&writing->json, "engine_name", names[index].name);
-		json_write_string(&writing->json, "engine_label", names[index].label);
-		engine_figures_write(&writing->json, &names[index]);
-	}
-	if (writing->report->samples)
-		json_write_string(&writing->json, "sample", report_task_sample(writing->report, index, task));
+	task_members_write(writing, index, task);
 	json_write_text(&writing->json, ",\"tools\":[");
 	writing->array = "tools";
 	return 0;
@@ -167,12 +179,10 @@ static int tasks_write(struct writing *writing)
 	return error;
 }
 
-static void group_write(struct writing *writing, const struct report_group *group)
+static void group_members_write(struct json_writer *json, const struct report_group *group)
 {
-	struct json_writer *json = &writing->json;
 	const struct figures *figures = &group->figures;
 
-	item_begin(writing);
 	json_write_string(json, "sample", group->name);
 	json_write_integer(json, "task_count", (int64_t)group->member_count);
 	json_write_integer(json, "failed_count", group->failed_count);
@@ -186,7 +196,13 @@ static void group_write(struct writing *writing, const struct report_group *grou
 	json_write_integer(json, "write_bytes", figures->write_bytes);
 	json_write_integer(json, "sent_bytes", figures->sent_bytes);
 	json_write_integer(json, "received_bytes", figures->received_bytes);
-	json_write_text(json, "}");
+}
+
+static void group_item_write(struct writing *writing, const struct report_group *group)
+{
+	item_begin(writing);
+	group_members_write(&writing->json, group);
+	json_write_text(&writing->json, "}");
 }
 
 static int samples_write(struct writing *writing)
@@ -198,7 +214,7 @@ static int samples_write(struct writing *writing)
 	json_write_string(&writing->json, "sample_misfit", *misfit ? misfit : NULL);
 	array_begin(writing, "samples", NULL);
 	for (const struct report_group *group = groups; group && error == 0; group = group->hh.next)
-		group_write(writing, group);
+		group_item_write(writing, group);
 	json_write_text(&writing->json, "]");
 	report_groups_free(groups);
 	return error;
@@ -244,4 +260,99 @@ int report_write_json(const struct report *report, FILE *file, bool with_process
 		", \"partial_count\": %" PRId64 "}}\n",
 		doubts->unfinished_count, doubts->found_count, doubts->partial_count);
 	return error;
+}
+
+/* ---- rows as lines ----------------------------------------------------------- */
+
+static int task_line(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
+		     size_t count)
+{
+	struct writing *writing = context;
+
+	json_write_line(&writing->json);
+	task_members_write(writing, index, task);
+	json_write_line_end(&writing->json);
+	return writing->json.error;
+}
+
+#define LINE_WRITE(json, name, row) \
+	do { \
+		json_write_line(json); \
+		ROW_WRITE(json, name, row); \
+		json_write_line_end(json); \
+	} while (0)
+
+static int tool_line(void *context, const struct row_tool *tool, size_t index)
+{
+	struct json_writer *json = &((struct writing *)context)->json;
+
+	LINE_WRITE(json, tool, tool);
+	return json->error;
+}
+
+static int process_line(void *context, const struct row_process *process, bool is_last)
+{
+	struct json_writer *json = &((struct writing *)context)->json;
+
+	LINE_WRITE(json, process, process);
+	return json->error;
+}
+
+static int series_line(void *context, const struct row_sample *sample)
+{
+	struct json_writer *json = &((struct writing *)context)->json;
+
+	json_write_line(json);
+	json_write_row(json, &row_type_sample, sample);
+	json_write_line_end(json);
+	return json->error;
+}
+
+static void group_line(struct writing *writing, const struct report_group *group)
+{
+	json_write_line(&writing->json);
+	group_members_write(&writing->json, group);
+	json_write_line_end(&writing->json);
+}
+
+static int group_lines_write(struct writing *writing)
+{
+	struct report_group *groups;
+	int error = report_group_samples(writing->report, &groups);
+
+	for (const struct report_group *group = groups; group && error == 0; group = group->hh.next)
+		group_line(writing, group);
+	report_groups_free(groups);
+	return error;
+}
+
+static void names_write(struct writing *writing, enum report_lines lines)
+{
+	writing->json.form = ROW_AS_CSV_NAMES;
+	switch (lines) {
+	case REPORT_LINES_TASKS: task_line(writing, REPORT_NO_TASK, &(const struct row_task){0}, NULL, 0); break;
+	case REPORT_LINES_TOOLS: tool_line(writing, &(const struct row_tool){0}, 0); break;
+	case REPORT_LINES_PROCESSES: process_line(writing, &(const struct row_process){0}, false); break;
+	case REPORT_LINES_SERIES: series_line(writing, &(const struct row_sample){0}); break;
+	case REPORT_LINES_SAMPLES: group_line(writing, &(const struct report_group){0}); break;
+	}
+	writing->json.form = ROW_AS_CSV;
+}
+
+int report_write_lines(const struct report *report, FILE *file, enum report_lines lines, bool as_csv)
+{
+	const struct report_writer writer = {
+		.task = lines == REPORT_LINES_TASKS ? task_line : NULL,
+		.tool = lines == REPORT_LINES_TOOLS ? tool_line : NULL,
+		.process = lines == REPORT_LINES_PROCESSES ? process_line : NULL,
+		.sample = lines == REPORT_LINES_SERIES ? series_line : NULL,
+	};
+	struct writing writing = {.report = report, .json.file = file};
+	int error;
+
+	if (as_csv)
+		names_write(&writing, lines);
+	error = lines == REPORT_LINES_SAMPLES ? group_lines_write(&writing)
+					      : report_walk(report, NULL, 0, &writer, &writing);
+	return json_write_end(&writing.json) < 0 ? writing.json.error : error;
 }

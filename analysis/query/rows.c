@@ -6,10 +6,9 @@
 #include <string.h>
 
 #include "analysis/query/ask.h"
+#include "analysis/query/csv.h"
 #include "common/identity.h"
 #include "common/text.h"
-
-#define REAL_DIGITS 15
 
 #define FIELD_I(name) {#name, ROW_FIELD_INTEGER, offsetof(struct ROW_TYPE, name)},
 #define FIELD_T(name) {#name, ROW_FIELD_TEXT, offsetof(struct ROW_TYPE, name)},
@@ -382,6 +381,18 @@ void json_write_object(struct json_writer *writer)
 	writer->has_members = false;
 }
 
+void json_write_line(struct json_writer *writer)
+{
+	if (writer->form == ROW_AS_JSON)
+		json_write_object(writer);
+	writer->has_members = false;
+}
+
+void json_write_line_end(struct json_writer *writer)
+{
+	json_write_text(writer, writer->form == ROW_AS_JSON ? "}\n" : "\n");
+}
+
 static void put_name(struct json_writer *writer, const char *name)
 {
 	json_write_text(writer, writer->has_members ? ",\"" : "\"");
@@ -405,7 +416,7 @@ static void put_integer(struct json_writer *writer, int64_t value)
 /* Takes ownership of the value. */
 static void put_json(struct json_writer *writer, json_t *value)
 {
-	char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(REAL_DIGITS));
+	char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(ROWS_REAL_DIGITS));
 
 	json_decref(value);
 	if (text)
@@ -447,7 +458,7 @@ static void put_string(struct json_writer *writer, const char *text, size_t size
 	*ret_escaped = true;
 }
 
-static void put_arguments(struct json_writer *writer, const char *data, size_t whole, bool *ret_escaped)
+void json_write_arguments(struct json_writer *writer, const char *data, size_t whole, bool *ret_escaped)
 {
 	put(writer, "[", 1);
 	for (size_t i = 0, size; i < whole; i += size + 1) {
@@ -464,6 +475,10 @@ void json_write_member(struct json_writer *writer, const char *name, const struc
 	char id[IDENTITY_TEXT_SIZE];
 	bool escaped = false;
 
+	if (writer->form != ROW_AS_JSON) {
+		csv_write_member(writer, name, value);
+		return;
+	}
 	if (value->type == STORE_VALUE_REAL && !isfinite(value->real))
 		return; /* JSON cannot represent it */
 	put_name(writer, name);
@@ -471,7 +486,7 @@ void json_write_member(struct json_writer *writer, const char *name, const struc
 	if (value->type == STORE_VALUE_TEXT) {
 		put_string(writer, value->data, strlen(value->data), &escaped);
 	} else if (value->type == STORE_VALUE_BLOB) {
-		put_arguments(writer, value->data, value->size, &escaped);
+		json_write_arguments(writer, value->data, value->size, &escaped);
 	} else if (value->type == STORE_VALUE_REAL) {
 		put_json(writer, json_real(value->real));
 	} else if (value->type == STORE_VALUE_NULL || value->integer == ROW_NULL) {
@@ -528,8 +543,10 @@ void json_write_row(struct json_writer *writer, const struct row_type *type, con
 void json_write_result(struct json_writer *writer, struct store_result *result)
 {
 	for (size_t i = 0; i < store_result_width(result); i++) {
-		struct store_value value = store_result_value(result, i);
+		struct store_value value = {.type = STORE_VALUE_NULL};
 
+		if (writer->form != ROW_AS_CSV_NAMES) /* before the first row */
+			value = store_result_value(result, i);
 		if (!row_is_private(store_result_name(result, i)))
 			json_write_member(writer, store_result_name(result, i), &value);
 	}

@@ -206,10 +206,16 @@ size_t rows_find(const struct rows *rows, size_t at, int64_t number, size_t *ret
 /* Whether this text is never NULL in a store. */
 bool rows_text_is_known(const struct row_type *type, const char *name);
 
-/* Streams JSON to a file, in pure ASCII and many times faster than from a tree. Zero it except for
- * `file`. */
+#define ROWS_REAL_DIGITS 15
+
+/* What members are written as: an object of JSON, or a line of CSV: their names, or their values. */
+enum row_form { ROW_AS_JSON, ROW_AS_CSV_NAMES, ROW_AS_CSV };
+
+/* Streams JSON to a file, in pure ASCII and many times faster than from a tree; or rows of CSV (csv.h). Zero it
+ * except for `file` and `form`. */
 struct json_writer {
 	FILE *file;
+	enum row_form form;
 	int error;        /* the first error: -ENOMEM or -EIO */
 	bool has_members; /* the most recently begun object has members */
 	size_t used;
@@ -220,9 +226,14 @@ struct json_writer {
 void json_write_text(struct json_writer *writer, const char *text);
 /* Writes "{"; the caller closes the object with json_write_text(). */
 void json_write_object(struct json_writer *writer);
+/* Begin and end a row that is a line: an object, or a line of CSV. */
+void json_write_line(struct json_writer *writer);
+void json_write_line_end(struct json_writer *writer);
 /* Text that is not UTF-8 is escaped, and followed by "NAME_escaped": true. A blob is written as an array of
  * NUL-terminated arguments. Ids, known by their name, are 16 hexadecimal digits. Unknown is null. */
 void json_write_member(struct json_writer *writer, const char *name, const struct store_value *value);
+/* Writes a blob of arguments as an array. */
+void json_write_arguments(struct json_writer *writer, const char *data, size_t size, bool *ret_escaped);
 void json_write_integer(struct json_writer *writer, const char *name, int64_t value);
 void json_write_string(struct json_writer *writer, const char *name, const char *text);
 /* Whether the column is omitted from answers: the revision tells the order in which rows were written,

@@ -18,10 +18,12 @@
 #define CENTRES_DEFAULT TRACER_CONFIG_DIR "/centres.csv"
 #define CARBON_INTENSITY_MOST 10000
 
+enum { FORMAT_FOCUS = FORMAT_COUNT };
+
 static int by = -1; /* enum bill_key; -1: by task for one run, else by run */
 static const char *since, *until, *prices_path, *centres_path;
 static int64_t limit = 20, carbon_intensity = -1;
-static bool focus, co2;
+static bool co2;
 
 static const struct option_spec option_specs[] = {
 	{"by", 'b', "KEY", "run task tool sample user centre host day",
@@ -34,11 +36,15 @@ static const struct option_spec option_specs[] = {
 	 .most = INT64_MAX},
 	OPTION_SPEC_PRICES(&prices_path),
 	{"centres", 0, "FILE", "file", "list of cost centres (" CENTRES_DEFAULT ")", .text = &centres_path},
-	{"focus", 0, NULL, NULL, "print FOCUS 1.2 as CSV: charges by host and day", .flag = &focus},
 	{"co2", 0, NULL, NULL, "print energy in kWh and CO2 in kg, modelled", .flag = &co2},
 	{"carbon-intensity", 0, "GRAMS", NULL, "CO2 of a kWh (475, the world's in 2018)", .number = &carbon_intensity,
 	 .most = CARBON_INTENSITY_MOST},
-	OPTION_SPECS_OF_VIEW,
+	OPTION_SPEC_RAW,
+	OPTION_SPECS_OF_FORMATS(FORMAT_WORDS " focus",
+				"table, json, ndjson (a row a line), csv, or focus: FOCUS 1.2, charges by host and "
+				"day, as CSV"),
+	OPTION_SPEC_SOURCE,
+	OPTION_SPECS_LAST,
 };
 
 struct cost {
@@ -217,13 +223,13 @@ static int print_text(struct cost *cost, const struct output *output)
 	return error;
 }
 
-static int print_json(struct cost *cost)
+static int print_document(struct cost *cost, enum format format)
 {
 	json_t *root;
 	int error = cost_to_json(&cost->bill, &cost->request, carbon_intensity, &root);
 
 	if (error == 0)
-		error = json_print(root);
+		return document_print(root, "rows", cost_columns(&cost->request), format);
 	json_decref(root);
 	return error;
 }
@@ -268,25 +274,25 @@ static int request_make(struct view *view, struct cost *cost)
 {
 	const struct options *options = view->options;
 	struct bill_request *request = &cost->request;
-	bool has_run = options->operand_count > 0;
+	bool has_run = options->operand_count > 0, focus = options->format == FORMAT_FOCUS;
 	int error;
 
 	request->until_unix_ns = (int64_t)clock_unix_ns();
 	request->since_unix_ns = request->until_unix_ns - INT64_C(7) * 86400 * NANOS;
 	request->by = by >= 0 ? (enum bill_key)by : has_run ? BILL_BY_TASK : BILL_BY_RUN;
 	if (co2 && (focus || prices_path))
-		return options_misuse(options, "--co2 prints energy: leave out --%s", focus ? "focus" : "prices");
+		return options_misuse(options, "--co2 prints energy: leave out --%s",
+				      focus ? "format focus" : "prices");
 	if (carbon_intensity >= 0 && !co2)
 		return options_misuse(options, "--carbon-intensity is used with --co2");
 	request->is_energy = co2;
-	if (focus && (has_run || options->json))
-		return options_misuse(options, "--focus prints charges as CSV: leave out %s",
-				      has_run ? "RUN" : "--json");
+	if (focus && has_run)
+		return options_misuse(options, "--format focus is of a time: leave out RUN");
 	if (focus && (by < 0 || request->by == BILL_BY_DAY))
 		request->by = BILL_BY_HOST;
 	request->as_charges = focus;
 	if (centres_path && request->by != BILL_BY_CENTRE && !(focus && request->by == BILL_BY_RUN))
-		return options_misuse(options, "--centres is used with --by centre, or --by run --focus");
+		return options_misuse(options, "--centres is used with --by centre, or --by run --format focus");
 	if (has_run && (since || until))
 		return options_misuse(options, "a run has its own time: leave out --%s", since ? "since" : "until");
 	error = time_read(options, "since", since, &request->since_unix_ns);
@@ -325,10 +331,11 @@ static int cost_show(struct view *view)
 		error = bill_make(view->store, &cost.request, &cost.bill);
 	if (error == -EOVERFLOW)
 		error = say("tracer cost: the bill is too large: more than %lld", (long long)(INT64_MAX / NANOS));
-	if (error == 0 && focus)
+	if (error == 0 && view->options->format == FORMAT_FOCUS)
 		error = focus_print(view, &cost);
 	else if (error == 0)
-		error = view->options->json ? print_json(&cost) : print_text(&cost, &view->output);
+		error = view->options->format ? print_document(&cost, view->options->format)
+					      : print_text(&cost, &view->output);
 	bill_free(&cost.bill);
 	rows_free(&cost.run);
 	centres_free(cost.centres);

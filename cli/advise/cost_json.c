@@ -53,6 +53,11 @@ static json_t *row_to_object(const struct bill_request *request, const struct bi
 	return object;
 }
 
+json_t *cost_columns(const struct bill_request *request)
+{
+	return row_to_object(request, &(const struct bill_row){0});
+}
+
 static void money_to_json(const struct bill *bill, const struct bill_request *request, json_t *root)
 {
 	json_set_string(root, "currency", prices_currency(request->prices));

@@ -10,5 +10,8 @@
 /* Returns nanos of a kg for nanos of a kWh; `carbon_intensity` in g/kWh, or -1 for the world's. */
 int64_t cost_co2(int64_t nanos, int64_t carbon_intensity);
 
+/* What each of its rows has, as an object. */
+json_t *cost_columns(const struct bill_request *request);
+
 /* Rounds the bill to millionths. Returns 0 or -ENOMEM; release `*ret_root` either way. */
 int cost_to_json(struct bill *bill, const struct bill_request *request, int64_t carbon_intensity, json_t **ret_root);

@@ -19,7 +19,7 @@ static const char *list_path, *output_path;
 static const struct option_spec option_specs[] = {
 	{"prices", 0, "FILE", "file", "show: list of prices (" PRICE_LIST_DEFAULT ")", .text = &list_path},
 	{"output", 'o', "FILE", "file", "import: write to FILE, not to standard output", .text = &output_path},
-	OPTION_SPEC_JSON,
+	OPTION_SPECS_OF_FORMAT,
 	OPTION_SPEC_SOURCE,
 	OPTION_SPECS_LAST,
 };
@@ -44,13 +44,12 @@ static int check(const struct options *options)
 		return VERB_FAILED;
 	count = (int64_t)prices_count(prices);
 	output_init(&output, stdout, options->color);
-	if (options->json) {
+	if (options->format) {
 		json_t *root = json_object();
 
 		json_set_integer(root, "price_count", count);
 		json_set_string(root, "currency", prices_currency(prices));
-		json_print(root);
-		json_decref(root);
+		document_print(root, NULL, json_incref(root), options->format);
 	} else {
 		output_print(&output, STYLE_PLAIN, "%s: %s %s in %s, no errors\n", path, units_count(count, false),
 			     units_plural(count, "price", "prices"), prices_currency(prices));
@@ -108,10 +107,12 @@ static json_t *host_to_object(const struct priced_host *priced)
 	return object;
 }
 
-static int print_json(const struct prices *prices, const struct rows *hosts)
+static int print_document(const struct prices *prices, const struct rows *hosts, enum format format)
 {
+	const struct row_cloud_host none = {0};
 	json_t *root = json_object(), *array = json_array();
-	struct priced_host priced;
+	struct priced_host priced = {.row = &none};
+	json_t *columns = host_to_object(&priced);
 	int error = 0;
 
 	json_set_string(root, "currency", prices_currency(prices));
@@ -122,7 +123,8 @@ static int print_json(const struct prices *prices, const struct rows *hosts)
 	}
 	json_object_set_new(root, "hosts", array);
 	if (error == 0)
-		error = json_print(root);
+		return document_print(root, "hosts", columns, format);
+	json_decref(columns);
 	json_decref(root);
 	return error;
 }
@@ -185,7 +187,8 @@ static int hosts_show(struct view *view)
 		return VERB_FAILED;
 	error = rows_load(&hosts, &row_type_cloud_host, view->store, "hosts", NULL);
 	if (error == 0)
-		error = view->options->json ? print_json(prices, &hosts) : print_text(prices, &hosts, &view->output);
+		error = view->options->format ? print_document(prices, &hosts, view->options->format)
+					      : print_text(prices, &hosts, &view->output);
 	rows_free(&hosts);
 	prices_free(prices);
 	return error;

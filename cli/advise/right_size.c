@@ -26,6 +26,7 @@ struct printer {
 	const struct right_sizes *sizes;
 	const struct output *output;
 	int64_t input_bytes;
+	enum format format;
 	bool raw;
 	bool has_engine_names;
 };
@@ -200,18 +201,15 @@ static json_t *name_to_json(const struct right_sizes_name *item)
 	return object;
 }
 
-static int json_format_print(const struct printer *printer)
+static int document_format_print(const struct printer *printer)
 {
 	json_t *root = json_object(), *names = json_array();
-	int error;
 
 	json_set_integer(root, "input_bytes", printer->input_bytes);
 	for (size_t i = 0; i < printer->sizes->count; i++)
 		json_array_append_new(names, name_to_json(&printer->sizes->items[i]));
 	json_object_set_new(root, "names", names);
-	error = json_print(root);
-	json_decref(root);
-	return error;
+	return document_print(root, "names", name_to_json(&(const struct right_sizes_name){0}), printer->format);
 }
 
 /* ---- configuration --------------------------------------------------------------------- */
@@ -440,24 +438,6 @@ static int operands_add(struct view *view, struct right_sizes *sizes, const char
 	return added < 0 ? (int)added : error;
 }
 
-static int (*format_find(const struct view *view, const char *format))(const struct printer *)
-{
-	static const struct {
-		const char *name;
-		int (*print)(const struct printer *printer);
-	} formats[] = {
-		{"text", text_print},           {"json", json_format_print}, {"nextflow", nextflow_print},
-		{"snakemake", snakemake_print}, {"slurm", slurm_print},
-	};
-
-	if (!format)
-		format = view->options->json ? "json" : "text";
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
-		if (strcmp(formats[i].name, format) == 0)
-			return formats[i].print;
-	return NULL;
-}
-
 static const char *name_of(const void *names, int64_t task_id, const char *name)
 {
 	return engine_names_of(names, task_id, name);
@@ -480,14 +460,20 @@ static int tasks_name(struct right_sizes *sizes, struct engine_names **names, st
 int right_size_show(struct view *view, const struct right_size_request *request, const char *const *operands,
 		    size_t count)
 {
-	int (*print)(const struct printer *printer) = format_find(view, request->format);
+	static int (*const print[])(const struct printer *printer) = {
+		[FORMAT_TABLE] = text_print,
+		[FORMAT_JSON] = document_format_print,
+		[FORMAT_NDJSON] = document_format_print,
+		[FORMAT_CSV] = document_format_print,
+		[RIGHT_SIZE_NEXTFLOW] = nextflow_print,
+		[RIGHT_SIZE_SNAKEMAKE] = snakemake_print,
+		[RIGHT_SIZE_SLURM] = slurm_print,
+	};
 	struct right_sizes sizes = {0};
-	struct printer printer = {&sizes, &view->output, request->input_bytes, view->options->raw, false};
+	enum format format = (enum format)view->options->format;
+	struct printer printer = {&sizes, &view->output, request->input_bytes, format, view->options->raw, false};
 	int error;
 
-	if (!print)
-		return options_misuse(view->options, "the formats are " RIGHT_SIZE_FORMATS ", not '%s'",
-				      request->format);
 	error = operands_add(view, &sizes, operands, count);
 	if (error == 0 && request->names)
 		error = tasks_name(&sizes, request->names, view->store);
@@ -495,7 +481,7 @@ int right_size_show(struct view *view, const struct right_size_request *request,
 	if (error == 0)
 		error = right_sizes_find(&sizes, request->input_bytes);
 	if (error == 0)
-		error = print(&printer);
+		error = print[format](&printer);
 	right_sizes_free(&sizes);
 	return error;
 }

@@ -4,11 +4,11 @@
 #include "cli/report/names.h"
 #include "cli/source.h"
 
-/* Values of `--format`. */
-#define RIGHT_SIZE_FORMATS "text json nextflow snakemake slurm"
+/* Values of `--format` that follow those of all verbs. */
+#define RIGHT_SIZE_FORMATS "nextflow snakemake slurm"
+enum { RIGHT_SIZE_NEXTFLOW = FORMAT_COUNT, RIGHT_SIZE_SNAKEMAKE, RIGHT_SIZE_SLURM };
 
 struct right_size_request {
-	const char *format;          /* one of RIGHT_SIZE_FORMATS; NULL: text, or JSON with --json */
 	int64_t input_bytes;         /* also for an input of this size; ROW_NULL: none */
 	struct engine_names **names; /* of the engine: as for names_learn(); or NULL */
 };

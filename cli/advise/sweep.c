@@ -344,7 +344,7 @@ static int hosts_to_json(struct sweep *sweep, json_t *root)
 	return error;
 }
 
-static int users_to_json(struct sweeping *sweeping)
+static int users_print_document(struct sweeping *sweeping)
 {
 	const struct sweep_users_request request = users_request(sweeping);
 	json_t *root = json_object();
@@ -354,12 +354,21 @@ static int users_to_json(struct sweeping *sweeping)
 	json_set_integer(root, "until_unix_ns", sweeping->now_unix_ns);
 	error = sweep_users_to_json(&request, root);
 	if (error == 0)
-		error = json_print(root);
+		return document_print(root, "users", sweep_users_columns(), sweeping->view->options->format);
 	json_decref(root);
 	return error;
 }
 
-static int print_json(struct sweeping *sweeping)
+static json_t *columns(void)
+{
+	const struct question none = {0};
+	const struct row_cloud_host host = {0};
+
+	return by == BY_HOST ? host_to_object(&(const struct owned_host){.host = &host})
+			     : item_to_object(&(const struct sweep_item){.question = &none});
+}
+
+static int print_document(struct sweeping *sweeping)
 {
 	json_t *root = json_object(), *findings = json_array();
 	int error = hosts_to_json(&sweeping->sweep, root);
@@ -375,9 +384,10 @@ static int print_json(struct sweeping *sweeping)
 		json_set_integer(root, "finding_count", (int64_t)sweeping->sweep.count);
 		json_object_set(root, "findings", findings);
 	}
-	if (error == 0)
-		error = json_print(root);
 	json_decref(findings);
+	if (error == 0)
+		return document_print(root, by == BY_HOST ? "hosts" : "findings", columns(),
+				      sweeping->view->options->format);
 	json_decref(root);
 	return error;
 }
@@ -471,8 +481,8 @@ static int sweep_show(struct view *view)
 		error = thresholds_check(&thresholds, view->options, sweeping.catalogue, KIND);
 	if (error == 0)
 		error = sweep_ask(&sweeping);
-	if (error == 0 && view->options->json)
-		error = by == BY_USER ? users_to_json(&sweeping) : print_json(&sweeping);
+	if (error == 0 && view->options->format)
+		error = by == BY_USER ? users_print_document(&sweeping) : print_document(&sweeping);
 	else if (error == 0)
 		error = print_text(&sweeping, &view->output);
 	if (error == -EOVERFLOW)

@@ -365,6 +365,14 @@ static json_t *job_to_object(const struct job *job)
 	return object;
 }
 
+json_t *sweep_users_columns(void)
+{
+	return json_pack("{s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}", "user_id",
+			 "user", "run_count", "failed_count", "asked_core_hours", "unused_core_hours",
+			 "asked_gib_hours", "unused_gib_hours", "failed_core_hours", "session_count", "idle_host_count",
+			 "wasted_core_hours", "change", "text", "jobs");
+}
+
 static int user_add(json_t *list, const struct user *user, int64_t since_unix_ns)
 {
 	char *text = user_text(user, since_unix_ns, false), *change = user_text(user, since_unix_ns, true);

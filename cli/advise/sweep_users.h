@@ -18,4 +18,6 @@ struct sweep_users_request {
 /* Those who waste most come first; who wastes less than the thresholds is left out. Returns 0, -ENOMEM or the store's
  * error. */
 int sweep_users_print(const struct sweep_users_request *request, const struct output *output);
+/* What each of them has, as an object. */
+json_t *sweep_users_columns(void);
 int sweep_users_to_json(const struct sweep_users_request *request, json_t *root);

@@ -167,11 +167,11 @@ static int print(const struct thresholds *thresholds, const struct output *outpu
 	return ferror(output->file) ? -EIO : 0;
 }
 
-static int print_json(const struct thresholds *thresholds, const struct catalogue *catalogue, const char *kind)
+static int print_document(const struct thresholds *thresholds, const struct catalogue *catalogue, const char *kind,
+			  enum format format)
 {
 	json_t *root = json_object(), *findings = json_array();
 	const struct question *question;
-	int error;
 
 	for (size_t i = 0; (question = catalogue_get(catalogue, i)); i++) {
 		json_t *parameters = json_array();
@@ -194,9 +194,7 @@ static int print_json(const struct thresholds *thresholds, const struct catalogu
 		json_decref(parameters);
 	}
 	json_object_set_new(root, "findings", findings);
-	error = json_print(root);
-	json_decref(root);
-	return error;
+	return document_print(root, "findings", NULL, format);
 }
 
 int thresholds_list(const struct thresholds *thresholds, const struct options *options, const char *kind)
@@ -210,8 +208,8 @@ int thresholds_list(const struct thresholds *thresholds, const struct options *o
 		return say("tracer: out of memory");
 	error = thresholds_check(thresholds, options, catalogue, kind);
 	if (error == 0)
-		error = options->json ? print_json(thresholds, catalogue, kind)
-				      : print(thresholds, &output, catalogue, kind);
+		error = options->format ? print_document(thresholds, catalogue, kind, options->format)
+					: print(thresholds, &output, catalogue, kind);
 	catalogue_free(catalogue);
 	return error < 0 ? VERB_FAILED : error;
 }

@@ -191,10 +191,10 @@ static json_t *step_to_object(const struct trend_view *shown, const struct trend
 	return object;
 }
 
-static int print_json(const struct trend_view *shown, const double *relative)
+static int print_document(const struct trend_view *shown, const double *relative)
 {
+	const struct trend_step none = {.changed_run = TREND_NO_RUN};
 	json_t *root = json_object(), *runs = json_array(), *steps = json_array();
-	int error;
 
 	json_set_string(root, "name", shown->name);
 	for (size_t i = 0; i < shown->history.run_count; i++)
@@ -205,9 +205,7 @@ static int print_json(const struct trend_view *shown, const double *relative)
 	json_object_set_new(root, "steps", steps);
 	json_set_integer(root, "omitted_run_count", (int64_t)shown->history.omitted_run_count);
 	json_set_integer(root, "omitted_task_count", (int64_t)shown->history.omitted_task_count);
-	error = json_print(root);
-	json_decref(root);
-	return error;
+	return document_print(root, "steps", step_to_object(shown, &none), shown->view->options->format);
 }
 
 /* ---- both ---------------------------------------------------------------------------- */
@@ -221,7 +219,7 @@ static int print(const struct trend_view *shown)
 	if (!relative)
 		return -ENOMEM;
 	relative_values(shown, relative, relative + count);
-	error = shown->view->options->json ? print_json(shown, relative) : print_text(shown, relative);
+	error = shown->view->options->format ? print_document(shown, relative) : print_text(shown, relative);
 	free(relative);
 	return error;
 }

@@ -21,7 +21,6 @@
 static bool list, right_size, raw;
 static int by = -1; /* 1: by sample, else by task */
 static const char *trend;
-static int format_choice = -1; /* index in RIGHT_SIZE_FORMATS */
 static int64_t input_bytes = ROW_NULL;
 static const char *prices_path, *names_path;
 static struct engine_names *names;
@@ -39,15 +38,18 @@ static const struct option_spec option_specs[] = {
 	{"by", 'b', "KEY", "task sample", "add up the time of tasks by name (task) or by sample (task)", .choice = &by},
 	OPTION_SPECS_OF_SAMPLES,
 	{"right-size", 0, NULL, NULL, "print the memory and cores to request for tasks, by name", .flag = &right_size},
-	{"format", 'f', "FORMAT", RIGHT_SIZE_FORMATS, "with --right-size: text, json, nextflow, snakemake or slurm",
-	 .choice = &format_choice},
 	{"input-size", 0, "BYTES", NULL, "with --right-size: also for an input of that size, such as 10G",
 	 .bytes = &input_bytes},
 	{"trend", 0, "NAME", "run", "show where the runs of that name became slower or faster", .text = &trend},
 	{"set", 0, "FINDING.PARAMETER=VALUE", NULL, "set a threshold, such as serial_task.least=1m", .take = set_take},
 	OPTION_SPEC_NAMES(&names_path),
 	OPTION_SPEC_PRICES(&prices_path),
-	OPTION_SPECS_OF_VIEW,
+	OPTION_SPEC_RAW,
+	OPTION_SPECS_OF_FORMATS(FORMAT_WORDS " " RIGHT_SIZE_FORMATS,
+				"table, json, ndjson (a row a line) or csv; with --right-size also nextflow, "
+				"snakemake, slurm"),
+	OPTION_SPEC_SOURCE,
+	OPTION_SPECS_LAST,
 };
 
 /* ---- text -------------------------------------------------------------------------- */
@@ -339,15 +341,6 @@ static int print_text(const struct tuning *tune, const struct output *output)
 
 /* ---- the verb ---------------------------------------------------------------------- */
 
-static int print_json(const struct tuning *tune)
-{
-	json_t *root = tuning_to_json(tune);
-	int error = json_print(root);
-
-	json_decref(root);
-	return error;
-}
-
 /* With what `tune` has of the site: prices and findings. */
 static int run_show(struct view *view, struct tuning tune)
 {
@@ -369,7 +362,9 @@ static int run_show(struct view *view, struct tuning tune)
 	if (error == 0)
 		error = tuning_make(&tune, finding_value);
 	if (error == 0)
-		error = options->json ? print_json(&tune) : print_text(&tune, &view->output);
+		error = options->format ? document_print(tuning_to_json(&tune), "findings",
+							 tuning_finding_columns(&tune), options->format)
+					: print_text(&tune, &view->output);
 	tuning_free(&tune);
 	sample_names_free(sample_names);
 	report_free(&report);
@@ -397,10 +392,7 @@ static int tune_show(struct view *view)
 
 static int right_size_tune(struct view *view)
 {
-	static const char *const formats[] = {"text", "json", "nextflow", "snakemake", "slurm"};
-
-	const struct right_size_request request = {format_choice < 0 ? NULL : formats[format_choice], input_bytes,
-						   &names};
+	const struct right_size_request request = {input_bytes, &names};
 
 	return right_size_show(view, &request, (const char *const *)view->options->operands,
 			       view->options->operand_count);
@@ -416,8 +408,10 @@ static int tune_main(const struct options *options)
 	raw = options->raw;
 	if (list + right_size + (trend != NULL) > 1)
 		return options_misuse(options, "give only one of --list, --right-size and --trend");
-	if (!right_size && (format_choice >= 0 || input_bytes != ROW_NULL))
-		return options_misuse(options, "--%s needs --right-size", format_choice >= 0 ? "format" : "input-size");
+	if (!right_size && options->format >= FORMAT_COUNT)
+		return options_misuse(options, "this format needs --right-size");
+	if (!right_size && input_bytes != ROW_NULL)
+		return options_misuse(options, "--input-size needs --right-size");
 	if ((by >= 0 || sample_sheet || sample_pattern) && (list || right_size || trend))
 		return options_misuse(options, "--by and samples are for one run");
 	if (names_path && (list || trend))

@@ -196,28 +196,37 @@ static json_t *path_to_json(const struct tuning *tune)
 	return array;
 }
 
+static json_t *finding_to_json(const struct tuning *tune, const struct finding_of_run *finding)
+{
+	json_t *object = json_object();
+
+	json_set_string(object, "finding", finding->question->name);
+	json_set_string(object, "subject", finding->subject);
+	json_set_string(object, "sentence", finding->sentence);
+	json_set_string(object, "advice", finding->advice);
+	json_set_integer(object, "row_count", (int64_t)finding->task_count);
+	json_set_integer(object, "saved_wall_low_ns", finding->wall.low_ns);
+	json_set_integer(object, "saved_wall_high_ns", finding->wall.high_ns);
+	json_set_integer(object, "saved_cpu_ns", finding->cpu_ns);
+	json_set_integer(object, "saved_byte_seconds", finding->memory_byte_seconds);
+	json_set_integer(object, "saved_micros", tuning_least_micros(tune, finding));
+	json_set_integer(object, "saved_micros_high", tuning_saved_micros(tune, finding, finding->wall.high_ns));
+	return object;
+}
+
+json_t *tuning_finding_columns(const struct tuning *tune)
+{
+	const struct question none = {0};
+
+	return finding_to_json(tune, &(const struct finding_of_run){.question = &none});
+}
+
 static json_t *findings_to_json(const struct tuning *tune)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; i < tune->findings.count; i++) {
-		const struct finding_of_run *finding = &tune->findings.items[i];
-		json_t *object = json_object();
-
-		json_set_string(object, "finding", finding->question->name);
-		json_set_string(object, "subject", finding->subject);
-		json_set_string(object, "sentence", finding->sentence);
-		json_set_string(object, "advice", finding->advice);
-		json_set_integer(object, "row_count", (int64_t)finding->task_count);
-		json_set_integer(object, "saved_wall_low_ns", finding->wall.low_ns);
-		json_set_integer(object, "saved_wall_high_ns", finding->wall.high_ns);
-		json_set_integer(object, "saved_cpu_ns", finding->cpu_ns);
-		json_set_integer(object, "saved_byte_seconds", finding->memory_byte_seconds);
-		json_set_integer(object, "saved_micros", tuning_least_micros(tune, finding));
-		json_set_integer(object, "saved_micros_high",
-				 tuning_saved_micros(tune, finding, finding->wall.high_ns));
-		json_array_append_new(array, object);
-	}
+	for (size_t i = 0; i < tune->findings.count; i++)
+		json_array_append_new(array, finding_to_json(tune, &tune->findings.items[i]));
 	return array;
 }
 

@@ -36,3 +36,5 @@ int64_t tuning_lower_bound_count(const struct tuning *tune);
 
 /* The object of `tracer tune --json` (docs/json.md). */
 json_t *tuning_to_json(const struct tuning *tune);
+/* What each of its findings has, as an object. */
+json_t *tuning_finding_columns(const struct tuning *tune);

@@ -286,10 +286,9 @@ static json_t *side_to_object(const struct side *side, bool by_sample)
 	return object;
 }
 
-static int print_json(const struct compared *compared)
+static int print_document(const struct compared *compared)
 {
 	json_t *root = json_object(), *steps = json_array();
-	int error;
 
 	for (int side = 0; side < COMPARE_SIDES; side++)
 		json_object_set_new(root, side_names[side],
@@ -297,9 +296,8 @@ static int print_json(const struct compared *compared)
 	for (size_t i = 0; i < compared->compare.count; i++)
 		json_array_append_new(steps, step_to_object(&compared->compare.steps[i]));
 	json_object_set_new(root, "steps", steps);
-	error = json_print(root);
-	json_decref(root);
-	return error;
+	return document_print(root, "steps", step_to_object(&(const struct compare_step){0}),
+			      compared->view->options->format);
 }
 
 /* ---- the verb ------------------------------------------------------------------------ */
@@ -421,7 +419,7 @@ static int compare_show(struct view *view)
 		error = compare_init(&compared.compare, compared.tasks, compared.task_count, compared.side_of_run,
 				     compared.run_count);
 	if (error == 0)
-		error = view->options->json ? print_json(&compared) : print_text(&compared, &view->output);
+		error = view->options->format ? print_document(&compared) : print_text(&compared, &view->output);
 	compare_deinit(&compared.compare);
 	for (int i = 0; i < COMPARE_SIDES; i++) {
 		history_free(&compared.sides[i].history);

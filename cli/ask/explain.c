@@ -22,7 +22,7 @@ static const char *rules_directory;
 static const struct option_spec option_specs[] = {
 	{"rules", 'r', "DIR", "directory", "look up rules in DIR (" SITE_RULES_DEFAULT ") and the shipped ones",
 	 .text = &rules_directory},
-	OPTION_SPEC_JSON,
+	OPTION_SPECS_OF_FORMAT,
 	OPTION_SPEC_SOURCE,
 	OPTION_SPECS_LAST,
 };
@@ -360,9 +360,10 @@ static int explain_show(struct view *view)
 			    "tracer show --processes",
 			    name);
 	else if (error == 0)
-		error = found_explain(&story, &search, view->options->json ? json_object_get(root, "explained") : NULL);
-	if (error == 0 && view->options->json)
-		error = json_print(root);
+		error = found_explain(&story, &search,
+				      view->options->format ? json_object_get(root, "explained") : NULL);
+	if (error == 0 && view->options->format)
+		error = document_print(json_incref(root), "explained", NULL, view->options->format);
 	json_decref(root);
 	rules_free(rules);
 	return error;

@@ -233,7 +233,7 @@ static int print_all(struct failures *failures)
 
 /* ---- JSON -------------------------------------------------------------------- */
 
-static int print_json(struct failures *failures)
+static int print_document(struct failures *failures, enum format format)
 {
 	const struct row_run *row = report_run(&failures->report);
 	json_t *whole = json_object(), *run = row_to_json(&row_type_run, row), *list = NULL;
@@ -243,18 +243,17 @@ static int print_json(struct failures *failures)
 	json_object_set_new(whole, "run", run);
 	json_object_set_new(whole, "failures", list);
 	if (error == 0)
-		error = json_print(whole);
+		return document_print(whole, "failures", failure_columns(failures->report.engine_names), format);
 	json_decref(whole);
 	return error;
 }
 
 static int print_none(const struct options *options)
 {
-	json_t *none = json_pack("{s:n, s:[]}", "run", "failures");
-	int error = options->json ? json_print(none) : fputs("No run has failed.\n", stdout) < 0 ? -EIO : 0;
-
-	json_decref(none);
-	return error;
+	if (!options->format)
+		return fputs("No run has failed.\n", stdout) < 0 ? -EIO : 0;
+	return document_print(json_pack("{s:n, s:[]}", "run", "failures"), "failures", failure_columns(false),
+			      options->format);
 }
 
 /* ---- the run --------------------------------------------------------- */
@@ -267,7 +266,7 @@ static int show_run(struct view *view, const struct row_run *run)
 	if (error == 0)
 		error = names_join_run(&names, &failures.report);
 	if (error == 0)
-		error = view->options->json ? print_json(&failures) : print_all(&failures);
+		error = view->options->format ? print_document(&failures, view->options->format) : print_all(&failures);
 	report_free(&failures.report);
 	return error;
 }

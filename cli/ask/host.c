@@ -220,6 +220,12 @@ static json_t *host_to_json(const struct row_cloud_host *host, const struct rows
 	return object;
 }
 
+/* A table is no place for the samples of a host. */
+static json_t *columns(void)
+{
+	return json_pack("{s:o}", "host", row_to_json(&row_type_cloud_host, &(const struct row_cloud_host){0}));
+}
+
 /* Adds the host to `json`, or prints it if that is NULL. `filter` is that of host_samples.sql. */
 static int show_host(struct view *view, const struct row_cloud_host *host, struct store_parameter *filter,
 		     bool is_first, json_t *json)
@@ -259,7 +265,7 @@ static int host_show(struct view *view)
 		{0},
 	};
 	json_t *object = json_pack("{s:[]}", "hosts");
-	json_t *json = view->options->json ? json_object_get(object, "hosts") : NULL;
+	json_t *json = view->options->format ? json_object_get(object, "hosts") : NULL;
 	struct rows hosts = {0};
 	int error = rows_load(&hosts, &row_type_cloud_host, view->store, "hosts", NULL);
 	bool is_first = true;
@@ -281,7 +287,7 @@ static int host_show(struct view *view)
 	else if (error == 0 && is_first)
 		say("tracer host: this store has no host yet: see tracer status");
 	if (error == 0 && json)
-		error = json_print(object);
+		error = document_print(json_incref(object), "hosts", columns(), view->options->format);
 	json_decref(object);
 	rows_free(&hosts);
 	return error;

@@ -16,12 +16,11 @@
 #define DESCRIPTION_BYTES 16384
 #define COLUMN_NAME_WIDTH 24
 
-/* The question, its parameters, and the format of the answer. */
+/* The question and its parameters. */
 static struct ask {
 	struct catalogue *catalogue;
 	const struct question *question; /* NULL if none is named */
 	bool list;
-	int form; /* enum answer_form */
 	const char *directory;
 	const char *given[QUESTION_PARAMETERS_MAX];                /* as written, or NULL */
 	struct store_parameter bound[QUESTION_PARAMETERS_MAX + 2]; /* a run is two; NULL-terminated */
@@ -36,8 +35,6 @@ static const struct option_spec option_specs[] = {
 	{"param", 0, "NAME=VALUE", NULL, "set a parameter; same as --NAME VALUE", .take = param_take},
 	{"queries", 0, "DIR", "directory", "read site questions from DIR (" SITE_QUERIES_DEFAULT ")",
 	 .text = &ask.directory},
-	{"csv", 0, NULL, NULL, "print CSV", .choice = &ask.form, .chosen = ANSWER_CSV},
-	{"ndjson", 0, NULL, NULL, "print one JSON object per row", .choice = &ask.form, .chosen = ANSWER_NDJSON},
 	OPTION_SPECS_OF_VIEW,
 };
 
@@ -259,9 +256,8 @@ static int run_bind(struct store *store)
 
 static int ask_question(struct view *view)
 {
-	bool is_json = view->options->json && ask.form == ANSWER_TABLE;
-	enum answer_form form = is_json ? ANSWER_JSON : (enum answer_form)ask.form;
-	struct answer answer = {ask.question, ask.bound, NULL, form, view->options->raw};
+	enum format format = view->options->format;
+	struct answer answer = {ask.question, ask.bound, NULL, format, view->options->raw};
 	size_t row_count = 0;
 	int error = run_bind(view->store);
 
@@ -270,9 +266,9 @@ static int ask_question(struct view *view)
 	if (error == 0)
 		error = answer_print(&answer, &view->output, &row_count);
 	if (error == -EFBIG)
-		error = say("tracer query: more than %d rows: narrow the query, or use --csv or --ndjson",
+		error = say("tracer query: more than %d rows: narrow the query, or use --format csv or ndjson",
 			    ANSWER_TABLE_ROWS_MAX);
-	else if (error == 0 && row_count == 0 && form == ANSWER_TABLE)
+	else if (error == 0 && row_count == 0 && format == FORMAT_TABLE)
 		say("tracer query: no matching rows");
 	store_result_free(answer.result);
 	rows_free(&ask.run);
@@ -311,17 +307,14 @@ static json_t *question_to_json(const struct question *question)
 			 question->relation);
 }
 
-static int list_json(const struct catalogue *catalogue)
+static int list_document(const struct catalogue *catalogue, enum format format)
 {
 	json_t *array = json_array(), *root = json_pack("{s:o}", "queries", array);
 	const struct question *question;
-	int error;
 
 	for (size_t i = 0; (question = catalogue_get(catalogue, i)); i++)
 		json_array_append_new(array, question_to_json(question));
-	error = json_print(root);
-	json_decref(root);
-	return error;
+	return document_print(root, "queries", NULL, format);
 }
 
 static int list_table(const struct catalogue *catalogue, const struct output *output)
@@ -355,7 +348,7 @@ static int list(const struct options *options)
 	int error;
 
 	output_init(&output, stdout, options->color);
-	error = options->json ? list_json(ask.catalogue) : list_table(ask.catalogue, &output);
+	error = options->format ? list_document(ask.catalogue, options->format) : list_table(ask.catalogue, &output);
 	return error < 0 ? VERB_FAILED : VERB_OK;
 }
 
@@ -417,7 +410,7 @@ const struct verb verb_query = {
 		       "file with a header; put your own into\n" SITE_QUERIES_DEFAULT "/NAME.sql (docs/queries.md).",
 	.options = option_specs,
 	.examples = "  tracer query --list\n"
-		    "  tracer query processes --run latest --csv",
+		    "  tracer query processes --run latest --format csv",
 	.completion = "query",
 	.offer = names_offer,
 	.choose = question_choose,

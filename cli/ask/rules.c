@@ -18,7 +18,7 @@ static const struct option_spec option_specs[] = {
 	{"rules", 'r', "DIR", "directory", "list, test: read site rules from DIR (" SITE_RULES_DEFAULT ")",
 	 .text = &rules_directory},
 	{"directory", 0, "DIR", "directory", "test: as if started in DIR", .text = &directory},
-	OPTION_SPEC_JSON,
+	OPTION_SPECS_OF_FORMAT,
 	OPTION_SPECS_LAST,
 };
 
@@ -37,8 +37,8 @@ static int check(const struct options *options)
 		return VERB_FAILED;
 	}
 	text_escape(path, strlen(path), safe, sizeof(safe));
-	if (options->json)
-		printf("{\"rule_count\": %zu}\n", count);
+	if (options->format)
+		document_print(json_pack("{s:I}", "rule_count", (json_int_t)count), NULL, NULL, options->format);
 	else
 		printf("%s: %zu rule%s, no errors\n", safe, count, count == 1 ? "" : "s");
 	return VERB_OK;
@@ -73,7 +73,7 @@ static int list(const struct options *options, const struct rules *rules)
 	int error = 0;
 
 	for (size_t i = 0; table && rules_describe(rules, i, &rule); i++) {
-		if (options->json) {
+		if (options->format) {
 			json_array_append_new(array, description_to_json(&rule));
 			continue;
 		}
@@ -84,14 +84,10 @@ static int list(const struct options *options, const struct rules *rules)
 		table_add_name(table, STYLE_PLAIN, "", rule.summary);
 	}
 	output_init(&output, stdout, options->color);
-	if (options->json) {
-		json_t *root = json_pack("{s:O}", "rules", array);
-
-		error = json_print(root);
-		json_decref(root);
-	} else {
+	if (options->format)
+		error = document_print(json_pack("{s:O}", "rules", array), "rules", NULL, options->format);
+	else
 		error = table ? table_print(table, &output, true, NULL) : -ENOMEM;
-	}
 	json_decref(array);
 	table_free(table);
 	return error < 0 ? VERB_FAILED : VERB_OK;
@@ -156,7 +152,7 @@ static void print_verdict(const struct rules *rules, const struct rules_verdict 
 		print_field(fields[i][0], fields[i][1]);
 }
 
-static void write_verdict(const struct rules_verdict *verdict, const char *stored)
+static int print_document(const struct rules_verdict *verdict, const char *stored, enum format format)
 {
 	const char *const fields[][2] = {
 		/* clang-format off */
@@ -175,8 +171,7 @@ static void write_verdict(const struct rules_verdict *verdict, const char *store
 						 verdict->housekeeping));
 	json_set_integer(object, "requested_thread_count",
 			 verdict->requested_thread_count ? (int64_t)verdict->requested_thread_count : ROW_NULL);
-	json_print(object);
-	json_decref(object);
+	return document_print(object, NULL, NULL, format);
 }
 
 static int test(const struct options *options, const struct rules *rules)
@@ -199,10 +194,9 @@ static int test(const struct options *options, const struct rules *rules)
 		return say("tracer rules: out of memory");
 	command_text(&arguments, "", true, stored, sizeof(stored));
 	free((void *)arguments.data);
-	if (options->json)
-		write_verdict(&verdict, stored);
-	else
-		print_verdict(rules, &verdict, stored);
+	if (options->format)
+		return print_document(&verdict, stored, options->format) < 0 ? VERB_FAILED : VERB_OK;
+	print_verdict(rules, &verdict, stored);
 	return VERB_OK;
 }
 

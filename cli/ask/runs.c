@@ -178,18 +178,17 @@ static json_t *run_to_json(const struct listing *list, const struct row_run *lis
 	return item;
 }
 
-static int print_json(const struct listing *list)
+static int print_document(const struct listing *list)
 {
 	json_t *array = json_array(), *object = json_object();
-	int error;
+	json_t *members = run_to_json(list, &(const struct row_run){0});
 
 	for (size_t i = 0; i < list->runs.count; i++)
 		json_array_append_new(array, run_to_json(list, ROWS_ITEM(&list->runs, run, i)));
 	json_object_set_new(object, "runs", array);
 	json_set_integer(object, "left_out_count", list->left_out_count);
-	error = json_print(object);
-	json_decref(object);
-	return error;
+	json_object_set_new(members, "parts", json_null());
+	return document_print(object, "runs", members, list->view->options->format);
 }
 
 /* Loads the parts of the listed runs, and of few others: only runs with a key can have parts. */
@@ -272,18 +271,18 @@ static void print_left_out(const struct listing *list)
 static int runs_show(struct view *view)
 {
 	struct listing list = {.view = view};
-	bool json = view->options->json;
+	bool is_table = view->options->format == FORMAT_TABLE;
 	int error = runs_load(&list);
 
 	if (error == 0)
 		error = parts_load(&list);
 	if (error == 0)
 		error = rows_load(&list.hosts, &row_type_host, view->store, "hosts", NULL);
-	if (error == 0 && json)
-		error = print_json(&list);
+	if (error == 0 && !is_table)
+		error = print_document(&list);
 	else if (error == 0 && list.runs.count > 0)
 		error = print_table(&list);
-	if (error == 0 && !json)
+	if (error == 0 && is_table)
 		print_left_out(&list);
 	rows_free(&list.runs);
 	rows_free(&list.parts);

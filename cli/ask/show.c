@@ -20,7 +20,7 @@ static const struct option_spec option_specs[] = {
 	{"by", 'b', "KEY", "task tool sample", "group by task (as --table), tool (as --tools) or sample",
 	 .choice = &by},
 	{"processes", 'p', NULL, NULL, "also show processes, below their tools", .flag = &style.with_processes},
-	{"samples", 0, NULL, NULL, "with --json: the processes of each task over time", .flag = &style.with_samples},
+	{"samples", 0, NULL, NULL, "the processes of each task over time; not as a table", .flag = &style.with_samples},
 	{"all", 'a', NULL, NULL, "show every task, shell and helper on its own line", .flag = &style.all},
 	{"names", 0, "FILE", "file", "use the engine's task names from its trace.txt, log or benchmark; none: forget",
 	 .text = &names_path},
@@ -46,8 +46,7 @@ static int show(struct view *view)
 	if (error == 0 && by_sample)
 		error = report_load_samples(&report, sample_names);
 	if (error == 0)
-		error = options->json ? report_write_json(&report, stdout, style.with_processes, style.with_samples)
-				      : report_print(&report, &view->output, &style);
+		error = report_print(&report, &view->output, &style);
 	sample_names_free(sample_names);
 	report_free(&report);
 	rows_free(&runs);
@@ -57,12 +56,13 @@ static int show(struct view *view)
 static int show_main(const struct options *options)
 {
 	style.raw = options->raw;
+	style.format = (enum format)options->format;
 	if (by >= 0)
 		style.view = REPORT_TABLE + by;
-	if (style.with_processes && style.view != REPORT_TREE && !options->json)
+	if (style.with_processes && style.view != REPORT_TREE && !options->format)
 		return options_misuse(options, "--processes requires the tree view");
-	if (style.with_samples && !options->json)
-		return options_misuse(options, "--samples requires --json");
+	if (style.with_samples && !options->format)
+		return options_misuse(options, "--samples requires --format json, ndjson or csv");
 	return names_show(names_path, &names, options, show);
 }
 

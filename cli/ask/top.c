@@ -240,10 +240,9 @@ static json_t *line_to_json(const struct row_top *line)
 	return object;
 }
 
-static int snapshot_write_json(const struct snapshot *snapshot)
+static int snapshot_write(const struct snapshot *snapshot, enum format format)
 {
 	json_t *array = json_array(), *root = json_object();
-	int error;
 
 	for (size_t i = 0; i < snapshot->lines.count; i++)
 		if (line_is_shown(SNAPSHOT_LINE(snapshot, i)))
@@ -251,9 +250,7 @@ static int snapshot_write_json(const struct snapshot *snapshot)
 	json_set_integer(root, "boot_ns", snapshot->now_boot_ns);
 	json_set_integer(root, "lag_ns", snapshot->lag_ns == INT64_MAX ? ROW_NULL : snapshot->lag_ns);
 	json_object_set_new(root, "tools", array);
-	error = json_print(root);
-	json_decref(root);
-	return error;
+	return document_print(root, "tools", line_to_json(&(const struct row_top){0}), format);
 }
 
 static int show_once(struct view *view)
@@ -263,8 +260,8 @@ static int show_once(struct view *view)
 
 	if (error)
 		return error;
-	error = view->options->json ? snapshot_write_json(&snapshot)
-				    : snapshot_print(view, &snapshot, &view->output, SIZE_MAX);
+	error = view->options->format ? snapshot_write(&snapshot, view->options->format)
+				      : snapshot_print(view, &snapshot, &view->output, SIZE_MAX);
 	rows_free(&snapshot.lines);
 	return error;
 }
@@ -377,7 +374,7 @@ static int show_live(struct view *view)
 
 static int top_show(struct view *view)
 {
-	once = once || view->options->json || !view->output.is_terminal || !isatty(STDIN_FILENO);
+	once = once || view->options->format || !view->output.is_terminal || !isatty(STDIN_FILENO);
 	return once ? show_once(view) : show_live(view);
 }
 

@@ -26,7 +26,7 @@ static const struct option_spec option_specs[] = {
 	{"keep", 0, "AGES", NULL, "init, migrate: days, such as samples=90d,rest=400d (default of init); or forever",
 	 .text = &lake.keep_text},
 	{"print", 0, NULL, NULL, "init, migrate: print the SQL without connecting", .flag = &lake.print},
-	OPTION_SPEC_JSON,
+	OPTION_SPECS_OF_FORMAT,
 	OPTION_SPECS_LAST,
 };
 
@@ -125,7 +125,7 @@ static int check(void)
 	struct remarks remarks = {0};
 
 	lake_check(lake.client, &lake.settings, &remarks);
-	remarks_show(&remarks, lake.options->color, lake.options->json, json_object());
+	remarks_show(&remarks, lake.options->color, lake.options->format, json_object());
 	return remarks_work(&remarks) ? VERB_OK : VERB_FAILED;
 }
 

@@ -30,7 +30,7 @@ static const struct daemon daemons[] = {
 #define DAEMON_COUNT (sizeof(daemons) / sizeof(daemons[0]))
 
 static const struct option_spec option_specs[] = {
-	OPTION_SPEC_JSON,
+	OPTION_SPECS_OF_FORMAT,
 	OPTION_SPECS_LAST,
 };
 
@@ -88,16 +88,14 @@ static bool daemon_check(const struct daemon *daemon, json_t *array)
 
 static int check(const struct options *options)
 {
-	json_t *array = options->json ? json_array() : NULL;
+	json_t *array = options->format ? json_array() : NULL;
 	int status = VERB_OK;
 
 	for (size_t i = 0; i < DAEMON_COUNT; i++)
 		if (!daemon_check(&daemons[i], array))
 			status = VERB_FAILED;
-	json_t *root = array ? json_pack("{so}", "daemons", array) : NULL;
-	if (options->json && json_print(root) < 0)
+	if (array && document_print(json_pack("{so}", "daemons", array), "daemons", NULL, options->format) < 0)
 		status = VERB_FAILED;
-	json_decref(root);
 	return status;
 }
 
@@ -154,8 +152,9 @@ static int show(const struct options *options)
 		if (is_used(&daemons[i]))
 			status = daemon_show(&shown, &daemons[i]);
 	json_t *root = json_pack("{so}", "settings", shown.array);
-	if (status == VERB_OK && options->json)
-		status = json_print(root) < 0 ? VERB_FAILED : VERB_OK;
+	if (status == VERB_OK && options->format)
+		status = document_print(json_incref(root), "settings", NULL, options->format) < 0 ? VERB_FAILED
+												  : VERB_OK;
 	else if (status == VERB_OK)
 		status = table_print(shown.table, &output, true, NULL) < 0 ? VERB_FAILED : VERB_OK;
 	table_free(shown.table);

@@ -29,7 +29,7 @@
 static const char *rules, *shipper = SHIPPER_STATE_DEFAULT;
 
 static const struct option_spec option_specs[] = {
-	OPTION_SPEC_JSON,
+	OPTION_SPECS_OF_FORMAT,
 	OPTION_SPEC_STORE,
 	OPTION_SPEC_SHIPPER(shipper),
 	{"rules", 'r', "DIR", "directory", "read site rules from DIR (else " SITE_RULES_DEFAULT ")", .text = &rules},
@@ -334,7 +334,7 @@ static int doctor_main(const struct options *options)
 	check_store(&remarks, options_services_store_path(options));
 	daemons_check_shipper(shipper, daemon_runs(PROGRAM_SHIPPER, 0), &remarks, NULL);
 	works = remarks_work(&remarks);
-	remarks_show(&remarks, options->color, options->json, json_pack("{s:b}", "works", works));
+	remarks_show(&remarks, options->color, options->format, json_pack("{s:b}", "works", works));
 	return works ? VERB_OK : VERB_FAILED;
 }
 

@@ -20,7 +20,7 @@
 static const char *rules, *shipper = SHIPPER_STATE_DEFAULT;
 
 static const struct option_spec option_specs[] = {
-	OPTION_SPEC_JSON,
+	OPTION_SPECS_OF_FORMAT,
 	OPTION_SPEC_STORE,
 	OPTION_SPEC_LAKE,
 	OPTION_SPEC_SHIPPER(shipper),
@@ -312,7 +312,7 @@ static int status_main(const struct options *options)
 		check_lake(&status, options);
 	else
 		check_host(&status, options);
-	remarks_show(&status.remarks, options->color, options->json, status.json);
+	remarks_show(&status.remarks, options->color, options->format, status.json);
 	return remarks_work(&status.remarks) ? VERB_OK : VERB_FAILED;
 }
 

@@ -14,24 +14,18 @@
 #define COMMAND_BYTES 16384
 #define FLEXIBLE_PERCENT 30
 
-static int rows_write(const struct answer *answer, struct json_writer *writer, size_t *row_count, const char *first,
-		      const char *next, const char *after)
+/* Writes an object, or a line of CSV. */
+static void row_write(const struct answer *answer, struct json_writer *writer)
 {
-	int more = 0;
-
-	while (writer->error == 0 && (more = store_result_next(answer->result)) > 0) {
-		json_write_text(writer, (*row_count)++ ? next : first);
-		json_write_object(writer);
-		json_write_result(writer, answer->result);
-		json_write_text(writer, after);
-	}
-	return more;
+	json_write_line(writer);
+	json_write_result(writer, answer->result);
+	json_write_line_end(writer);
 }
 
 static int print_json(const struct answer *answer, const struct output *output, size_t *row_count)
 {
 	struct json_writer writer = {.file = output->file};
-	int error;
+	int more = 0;
 
 	json_write_object(&writer);
 	json_write_string(&writer, "query", answer->question->name);
@@ -48,27 +42,32 @@ static int print_json(const struct answer *answer, const struct output *output, 
 		json_write_member(&writer, parameter->name, &value);
 	}
 	json_write_text(&writer, "},\"rows\":[");
-	error = rows_write(answer, &writer, row_count, "\n", ",\n", "}");
-	json_write_text(&writer, error == 0 ? "\n]}\n" : "");
-	return json_write_end(&writer) < 0 ? writer.error : error;
+	while (writer.error == 0 && (more = store_result_next(answer->result)) > 0) {
+		json_write_text(&writer, (*row_count)++ ? "," : "\n");
+		row_write(answer, &writer);
+	}
+	json_write_text(&writer, more == 0 ? "]}\n" : "");
+	return json_write_end(&writer) < 0 ? writer.error : more;
 }
 
-static int print_ndjson(const struct answer *answer, const struct output *output, size_t *row_count)
+static int print_lines(const struct answer *answer, const struct output *output, size_t *row_count)
 {
 	struct json_writer writer = {.file = output->file};
-	int error = rows_write(answer, &writer, row_count, "", "", "}\n");
+	int more = 0;
 
-	return json_write_end(&writer) < 0 ? writer.error : error;
+	if (answer->format == FORMAT_CSV) {
+		writer.form = ROW_AS_CSV_NAMES;
+		row_write(answer, &writer);
+		writer.form = ROW_AS_CSV;
+	}
+	while (writer.error == 0 && (more = store_result_next(answer->result)) > 0) {
+		++*row_count;
+		row_write(answer, &writer);
+	}
+	return json_write_end(&writer) < 0 ? writer.error : more;
 }
 
 /* ---- text ---------------------------------------------------------------------- */
-
-static enum question_type type_of(const struct question *question, const char *column)
-{
-	const struct question_field *field = question_column(question, column);
-
-	return field ? field->type : question_type_of(column);
-}
 
 /* Returns the value as text that is safe to print, to be freed; NULL if out of memory. */
 static char *value_to_text(const struct store_value *value, enum question_type type, bool raw)
@@ -87,66 +86,6 @@ static char *value_to_text(const struct store_value *value, enum question_type t
 	if (safe)
 		text_escape(text, size, safe, 4 * size + 1);
 	return safe;
-}
-
-/* Quotes where necessary, as in RFC 4180 (apart from its line ends). */
-static void csv_print(FILE *file, const char *text)
-{
-	if (*text && !text[strcspn(text, ",\"")] && *text != ' ') {
-		fputs(text, file);
-		return;
-	}
-	fputc('"', file);
-	for (; *text; text++)
-		fputs(*text == '"' ? "\"\"" : (const char[]){*text, '\0'}, file);
-	fputc('"', file);
-}
-
-/* An unknown value is an empty field, an empty text is "". */
-static int csv_row_print(const struct answer *answer, FILE *file)
-{
-	const char *separator = "";
-
-	for (size_t i = 0; i < store_result_width(answer->result); i++) {
-		const char *name = store_result_name(answer->result, i);
-		struct store_value value = store_result_value(answer->result, i);
-		char *text;
-
-		if (row_is_private(name))
-			continue;
-		fputs(separator, file);
-		separator = ",";
-		if (value.type == STORE_VALUE_NULL)
-			continue;
-		text = value_to_text(&value, type_of(answer->question, name), true);
-		if (!text)
-			return -ENOMEM;
-		csv_print(file, text);
-		free(text);
-	}
-	fputs("\n", file);
-	return 0;
-}
-
-static int print_csv(const struct answer *answer, const struct output *output, size_t *row_count)
-{
-	const char *separator = "";
-	int more, error = 0;
-
-	for (size_t i = 0; i < store_result_width(answer->result); i++) {
-		if (row_is_private(store_result_name(answer->result, i)))
-			continue;
-		fprintf(output->file, "%s%s", separator, store_result_name(answer->result, i));
-		separator = ",";
-	}
-	fputs("\n", output->file);
-	while (error == 0 && (more = store_result_next(answer->result)) != 0) {
-		if (more < 0)
-			return more;
-		++*row_count;
-		error = csv_row_print(answer, output->file);
-	}
-	return error;
 }
 
 /* ---- the table ----------------------------------------------------------------- */
@@ -248,12 +187,12 @@ static int print_table(const struct answer *answer, const struct output *output,
 int answer_print(const struct answer *answer, const struct output *output, size_t *ret_row_count)
 {
 	static int (*const printers[])(const struct answer *answer, const struct output *output, size_t *row_count) = {
-		[ANSWER_TABLE] = print_table,
-		[ANSWER_JSON] = print_json,
-		[ANSWER_NDJSON] = print_ndjson,
-		[ANSWER_CSV] = print_csv,
+		[FORMAT_TABLE] = print_table,
+		[FORMAT_JSON] = print_json,
+		[FORMAT_NDJSON] = print_lines,
+		[FORMAT_CSV] = print_lines,
 	};
 
 	*ret_row_count = 0;
-	return printers[answer->form](answer, output, ret_row_count);
+	return printers[answer->format](answer, output, ret_row_count);
 }

@@ -6,15 +6,14 @@
 #pragma once
 
 #include "analysis/query/question.h"
+#include "cli/screen/document.h"
 #include "cli/screen/output.h"
-
-enum answer_form { ANSWER_TABLE, ANSWER_JSON, ANSWER_NDJSON, ANSWER_CSV };
 
 struct answer {
 	const struct question *question;
 	const struct store_parameter *parameters; /* as bound */
 	struct store_result *result;
-	enum answer_form form;
+	enum format format;
 	bool raw; /* table only: whole nanoseconds and bytes */
 };
 

@@ -407,7 +407,16 @@ static const struct {
 	[REPORT_SAMPLES] = {groups_sample_columns, groups_fill_samples},
 };
 
-int report_print(const struct report *report, const struct output *output, const struct report_style *style)
+static enum report_lines lines_of(const struct report_style *style)
+{
+	if (style->with_processes || style->with_samples)
+		return style->with_samples ? REPORT_LINES_SERIES : REPORT_LINES_PROCESSES;
+	return style->view == REPORT_TOOLS     ? REPORT_LINES_TOOLS
+	       : style->view == REPORT_SAMPLES ? REPORT_LINES_SAMPLES
+					       : REPORT_LINES_TASKS;
+}
+
+static int print_text(const struct report *report, const struct output *output, const struct report_style *style)
 {
 	struct tree_hidden hidden = {0};
 	struct table *table;
@@ -434,4 +443,13 @@ int report_print(const struct report *report, const struct output *output, const
 	if (error == 0 && report->samples)
 		samples_print_misfit(report->samples->samples.misfit, output);
 	return error;
+}
+
+int report_print(const struct report *report, const struct output *output, const struct report_style *style)
+{
+	if (style->format == FORMAT_TABLE)
+		return print_text(report, output, style);
+	if (style->format == FORMAT_JSON)
+		return report_write_json(report, output->file, style->with_processes, style->with_samples);
+	return report_write_lines(report, output->file, lines_of(style), style->format == FORMAT_CSV);
 }

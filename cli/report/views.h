@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/query/figures.h"
+#include "cli/screen/document.h"
 #include "cli/screen/table.h"
 
 enum report_view { REPORT_TREE, REPORT_TABLE, REPORT_TOOLS, REPORT_SAMPLES };
@@ -12,6 +13,7 @@ struct report_style {
 	bool with_samples;   /* JSON: include samples of each task's processes */
 	bool all;            /* every task and every helper, even on a terminal */
 	bool raw;
+	enum format format; /* rows and JSON: of tasks, or of what `view` or the flags name */
 };
 
 /* Returns 0 or -errno. Check ferror() for write errors. */

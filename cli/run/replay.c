@@ -11,7 +11,7 @@ static const char *keep, *rules;
 static const struct option_spec option_specs[] = {
 	{"store", 0, "FILE", "file", "keep the store in FILE, adding to it if it exists", .text = &keep},
 	{"rules", 'r', "DIR", "directory", "use the site rules in DIR", .text = &rules},
-	OPTION_SPEC_JSON,
+	OPTION_SPECS_OF_FORMAT,
 	OPTION_SPECS_LAST,
 };
 
@@ -38,12 +38,13 @@ static int correlator_replay(const char *file, const char *store)
 static int runs_list(const struct options *options, const char *store)
 {
 	static const char *const colors[] = {"auto", "always", "never"};
+	static const char *const formats[] = {"table", "json", "ndjson", "csv"};
 	/* clang-format off */
-	const char *argv[] = {"runs", "--all", "--limit", "0", "--store", store, "--color",
-			      colors[options->color], options->json ? "--json" : NULL, NULL};
+	const char *argv[] = {"runs", "--all", "--limit", "0", "--store", store, "--color", colors[options->color],
+			      "--format", formats[options->format], NULL};
 	/* clang-format on */
 
-	return verb_main(&verb_runs, options->json ? 9 : 8, (char **)argv);
+	return verb_main(&verb_runs, 10, (char **)argv);
 }
 
 static void store_remove(const char *directory, const char *store)

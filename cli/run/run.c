@@ -71,7 +71,7 @@ static const struct option_spec option_specs[] = {
 	{"output", 'o', "FILE", "file", "write the report to FILE, not standard error", .text = &command.output_path},
 	{"report", 0, "FILE", "file", "also write the run as a page for a browser to FILE, as tracer report does",
 	 .text = &command.page_path},
-	OPTION_SPEC_JSON,
+	OPTION_SPECS_OF_FORMAT,
 	{"table", 0, NULL, NULL, "group tasks by name instead of a tree", .choice = &command.style.view,
 	 .chosen = REPORT_TABLE},
 	{"processes", 'p', NULL, NULL, "also show processes, below their tools", .flag = &command.style.with_processes},
@@ -157,7 +157,7 @@ static int output_open(struct run *run)
 	if (run->output_path)
 		fd = user_open(&run->invoking, run->output_path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	else
-		fd = fcntl(run->options->json ? STDOUT_FILENO : STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+		fd = fcntl(run->options->format ? STDOUT_FILENO : STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0 && run->output_path)
 		return -say("tracer run: --output %s: %s", run->output_path, strerror(-fd));
 	run->output = fd < 0 ? NULL : fdopen(fd, "w");
@@ -171,9 +171,8 @@ static void report_show(struct run *run, struct store *store, const struct row_r
 	int error = report_load(&report, store, shown, true);
 
 	output_init(&output, run->output, run->options->color);
-	if (error == 0 && run->options->json)
-		error = report_write_json(&report, run->output, run->style.with_processes, false);
-	else if (error == 0)
+	run->style.format = (enum format)run->options->format;
+	if (error == 0)
 		error = report_print(&report, &output, &run->style);
 	if (!ferror(run->output))
 		source_say(store, error);

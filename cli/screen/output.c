@@ -251,10 +251,3 @@ int say(const char *format, ...)
 	free(safe);
 	return VERB_FAILED;
 }
-
-int json_print(const json_t *root)
-{
-	int result = json_dumpf(root, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
-
-	return result < 0 || fputc('\n', stdout) == EOF ? -EIO : 0;
-}

@@ -63,7 +63,3 @@ void output_flow_end(struct output_flow *flow, size_t indent);
 
 /* Prints a sanitized line to standard error. Returns VERB_FAILED. */
 int say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* Prints JSON to standard output, in pure ASCII: names cannot send escape sequences to a terminal. Returns
- * 0 or -EIO. */
-int json_print(const json_t *root);

@@ -84,15 +84,15 @@ static json_t *to_json(const struct remarks *remarks)
 	return array;
 }
 
-void remarks_show(const struct remarks *remarks, enum output_color color, bool as_json, json_t *json)
+void remarks_show(const struct remarks *remarks, enum output_color color, enum format format, json_t *json)
 {
 	struct output output;
 
 	output_init(&output, stdout, color);
 	json_object_set_new(json, "findings", to_json(remarks));
-	if (as_json)
-		json_print(json);
-	else
+	if (format == FORMAT_TABLE)
 		print(remarks, &output);
+	else
+		document_print(json_incref(json), "findings", NULL, format);
 	json_decref(json);
 }

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "cli/screen/document.h"
 #include "cli/screen/output.h"
 
 enum remark_level {
@@ -37,6 +38,6 @@ void remark_fix(struct remark *remark, const char *format, ...) __attribute__((f
 /* Whether nothing is REMARK_MISSING. */
 bool remarks_work(const struct remarks *remarks);
 
-/* Prints the remarks as text, or `as_json`, as the last member of `json`: [{"level", "topic", "text", "fix"}]. Takes
- * ownership of `json`. */
-void remarks_show(const struct remarks *remarks, enum output_color color, bool as_json, json_t *json);
+/* Prints the remarks as text, or as the last member of `json`: [{"level", "topic", "text", "fix"}]. Takes ownership of
+ * `json`. */
+void remarks_show(const struct remarks *remarks, enum output_color color, enum format format, json_t *json);

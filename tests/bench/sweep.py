@@ -144,7 +144,7 @@ def main():
         analyst, since = environment("analyst"), ("--since", f"{arguments.days}d", "--lake", lake.url)
         listed = json.loads(subprocess.run([tracer, "sweep", "--list", "--json"], check=True, capture_output=True).stdout)
         for finding in listed["findings"]:
-            measure(lake, arguments.times, finding["name"], tracer, "query", finding["name"], *since, "--csv", env=analyst)
+            measure(lake, arguments.times, finding["name"], tracer, "query", finding["name"], *since, "--format", "csv", env=analyst)
         measure(lake, arguments.times, "tracer sweep", tracer, "sweep", *since, env=analyst)
 
 

@@ -923,7 +923,7 @@ class Prices(Case):
         answer, _ = self.ask("prices", "show", *prices)
         self.assertEqual({host["host"]: (host["basis"], host["hour_micros"]) for host in answer["hosts"]},
                          {"priced": ("node", 36_000_000), "unpriced": ("none", None)})
-        focus = subprocess.run([TRACER, "cost", "--focus", "--store", self.store.path, *prices], check=True,
+        focus = subprocess.run([TRACER, "cost", "--format", "focus", "--store", self.store.path, *prices], check=True,
                                capture_output=True, text=True)
         self.assertNotIn("unpriced", focus.stdout)
         self.assertIn(note, focus.stderr)

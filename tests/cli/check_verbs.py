@@ -35,7 +35,7 @@ from testing import FIND_LEAKS, OnTerminal, run_cases, wait_until  # noqa: E402
 PRINTING = [["runs", "--all"], ["show"], ["show", "--table"], ["show", "--tools"],
             ["show", "--processes", "--all"], ["top", "--once", "--all"], ["status"], ["host"],
             ["explain", "map"], ["explain", "1000"], ["cost"], ["cost", "--by", "task"], ["prices", "show"],
-            ["query", "processes"], ["query", "runs", "--csv"]]
+            ["query", "processes"], ["query", "runs", "--format", "csv"]]
 JSON = [["runs"], ["show"], ["show", "--processes"], ["top"], ["status"], ["host"], ["explain", "1000"],
         ["doctor"], ["cost"], ["prices", "show"], ["query", "tasks"], ["query", "--list"], ["rules", "list"], ["rules", "test", "--", "bwa", "mem"]]
 WITH_STORE = [["runs"], ["show"], ["top"], ["explain", "1"], ["host"], ["failed"], ["query", "runs"]]
@@ -113,8 +113,8 @@ class Usage(Case):
                           ["top", "--period", "0"], ["explain"], ["rules"], ["rules", "x"], ["prices"], ["prices", "x"], ["prices", "check"], ["prices", "show", "x"], ["prices", "import"],
                           ["prices", "import", "x", "y"],
                           ["cost", "--by", "x"], ["cost", "--since", "x"], ["cost", "make", "--since", "1d"],
-                          ["cost", "--focus", "make"], ["cost", "--focus", "--json"], ["cost", "--centres", "x"],
-                          ["cost", "--co2", "--focus"], ["cost", "--co2", "--prices", "x"], ["cost", "--carbon-intensity", "5"],
+                          ["cost", "--format", "focus", "make"], ["cost", "--format", "x"], ["cost", "--centres", "x"],
+                          ["cost", "--co2", "--format", "focus"], ["cost", "--co2", "--prices", "x"], ["cost", "--carbon-intensity", "5"],
                           ["cost", "--co2", "--carbon-intensity", "x"], ["cost", "--co2", "--carbon-intensity", "10001"],
                           ["rules", "check"], ["rules", "test"], ["completion", "csh"], ["run"],
                           ["record"], ["record", "f", "--duration", "x"], ["record", "f", "--as", "root"], ["replay"],
@@ -871,6 +871,127 @@ class Json(Case):
             self.assertEqual(documented.keys() - seen - self.ONLY_IN_LAKES, set(), section)
 
 
+class Formats(Case):
+    """The same rows as JSON, as lines of JSON and as CSV."""
+
+    # Commands, and the array that the rows are; None: the document.
+    COMMANDS = [
+        (["runs", "--all"], "runs"), (["show"], "tasks"), (["show", "--by", "sample"], "samples"), (["failed", "LOSSY"], "failures"),
+        (["top", "--all"], "tools"), (["explain", "1000"], "explained"), (["explain", "map"], "explained"),
+        (["tune", "snakemake: Snakefile", "--set", "serial_task.least=0s", "--set", "serial_task.overlap-share=100%"], "findings"),
+        (["tune", "--right-size"], "names"), (["tune", "--trend", "snakemake: Snakefile"], "steps"), (["tune", "--list"], "findings"),
+        (["compare", "gzip", "snakemake: Snakefile"], "steps"), (["cost"], "rows"), (["cost", "make"], "rows"),
+        (["cost", "--co2", "--by", "user"], "rows"), (["cost", "--by", "host"], "rows"),
+        (["sweep", "--since", "3650d", "--set", "task_failures.least=1ms"], "findings"), (["sweep", "--by", "host"], "hosts"),
+        (["sweep", "--by", "user", "--since", "3650d", "--set", "user_jobs.least-failed-core-hours=0"], "users"),
+        (["sweep", "--list"], "findings"), (["query", "processes", "--run", "make"], "rows"), (["query", "runs"], "rows"),
+        (["query", "--list"], "queries"), (["host"], "hosts"), (["status"], "findings"), (["doctor"], "findings"), (["config", "check"], "daemons"),
+        (["lake", "check", "--lake", "http://127.0.0.1:1"], "findings"), (["prices", "show"], "hosts"), (["prices", "check", "PRICES"], None),
+        (["rules", "list"], "rules"), (["rules", "check", "RULES"], None), (["rules", "test", "bwa", "mem"], None)]
+    # Those that answer even if nothing ran.
+    WITHOUT_RUNS = ["runs", "cost", "sweep", "query runs", "prices show", "top"]
+    CHANGING = {"top", "status", "doctor"}  # from call to call
+
+    def rows(self, form, command, store=None):
+        text = self.run_tracer(*command, "--format", form, *(["--store", store] if store else [])).stdout.decode("utf-8")
+        if form == "ndjson":
+            return [json.loads(line) for line in text.splitlines()]
+        lines = text.split("\n")
+        self.assertEqual(lines.pop(), "", command)
+        self.assertEqual([line for line in lines if any(ord(letter) < 32 or 127 <= ord(letter) < 160 for letter in line)], [])
+        self.assertGreater(len(lines), 0, command)
+        header, *rows = csv.reader(lines)
+        self.assertEqual({len(row) for row in rows} - {len(header)}, set(), command)
+        self.assertEqual(len(rows), len(lines) - 1, command)  # a row is a line
+        return [header, *rows]
+
+    def flat(self, row, prefix=""):
+        """{column: its text}, unknown is empty."""
+        cells = {}
+        for name, value in row.items():
+            if isinstance(value, dict):
+                cells.update(self.flat(value, f"{prefix}{name}."))
+            elif isinstance(value, list):
+                cells[prefix + name] = json.dumps(value, separators=(",", ":"))
+            elif isinstance(value, str):
+                cells[prefix + name] = value
+            else:
+                cells[prefix + name] = "" if value is None else str(value).lower() if isinstance(value, bool) else repr(value)
+        return {name: cell for name, cell in cells.items() if not name.endswith("_escaped")}
+
+    @staticmethod
+    def is_same(cell, text):
+        try:
+            if text[:1] == "[":
+                return json.loads(cell) == json.loads(text)
+            return cell == text or float(cell) == float(text)
+        except ValueError:  # escaped again by CSV, and no formula
+            return cell.lstrip("'") == text or "\n" in text or not text.isascii() or not text.isprintable()
+
+    def check(self, command, array):
+        document = json.loads(self.run_tracer(*command, "--format", "json").stdout)
+        expected = document[array] if array else [document]
+        rows, (header, *lines) = self.rows("ndjson", command), self.rows("csv", command)
+        self.assertGreater(len(expected), 0, command)
+        self.assertEqual((len(rows), len(lines)), (len(expected), len(expected)), command)
+        if command[0] not in self.CHANGING:
+            inner = {"tools", "processes", "series"} if command[0] == "show" else set()
+            self.assertEqual(rows, [{key: value for key, value in row.items() if key not in inner} for row in expected], command)
+        for row, line in zip(rows, lines):
+            cells, shown = self.flat(row), dict(zip(header, line))
+            self.assertEqual(set(cells) - set(header) - {"samples"}, set(), command)
+            for name, cell in cells.items():
+                if command[0] not in self.CHANGING and name in shown:
+                    self.assertTrue(self.is_same(shown[name], cell), (command, name, shown[name], cell))
+
+    def test_same_rows_in_all(self):
+        runs = json.loads(self.run_tracer("runs", "--json").stdout)["runs"]
+        words = {"RULES": self.make_file("rules.yaml", b"rules: []\n"), "LOSSY": [run["id"] for run in runs if run["lost_count"]][0],
+                 "PRICES": self.make_file("prices.csv", b"AssetClass,MarketPriceHourly\nnode,0.5\n")}
+        for command, array in self.COMMANDS:
+            self.check([words.get(word, word) for word in command], array)
+
+    def test_rows_of_a_run(self):
+        document = json.loads(self.run_tracer("show", "--json", "--processes", "make").stdout)
+        for options, inner in ((["--by", "tool"], "tools"), (["--processes"], "processes")):
+            expected = [row for task in document["tasks"] for row in task[inner]]
+            self.assertEqual(self.rows("ndjson", ["show", "make", *options]), expected)
+            header, *lines = self.rows("csv", ["show", "make", *options])
+            self.assertEqual([dict(zip(header, line))["id"] for line in lines], [row["id"] for row in expected])
+
+    def test_without_rows_there_is_a_header(self):
+        empty = os.path.join(self.directory.name, "empty.db")
+        shutil.copy(self.store, empty)
+        with contextlib.closing(sqlite3.connect(empty)) as database, database:
+            for table in ("runs", "tasks", "tools", "process_rows", "hosts", "incidents"):
+                database.execute(f"DELETE FROM {table}")
+        for command, _ in self.COMMANDS:
+            if any(" ".join(command).startswith(verb) for verb in self.WITHOUT_RUNS) and "--list" not in command:
+                command = [word for word in command if word != "make"]
+                self.assertEqual(self.rows("csv", command, empty)[1:], [], command)
+                if command[0] != "cost":  # which is by task if there is a run
+                    self.assertEqual(self.rows("csv", command, empty), self.rows("csv", command)[:1], command)
+                self.assertEqual(self.rows("ndjson", command, empty), [], command)
+
+    def test_hostile_names(self):
+        store = os.path.join(self.directory.name, "hostile.db")
+        shutil.copy(self.store, store)
+        names = ["=cmd|' /C calc'!A1", "+1", "-bash", "@SUM(A1)", 'a "quoted", name', "two\nlines\r", "\x1b[2J", " padded ", "",
+                 b"\xff\x80bytes"]
+        with contextlib.closing(sqlite3.connect(store)) as database, database:
+            ids = [row[0] for row in database.execute("SELECT id FROM tasks LIMIT 10")]
+            database.execute("DELETE FROM tasks WHERE id NOT IN (SELECT id FROM tasks LIMIT 10)")
+            for task, name in zip(ids, names):
+                database.execute("UPDATE tasks SET name = CAST(? AS TEXT), run_id = (SELECT min(id) FROM runs) WHERE id = ?", (name, task))
+            run = database.execute("SELECT id FROM runs WHERE id = (SELECT min(id) FROM runs)").fetchone()[0]
+        header, *lines = self.rows("csv", ["show", f"{run & 0xffffffffffffffff:016x}"], store)
+        shown = {dict(zip(header, line))["name"] for line in lines}
+        self.assertEqual(shown, {"'=cmd|' /C calc'!A1", "'+1", "'-bash", "'@SUM(A1)", 'a "quoted", name', "two\\nlines\\r",
+                                 "\\e[2J", " padded ", "", "\\xff\\x80bytes"})
+        header, *lines = self.rows("csv", ["query", "processes", "--run", "make"])
+        self.assertIn('["tool","-t"," 2 it\'s","evil\\\\e[2J\\\\nname\\\\x80\\\\xff\\\\u{202e}"]', lines[0])
+
+
 class Watched(Case):
     """A host that is watched all the time: its runs are in the bill."""
 
@@ -978,7 +1099,7 @@ class Focus(Watched):
         prices = self.make_file("focus.csv", b"AssetClass,MarketPriceHourly,Currency\nnode,40,EUR\n")
         time = ["--since", self.SINCE, "--until", until, "--prices", prices]
         bill = json.loads(self.run_tracer("cost", "--json", *time).stdout)
-        rows = list(csv.DictReader(self.run_tracer("cost", "--focus", *time, *options).stdout.decode().splitlines()))
+        rows = list(csv.DictReader(self.run_tracer("cost", "--format", "focus", *time, *options).stdout.decode().splitlines()))
         self.assertEqual(self.MANDATORY - rows[0].keys(), set())
         self.assertGreater(len(rows), 1)
         self.assertEqual(sum(decimal.Decimal(row["BilledCost"]) for row in rows) * 10**6, bill["bill_micros"])
@@ -1053,24 +1174,18 @@ class Query(Case):
         ask = functools.partial(self.run_tracer, "query", "busiest", "--queries", site)
         self.assertRegex(ask().stdout.decode(), r"^id +cpu +cpu share +paid +program\n[0-9a-f]{16} +57\.0 s +57 % +57000\.00 +cc1plus\n")
         self.assertRegex(ask("--raw").stdout.decode(), r"\n[0-9a-f]{16} +57000000000 +0\.57 +57000000000 +cc1plus\n")
-        rows = [json.loads(line) for line in ask("--ndjson", "--least", "2s").stdout.splitlines()]
+        rows = [json.loads(line) for line in ask("--format", "ndjson", "--least", "2s").stdout.splitlines()]
         self.assertEqual([(row["cpu_ns"], row["cpu_share"], row["program"]) for row in rows][0], (57000000000, 0.57, "cc1plus"))
         self.assertEqual(json.loads(ask("--json", "--param", "least_ns=2s").stdout)["rows"], rows)
-        lines = ask("--csv", "--param=least=2s").stdout.split(b"\n")
+        lines = ask("--format=csv", "--param=least=2s").stdout.split(b"\n")
         self.assertEqual(lines[:2], [b"id,cpu_ns,cpu_share,paid_micros,program",
                                      f"{rows[0]['id']},57000000000,0.57,57000000000,cc1plus".encode()])
-        self.assertEqual((ask("--least", "1d").stdout, ask("--least", "1d", "--csv").stdout.count(b"\n")), (b"", 1))
+        self.assertEqual((ask("--least", "1d").stdout, ask("--least", "1d", "-f", "csv").stdout.count(b"\n")), (b"", 1))
         help_text = self.run_tracer("query", "busiest", "--help", f"--queries={site}").stdout.decode()
         for text in ("--least DURATION", "at least so long (1s)", "cpu_ns                   on processors", f"{site}/busiest.sql"):
             self.assertIn(text, help_text)
         self.assertRegex(self.run_tracer("query", "--list", "--queries", site).stdout.decode(), rf"busiest +T +{site}/busiest.sql")
         self.assertEqual(self.run_tracer("help", "query", "runs").stdout, self.run_tracer("query", "runs", "--help").stdout)
-
-    def test_csv_of_hostile_names(self):
-        text = self.run_tracer("query", "processes", "--run", "make", "--csv").stdout.decode("utf-8")
-        lines = list(csv.reader(text.splitlines()))
-        self.assertEqual({len(line) for line in lines}, {len(lines[0])})
-        self.assertIn("tool -t ' 2 it'\\''s' 'evil\\e[2J\\nname\\x80\\xff\\u{202e}'", lines[1])
 
     def test_what_is_broken_leaves_the_rest(self):
         site = self.site("two", bad="-- column: id id; it\nSELECT id FROM nowhere\n", good="-- column: id id; it\nSELECT id FROM runs\n",

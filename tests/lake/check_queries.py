@@ -438,7 +438,7 @@ def test_verbs_on_several_hosts(lake):
         centres = pathlib.Path(temporary, "centres.csv")
         centres.write_text("Centre,User,Cgroup,Run\nnorth,,*docker*,\nsouth,,,*a*\n", encoding="ascii")
         for arguments in (("--json",), ("--json", "--co2"), ("--json", "--by", "centre", "--centres", centres),
-                          ("--focus", "--by", "run", "--centres", centres)):
+                          ("--format", "focus", "--by", "run", "--centres", centres)):
             compare_verb(lake, store, "cost", "--since", "2020-01-01", "--until", "2030-01-01", *arguments)
         for each in runs:
             for arguments in (("--json",), ("--table",), ("--tools",)):
@@ -468,9 +468,9 @@ def test_questions_give_the_same_answers(lake):
              if question["is_query"]]
     with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
         store = shipped(lake, pathlib.Path(temporary), "snakemake")
-        host = command(TRACER, "query", "hosts", "--csv", "--store", store).split("\n")[1].split(",")[0]
+        host = command(TRACER, "query", "hosts", "--format", "csv", "--store", store).split("\n")[1].split(",")[0]
         given = {"host_samples": ["--host", host], "host_silent": ["--now", "2026-11-30"]}
-        forms = (["--ndjson"], ["--csv"], [])
+        forms = (["--format", "ndjson"], ["--format", "csv"], [])
         for index, name in enumerate(names):
             for form in forms if LONG else [forms[index % len(forms)]]:
                 compare_verb(lake, store, "query", name, *form, *given.get(name, []))
@@ -486,10 +486,10 @@ def test_a_question_of_a_site_only_reads(lake):
         (site / "mine.sql").write_text(f"{head}SELECT name, count(*) AS row_count FROM runs GROUP BY name ORDER BY name;\n")
         (site / "slow.sql").write_text(f"{head}SELECT 'x' AS name, count(*) AS row_count FROM processes a, processes b,"
                                        " processes c, processes d, processes e, processes f, processes g\n")
-        here = command(TRACER, "query", "mine", "--csv", "--queries", site, "--store", store)
+        here = command(TRACER, "query", "mine", "--format", "csv", "--queries", site, "--store", store)
         assert here.count("\n") > 2, here
         for user in ("analyst", "migrator"):
-            same(user, command(TRACER, "--lake", lake.url, "query", "mine", "--csv", "--queries", site,
+            same(user, command(TRACER, "--lake", lake.url, "query", "mine", "--format", "csv", "--queries", site,
                                env=environment(lake, user)), here)
         slow = subprocess.Popen([TRACER, "--lake", lake.url, "query", "slow", "--queries", site], env=environment(lake))
         running = "SELECT count() FROM system.processes WHERE user = 'analyst'"

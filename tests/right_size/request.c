@@ -6,7 +6,7 @@
  *   request input < LINES         a line is the bytes of an input, and pairs of the input and the memory of tasks;
  *                                 prints the request for that input, else in general, the basis (enum
  *                                 right_size_input), and of how many tasks left out it would not have sufficed
- *   request show STORE FORMAT     as tracer tune --right-size
+ *   request show STORE     as tracer tune --right-size
  */
 #include <err.h>
 #include <inttypes.h>
@@ -99,7 +99,9 @@ static int input(void)
 
 static int show(const char *path, const char *format)
 {
-	struct options options = {0};
+	struct options options = {.format = strcmp(format, "nextflow") == 0    ? RIGHT_SIZE_NEXTFLOW
+					    : strcmp(format, "snakemake") == 0 ? RIGHT_SIZE_SNAKEMAKE
+									       : FORMAT_JSON};
 	struct view view = {.options = &options};
 	struct store_error reason;
 	int error;
@@ -107,7 +109,7 @@ static int show(const char *path, const char *format)
 	output_init(&view.output, stdout, OUTPUT_COLOR_NEVER);
 	if (store_open_reader(path, &view.store, &reason) < 0)
 		errx(EXIT_FAILURE, "%s", reason.text);
-	error = right_size_show(&view, &(struct right_size_request){format, ROW_NULL, NULL}, NULL, 0);
+	error = right_size_show(&view, &(struct right_size_request){ROW_NULL, NULL}, NULL, 0);
 	store_close(view.store);
 	return error == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
