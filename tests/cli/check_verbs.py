@@ -933,8 +933,8 @@ class Formats(Case):
         expected = document[array] if array else [document]
         rows, (header, *lines) = self.rows("ndjson", command), self.rows("csv", command)
         self.assertGreater(len(expected), 0, command)
-        self.assertEqual((len(rows), len(lines)), (len(expected), len(expected)), command)
         if command[0] not in self.CHANGING:
+            self.assertEqual((len(rows), len(lines)), (len(expected), len(expected)), command)
             inner = {"tools", "processes", "series"} if command[0] == "show" else set()
             self.assertEqual(rows, [{key: value for key, value in row.items() if key not in inner} for row in expected], command)
         for row, line in zip(rows, lines):
