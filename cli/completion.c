@@ -129,7 +129,7 @@ static size_t command_find(const struct verb *verb, char **words, size_t last)
 	size_t at = 1;
 
 	for (; at < last && words[at][0] == '-'; at++) {
-		const struct option_spec *spec = options_find(verb->options, words[at]);
+		const struct option_spec *spec = option_find(verb->options, words[at]);
 
 		if (strcmp(words[at], "--") == 0)
 			return at + 1;
@@ -154,7 +154,7 @@ static int offer(const struct options *options, char **words, size_t last)
 	if (!verb)
 		return VERB_OK;
 	command = command_find(verb, words, last);
-	before = last > 1 ? options_find(verb->options, words[last - 1]) : NULL;
+	before = last > 1 ? option_find(verb->options, words[last - 1]) : NULL;
 	if (verb->takes_command && command <= last && (command < last || words[last][0] != '-')) {
 		printf(":command %zu\n", command + 1);
 	} else if (before && before->argument) {

@@ -1,8 +1,7 @@
 /* What the verbs (subcommands) of `tracer` have in common: their table and exit codes.
  *
  * A verb is one file that declares one `struct verb`: its help texts and options.
- * Option parsing, --help, shell completion and the test of the man pages are all
- * derived from it.
+ * Option parsing, --help, shell completion and man pages are all derived from it.
  */
 #pragma once
 
@@ -10,38 +9,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/option.h"
+
 enum verb_exit {
 	VERB_OK = 0,     /* answered, also if the list is empty or the news is bad */
 	VERB_FAILED = 1, /* not answered; of a verb that checks: something does not work */
 	VERB_USAGE = 2,  /* wrong usage */
-	VERB_OURS =
-		125, /* of run and record, with a command: we failed, not it; also wrong usage. These three as env(1) */
+	/* Of run and record with a command, as of env(1): */
+	VERB_OURS = 125,       /* we failed, not the command; also wrong usage */
 	VERB_CANNOT_RUN = 126, /* the command cannot be run */
 	VERB_NOT_FOUND = 127,  /* the command is not found */
 };
 
 struct options;
 struct view;
-
-struct option_spec {
-	const char *name;     /* "limit" for --limit */
-	char letter;          /* 'n' for -n, or 0 */
-	const char *argument; /* placeholder of its value in the help, NULL if it takes none */
-	const char *values;   /* for completion: words, or "file", "directory", "user" */
-	const char *help;     /* one sentence without a full stop */
-
-	/* What it sets, exactly one of these: */
-	bool *flag; /* set to true; takes no value */
-	const char **text;
-	int64_t *duration_ns; /* 90s, 15m, 2h, 3d */
-	int64_t *bytes;       /* 4096, 500M, 10G */
-	int *choice;          /* set to `chosen` or, if it takes a value, to its index in `values` */
-	int chosen;
-	int64_t *number; /* from `least` to `most` */
-	int64_t least, most;
-	int (*take)(const struct options *options, const char *value); /* returns 0 or, after a message, VERB_USAGE */
-	int common;                                                    /* OPTION_* of options.h */
-};
 
 struct verb {
 	const char *name;

@@ -83,27 +83,30 @@ void config_deinit(struct config *config)
 
 /* ---- settings that are options ------------------------------------------------------- */
 
-const struct option_rule *config_find_option(const struct option_program *program, const char *name)
+const struct option_spec *config_find_option(const struct option_program *program, const char *name)
 {
-	for (const struct option_rule *rule = program->rules; rule->name; rule++)
-		if (strcmp(rule->name, name) == 0)
-			return rule->value && !rule->no_setting ? rule : NULL;
+	for (const struct option_spec *spec = program->specs; spec->name; spec++)
+		if (strcmp(spec->name, name) == 0)
+			return spec->argument && !spec->no_setting ? spec : NULL;
 	return NULL;
 }
 
-const char *config_set_option(struct config *config, void *options, const struct option_rule *rule, const char *text,
-			      const char *source)
+int config_set_option(struct config *config, const struct option_spec *spec, const char *text, const char *source,
+		      char *ret_problem, size_t capacity)
 {
-	if (config_add(config, rule->name, text, source) < 0)
-		return "too many values, or out of memory";
-	return rule->take((char *)options + rule->at, config->value[config->count - 1].text, rule);
+	if (config_add(config, spec->name, text, source) == 0)
+		return option_set(spec, config->value[config->count - 1].text, ret_problem, capacity);
+	snprintf(ret_problem, capacity, "too many values, or out of memory");
+	return -ENOMEM;
 }
 
-int config_set_initial(struct config *config, void *options, const struct option_program *program)
+int config_set_initial(struct config *config, const struct option_program *program)
 {
-	for (const struct option_rule *rule = program->rules; rule->name; rule++)
-		if (rule->initial && !config_find(config, rule->name) &&
-		    config_set_option(config, options, rule, rule->initial, CONFIG_DEFAULT))
+	char problem[OPTION_PROBLEM_BYTES];
+
+	for (const struct option_spec *spec = program->specs; spec->name; spec++)
+		if (spec->initial && !config_find(config, spec->name) &&
+		    config_set_option(config, spec, spec->initial, CONFIG_DEFAULT, problem, sizeof(problem)) < 0)
 			return -ENOMEM;
 	return 0;
 }

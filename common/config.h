@@ -42,12 +42,12 @@ void config_deinit(struct config *config);
 /* For daemons whose settings are named like their options. */
 
 /* Returns NULL if no such option is a setting. */
-const struct option_rule *config_find_option(const struct option_program *program, const char *name);
+const struct option_spec *config_find_option(const struct option_program *program, const char *name);
 
-/* Takes a value that is not from the command line, and adds it to `config`, which its text points into. Returns NULL, or
- * what is wrong with the value. */
-const char *config_set_option(struct config *config, void *options, const struct option_rule *rule, const char *text,
-			      const char *source);
+/* Takes a value that is not from the command line, and adds it to `config`, which its text points into. Returns 0, or
+ * -EINVAL or -ENOMEM with the problem. */
+int config_set_option(struct config *config, const struct option_spec *spec, const char *text, const char *source,
+		      char *ret_problem, size_t capacity);
 
 /* The same of the initial values of all options that have no value yet. Returns 0 or -ENOMEM. */
-int config_set_initial(struct config *config, void *options, const struct option_program *program);
+int config_set_initial(struct config *config, const struct option_program *program);

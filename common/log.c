@@ -14,6 +14,7 @@
 static const char *log_program = "tracer";
 static enum log_level log_threshold = LOG_LEVEL_INFO;
 static bool log_to_journal;
+static const int journal_priorities[] = {3, 4, 6, 7}; /* of syslog(3) */
 
 /* Returns true if standard error is connected to the journal. The variable alone does not tell: a child of a
  * service inherits it but may write to a terminal or a file. It holds "device:inode" (systemd.exec(5)). */
@@ -56,7 +57,7 @@ void log_line(enum log_level level, const char *format, ...)
 		size = sizeof(raw) - 1;
 	text_escape(raw, (size_t)size, safe, sizeof(safe));
 	if (log_to_journal)
-		snprintf(prefix, sizeof(prefix), "<%d>", level);
+		snprintf(prefix, sizeof(prefix), "<%d>", journal_priorities[level]);
 	/* One write per line, so that lines of several processes do not interleave. */
 	size = snprintf(line, sizeof(line), "%s%s: %s\n", prefix, log_program, safe);
 	if (size > 0 && write(STDERR_FILENO, line, (size_t)size) < 0)

@@ -8,7 +8,9 @@
 
 #include <stdbool.h>
 
-enum log_level { LOG_LEVEL_ERROR = 3, LOG_LEVEL_WARNING = 4, LOG_LEVEL_INFO = 6, LOG_LEVEL_DEBUG = 7 };
+enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
+
+#define LOG_LEVEL_WORDS "error warning info debug"
 
 /* `program` (borrowed) is the prefix of every line. The default level is info. */
 void log_init(const char *program, enum log_level level);

@@ -30,13 +30,17 @@ int parse_number(const char *text, const struct parse_unit *units, uint64_t leas
 	return -EINVAL;
 }
 
-int parse_seconds(const char *text, uint64_t least_ns, uint64_t most_ns, uint64_t *ret_ns)
+int parse_duration(const char *text, uint64_t least_ns, uint64_t most_ns, uint64_t *ret_ns)
 {
+	const struct parse_unit *unit = parse_durations;
 	char *end;
 	double ns = strtod(text, &end) * 1e9;
 
-	if (*text < '0' || *text > '9' || *end)
+	while (unit->suffix && strcmp(end, unit->suffix) != 0)
+		unit++;
+	if (*text < '0' || *text > '9' || !unit->suffix)
 		return -EINVAL;
+	ns *= (double)unit->factor;
 	if (!(ns >= (double)least_ns && ns <= (double)most_ns))
 		return -ERANGE;
 	*ret_ns = (uint64_t)ns;

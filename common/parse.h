@@ -21,8 +21,8 @@ extern const struct parse_unit parse_durations[]; /* s, m, h, d: seconds */
 /* Digits followed by one of the units. */
 int parse_number(const char *text, const struct parse_unit *units, uint64_t least, uint64_t most, uint64_t *ret);
 
-/* A decimal fraction of seconds: "0.2". */
-int parse_seconds(const char *text, uint64_t least_ns, uint64_t most_ns, uint64_t *ret_ns);
+/* Seconds, which may be a decimal fraction, or with a unit: "0.2", "90s", "1.5h". */
+int parse_duration(const char *text, uint64_t least_ns, uint64_t most_ns, uint64_t *ret_ns);
 
 /* A name or a number; a number need not have a passwd or group entry. `*ret_gid` of a user is its
  * primary group, or the same number if it has no entry. */

@@ -66,7 +66,7 @@ static int serve(const struct options *options, struct session *session, struct 
 		.once = options->once,
 		.record_fd = -1,
 		.retention = options->retention,
-		.host_period_s = options->host_period_s,
+		.host_period_s = (uint64_t)options->host_period_s,
 		.cluster = options->cluster,
 		.ready_fd = options->ready_fd,
 	};
@@ -99,7 +99,7 @@ static int run(const struct options *options, const struct sockets *sockets)
 		goto end;
 	}
 	r = apply_begin(&(struct model_options){.rules = rules,
-						.arguments = options->arguments,
+						.arguments = (enum redact_mode)options->arguments,
 						.keep_arguments = options->keep_arguments,
 						.keep_states = !options->replay},
 			store, &model);
@@ -163,18 +163,18 @@ static int listen_and_run(const struct options *options)
 
 int main(int argc, char **argv)
 {
-	struct options options;
+	const struct options *options;
 	int status;
 
 	log_init(CORRELATOR_NAME, LOG_LEVEL_INFO);
-	int r = options_load(&options, argc, argv);
+	int r = options_load(argc, argv, &options);
 	if (r < 0) {
 		status = option_exit(r);
 	} else {
-		log_init(CORRELATOR_NAME, options.log_level);
+		log_init(CORRELATOR_NAME, (enum log_level)options->log_level);
 		signal(SIGPIPE, SIG_IGN);
-		status = listen_and_run(&options) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+		status = listen_and_run(options) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 	}
-	options_deinit(&options);
+	options_deinit();
 	return status;
 }

@@ -19,21 +19,22 @@ struct rules_directories {
 struct options {
 	const char *socket, *sampler_socket, *store, *replay, *record, *cluster;
 	struct rules_directories rules;
-	enum redact_mode arguments;
+	int arguments;              /* enum redact_mode */
 	const char *keep_arguments; /* NULL: of no program */
 	struct option_user probe, sampler, user;
 	gid_t socket_group;
 	int ready_fd;
 	struct retention_options retention;
-	uint64_t host_period_s;
+	int64_t host_period_s;
 	bool once;
-	enum log_level log_level;
+	int log_level; /* enum */
 
 	const char *file; /* NULL: the default, which need not exist */
 	bool check, show;
 	struct config config; /* owns the texts above */
 };
 
-/* Returns 0, or what option_parse() returns, also after --check and --show. Call options_deinit() in any case. */
-int options_load(struct options *options, int argc, char **argv);
-void options_deinit(struct options *options);
+/* `*ret_options` is borrowed: there is one. Returns 0, or what option_parse_program() returns, also after --check and --show.
+ * Call options_deinit() in any case. */
+int options_load(int argc, char **argv, const struct options **ret_options);
+void options_deinit(void);

@@ -29,24 +29,35 @@ enum exit_code {
 	EXIT_BUSY = 5,
 };
 
-struct options {
+#define SECOND 1000000000LL
+#define NOBODY 65534
+
+static struct options {
 	struct kernel_options kernel;
 	struct option_user user, peer;
 	gid_t group;
 	const char *socket_path, *record_path;
-	uint64_t period_ns, lease_ns, duration_ns;
+	int64_t period_ns, lease_ns, duration_ns;
 	int ready_fd;
 	bool no_pin, detach, quiet, debug;
+} options = {
+	.kernel = {.pin_dir = "/sys/fs/bpf/tracer", .ring_bytes = 16 * 1024 * 1024},
+	.user = {.uid = NOBODY, .gid = NOBODY},
+	.group = PRIVILEGE_NO_GROUP,
+	.socket_path = TRACER_RUN_DIR "/tracer.sock",
+	.period_ns = SECOND,
+	.lease_ns = 3600 * SECOND,
+	.ready_fd = -1,
 };
 
-static const char *take_ring_size(void *field, const char *text, const struct option_rule *rule)
+static const char *parse_ring_size(const struct option_spec *spec, const char *text)
 {
 	uint64_t bytes;
 
 	if (parse_number(text, parse_sizes, (uint64_t)sysconf(_SC_PAGESIZE), 1ULL << 30, &bytes) ||
 	    (bytes & (bytes - 1)))
-		return "not a power of two from one page to 1G";
-	*(uint32_t *)field = (uint32_t)bytes;
+		return "a power of two from one page to 1G";
+	options.kernel.ring_bytes = (uint32_t)bytes;
 	return NULL;
 }
 
@@ -63,54 +74,51 @@ static bool parse_cgroup(const char *text, uint64_t *ret_id)
 	return true;
 }
 
-static const char *take_ignore(void *field, const char *text, const struct option_rule *rule)
+static const char *parse_ignore(const struct option_spec *spec, const char *text)
 {
-	struct kernel_options *kernel = field;
+	struct kernel_options *kernel = &options.kernel;
 	struct ignore_key key = {0};
 	uid_t uid;
 	gid_t gid;
 
 	if (kernel->ignore_count == KERNEL_IGNORE_MAX)
-		return "too many --ignore options";
+		return "fewer values";
 	if (strncmp(text, "comm=", 5) == 0) {
 		key.kind = IGNORE_COMM;
 		strncpy(key.comm, text + 5, sizeof(key.comm) - 1);
 	} else if (strncmp(text, "uid=", 4) == 0) {
 		key.kind = IGNORE_UID;
 		if (parse_user(text + 4, &uid, &gid))
-			return "no such user";
+			return "an existing user";
 		key.number = uid;
 	} else if (strncmp(text, "cgroup=", 7) == 0) {
 		key.kind = IGNORE_CGROUP;
 		if (!parse_cgroup(text + 7, &key.number))
-			return "no such cgroup";
+			return "an existing cgroup";
 	} else {
-		return "must be uid=, comm= or cgroup= followed by a value";
+		return "uid=USER, comm=NAME or cgroup=DIR";
 	}
 	kernel->ignore[kernel->ignore_count++] = key;
 	return NULL;
 }
 
-static const char *take_device(void *field, const char *text, const struct option_rule *rule)
+static const char *parse_device(const struct option_spec *spec, const char *text)
 {
 	uint64_t major;
 
-	if (parse_number(text, parse_counts, 1, 4095, &major) || !device_majors_add(field, (uint32_t)major))
-		return "not a device major number, or too many";
+	if (parse_number(text, parse_counts, 1, 4095, &major) ||
+	    !device_majors_add(&options.kernel.devices, (uint32_t)major))
+		return "a device's major number, a few at most";
 	return NULL;
 }
 
-static const char *take_socket(void *field, const char *text, const struct option_rule *rule)
+static const char *parse_socket(const struct option_spec *spec, const char *text)
 {
 	if (strlen(text) >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
-		return "too long for the path of a socket";
-	*(const char **)field = text;
+		return "a shorter path";
+	options.socket_path = text;
 	return NULL;
 }
-
-#define AT(field) offsetof(struct options, field)
-#define SECOND 1000000000ULL
-#define NOBODY 65534
 
 static const struct option_program program = {
 	.name = "tracer-probe",
@@ -118,40 +126,36 @@ static const struct option_program program = {
 	.exit_text = "Exit status: 0 stopped by a signal or done; 1 failure; 2 usage error; 3 kernel\n"
 		     "not supported; 4 no permission; 5 pins in use by another probe.",
 	/* clang-format off */
-	.rules = (const struct option_rule[]){
-		{"socket", "PATH", "socket of the correlator (default " TRACER_RUN_DIR "/tracer.sock)",
-		 take_socket, AT(socket_path)},
-		{"peer-uid", "USER", "user that the correlator runs as (default root)",
-		 option_take_user, AT(peer)},
-		{"pin-dir", "DIR", "pin directory, in a BPF filesystem (default /sys/fs/bpf/tracer)",
-		 option_take_text, AT(kernel.pin_dir)},
-		{"no-pin", NULL, "leave nothing in the kernel on exit", option_take_flag, AT(no_pin)},
-		{"ring-size", "SIZE", "size of the ring, e.g. 4M (default 16M)",
-		 take_ring_size, AT(kernel.ring_bytes)},
-		{"period", "SECONDS", "interval between process scans (default 1)",
-		 option_take_seconds, AT(period_ns), SECOND / 20, UINT32_MAX *SECOND},
-		{"lease", "SECONDS", "how long the pins outlive the probe (default 3600)",
-		 option_take_seconds, AT(lease_ns), SECOND / 20, UINT32_MAX *SECOND},
-		{"ignore", "KIND=VALUE", "ignore uid=USER, comm=NAME or cgroup=DIR; may be repeated",
-		 take_ignore, AT(kernel)},
-		{"no-network", NULL, "do not count bytes sent and received",
-		 option_take_flag, AT(kernel.no_network)},
-		{"device-major", "N", "report who uses such devices, like GPUs; may be repeated",
-		 take_device, AT(kernel.devices)},
-		{"user", "NAME", "user to become (default nobody)", option_take_user, AT(user)},
-		{"group", "NAME", "group to keep for access to the socket",
-		 option_take_group, AT(group)},
-		{"record", "FILE", "write a recording; do not connect, do not pin",
-		 option_take_text, AT(record_path)},
-		{"duration", "SECONDS", "stop after that time",
-		 option_take_seconds, AT(duration_ns), SECOND / 20, UINT32_MAX *SECOND},
-		{"ready-fd", "N", "write '1' to this descriptor after the first scan",
-		 option_take_descriptor, AT(ready_fd)},
-		{"detach", NULL, "remove the pins and stop collecting",
-		 option_take_flag, AT(detach)},
-		{"quiet", NULL, "log warnings only", option_take_flag, AT(quiet)},
-		{"debug", NULL, "log everything", option_take_flag, AT(debug)},
-		{0}},
+	.specs = (const struct option_spec[]){
+		{"socket", 0, "PATH", NULL, "socket of the correlator (default " TRACER_RUN_DIR "/tracer.sock)",
+		 .parse = parse_socket},
+		{"peer-uid", 0, "USER", NULL, "user that the correlator runs as (default root)", .user = &options.peer},
+		{"pin-dir", 0, "DIR", NULL, "pin directory, in a BPF filesystem (default /sys/fs/bpf/tracer)",
+		 .text = &options.kernel.pin_dir},
+		{"no-pin", 0, NULL, NULL, "leave nothing in the kernel on exit", .flag = &options.no_pin},
+		{"ring-size", 0, "SIZE", NULL, "size of the ring, e.g. 4M (default 16M)", .parse = parse_ring_size},
+		{"period", 0, "TIME", NULL, "interval between process scans (default 1s)",
+		 .duration_ns = &options.period_ns, .least = SECOND / 20, .most = UINT32_MAX * SECOND},
+		{"lease", 0, "TIME", NULL, "how long the pins outlive the probe (default 1h)",
+		 .duration_ns = &options.lease_ns, .least = SECOND / 20, .most = UINT32_MAX * SECOND},
+		{"ignore", 0, "KIND=VALUE", NULL, "ignore uid=USER, comm=NAME or cgroup=DIR; may be repeated",
+		 .parse = parse_ignore},
+		{"no-network", 0, NULL, NULL, "do not count bytes sent and received",
+		 .flag = &options.kernel.no_network},
+		{"device-major", 0, "N", NULL, "report who uses such devices, like GPUs; may be repeated",
+		 .parse = parse_device},
+		{"user", 0, "NAME", NULL, "user to become (default nobody)", .user = &options.user},
+		{"group", 0, "NAME", NULL, "group to keep for access to the socket", .group = &options.group},
+		{"record", 0, "FILE", NULL, "write a recording; do not connect, do not pin",
+		 .text = &options.record_path},
+		{"duration", 0, "TIME", NULL, "stop after that time",
+		 .duration_ns = &options.duration_ns, .least = SECOND / 20, .most = UINT32_MAX * SECOND},
+		{"ready-fd", 0, "N", NULL, "write '1' to this descriptor after the first scan",
+		 .descriptor = &options.ready_fd, .most = 65535},
+		{"detach", 0, NULL, NULL, "remove the pins and stop collecting", .flag = &options.detach},
+		{"quiet", 0, NULL, NULL, "log warnings only", .flag = &options.quiet},
+		{"debug", 0, NULL, NULL, "log everything", .flag = &options.debug},
+		OPTION_SPECS_OF_DAEMON},
 	/* clang-format on */
 };
 
@@ -171,22 +175,22 @@ static int exit_code_of(int error)
 	return EXIT_FAILED;
 }
 
-static int stream_open(struct forward *forward, const struct options *options)
+static int stream_open(struct forward *forward)
 {
-	if (!options->record_path) {
-		stream_init_socket(&forward->stream, options->socket_path, options->peer.uid);
+	if (!options.record_path) {
+		stream_init_socket(&forward->stream, options.socket_path, options.peer.uid);
 		return 0;
 	}
-	int result = stream_init_file(&forward->stream, options->record_path, &forward->hello);
+	int result = stream_init_file(&forward->stream, options.record_path, &forward->hello);
 	if (result)
-		log_error("cannot write %s: %s", options->record_path, strerror(-result));
+		log_error("cannot write %s: %s", options.record_path, strerror(-result));
 	return result;
 }
 
 #define READER_SOCKET 3
 
 /* Keeps only its end of the socket and the standard descriptors, with no signal blocked. */
-static void reader_main(const struct options *options, int socket)
+static void reader_main(int socket)
 {
 	sigset_t none;
 
@@ -194,14 +198,14 @@ static void reader_main(const struct options *options, int socket)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	prctl(PR_SET_NAME, "tracer-reader"); /* so that it is not taken for another probe */
 	if (dup2(socket, READER_SOCKET) == READER_SOCKET && close_range(READER_SOCKET + 1, ~0U, 0) == 0 &&
-	    sandbox_enter_reader(options->user.uid, options->user.gid) == 0)
+	    sandbox_enter_reader(options.user.uid, options.user.gid) == 0)
 		arguments_serve(READER_SOCKET);
 	_exit(EXIT_FAILED);
 }
 
 /* Called before anything is open that the reader does not need. Returns its socket, or -1: the arguments
  * of processes that are already running then stay unknown. It ends when the socket is closed. */
-static int reader_start(const struct options *options)
+static int reader_start(void)
 {
 	int ends[2];
 
@@ -209,7 +213,7 @@ static int reader_start(const struct options *options)
 		return -1;
 	pid_t pid = fork();
 	if (pid == 0)
-		reader_main(options, ends[1]);
+		reader_main(ends[1]);
 	close(ends[1]);
 	if (pid > 0)
 		return ends[0];
@@ -218,27 +222,27 @@ static int reader_start(const struct options *options)
 	return -1;
 }
 
-static int probe_main(const struct options *options)
+static int probe_main(void)
 {
 	struct kernel kernel;
 	static struct forward forward;
-	int reader = reader_start(options);
-	int result = kernel_open(&kernel, &options->kernel);
+	int reader = reader_start();
+	int result = kernel_open(&kernel, &options.kernel);
 
 	if (result)
 		return exit_code_of(result);
 	kernel.source.arguments_fd = reader;
 	malloc_trim(0); /* libbpf has read the kernel's whole BTF */
 	forward.source = &kernel.source;
-	forward.period_ns = options->period_ns;
-	forward.lease_ns = options->lease_ns;
-	forward.ready_fd = options->ready_fd;
-	if (options->duration_ns)
-		forward.until_boot_ns = clock_boot_ns() + options->duration_ns;
+	forward.period_ns = (uint64_t)options.period_ns;
+	forward.lease_ns = (uint64_t)options.lease_ns;
+	forward.ready_fd = options.ready_fd;
+	if (options.duration_ns)
+		forward.until_boot_ns = clock_boot_ns() + (uint64_t)options.duration_ns;
 	forward_fill_hello(&forward);
-	int code = stream_open(&forward, options) ? EXIT_FAILED : EXIT_OK;
+	int code = stream_open(&forward) ? EXIT_FAILED : EXIT_OK;
 	if (!code)
-		code = exit_code_of(sandbox_enter(options->user.uid, options->user.gid, options->group));
+		code = exit_code_of(sandbox_enter(options.user.uid, options.user.gid, options.group));
 	if (!code)
 		code = exit_code_of(forward_run(&forward));
 	stream_deinit(&forward.stream);
@@ -248,19 +252,10 @@ static int probe_main(const struct options *options)
 
 int main(int argc, char **argv)
 {
-	struct options options = {
-		.kernel = {.pin_dir = "/sys/fs/bpf/tracer", .ring_bytes = 16 * 1024 * 1024},
-		.user = {.uid = NOBODY, .gid = NOBODY},
-		.group = PRIVILEGE_NO_GROUP,
-		.socket_path = TRACER_RUN_DIR "/tracer.sock",
-		.period_ns = SECOND,
-		.lease_ns = 3600 * SECOND,
-		.ready_fd = -1,
-	};
 	sigset_t signals;
 
 	log_init(program.name, LOG_LEVEL_INFO);
-	int result = option_parse(&program, &options, argc, argv, NULL);
+	int result = option_parse_program(&program, argc, argv, NULL, NULL);
 	if (result)
 		return option_exit(result);
 	if (options.quiet || options.debug)
@@ -276,5 +271,5 @@ int main(int argc, char **argv)
 	sigaddset(&signals, SIGINT);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	signal(SIGPIPE, SIG_IGN); /* a write that nobody reads fails, but does not end the probe */
-	return probe_main(&options);
+	return probe_main();
 }

@@ -22,30 +22,27 @@
 #define TICK_NS UINT64_C(10000000)
 #define EXIT_NO_DEVICE 3
 
-struct options {
+static struct options {
 	const char *socket;
-	uint64_t period_ns;
-	uint64_t duration_ns;
-	enum log_level log_level;
-};
-
-#define AT(field) offsetof(struct options, field)
+	int64_t period_ns;
+	int64_t duration_ns;
+	int log_level; /* enum */
+} options = {.period_ns = 500000000, .log_level = LOG_LEVEL_INFO};
 
 static const struct option_program program = {
 	.name = "tracer-sampler-nvidia",
 	.purpose = "Reports what NVIDIA GPUs do for each process to tracer-correlator.",
 	.exit_text = "Exit status: 0 stopped, 1 failure, 2 usage error, 3 no driver or no device.",
 	/* clang-format off */
-	.rules = (const struct option_rule[]){
-		{"socket", "PATH", "the correlator's socket for samplers\n(default " TRACER_RUN_DIR "/sampler.sock)",
-		 option_take_text, AT(socket)},
-		{"period", "SECONDS", "interval between samples (default 0.5)",
-		 option_take_seconds, AT(period_ns), 200000000, 5000000000},
-		{"duration", "SECONDS", "stop after this time",
-		 option_take_seconds, AT(duration_ns), 0, INT64_MAX},
-		{"log-level", "LEVEL", "error, warning, info (default) or debug",
-		 option_take_log_level, AT(log_level)},
-		{0}},
+	.specs = (const struct option_spec[]){
+		{"socket", 0, "PATH", NULL, "the correlator's socket for samplers (default " TRACER_RUN_DIR "/sampler.sock)",
+		 .text = &options.socket},
+		{"period", 0, "TIME", NULL, "interval between samples (default 0.5s)",
+		 .duration_ns = &options.period_ns, .least = 200000000, .most = 5000000000},
+		{"duration", 0, "TIME", NULL, "stop after this time", .duration_ns = &options.duration_ns},
+		{"log-level", 0, "LEVEL", LOG_LEVEL_WORDS, "error, warning, info (default) or debug",
+		 .choice = &options.log_level},
+		OPTION_SPECS_OF_DAEMON},
 	/* clang-format on */
 };
 
@@ -123,7 +120,7 @@ static void sleep_until(uint64_t boot_ns)
 	ppoll(NULL, 0, &left, NULL); /* a signal ends it */
 }
 
-static void sample_until_stopped(const struct options *options, struct nvidia *nvidia)
+static void sample_until_stopped(struct nvidia *nvidia)
 {
 	const char *driver = nvidia_driver(nvidia);
 	const struct wire_message hello = {
@@ -132,10 +129,11 @@ static void sample_until_stopped(const struct options *options, struct nvidia *n
 			    .name = {.data = KIND, .size = sizeof(KIND) - 1},
 			    .driver = {.data = driver, .size = (uint32_t)strlen(driver)}},
 	};
-	struct link link = {.path = options->socket ? options->socket : TRACER_RUN_DIR "/sampler.sock", .fd = -1};
+	struct link link = {.path = options.socket ? options.socket : TRACER_RUN_DIR "/sampler.sock", .fd = -1};
+	uint64_t period_ns = (uint64_t)options.period_ns, duration_ns = (uint64_t)options.duration_ns;
 	uint64_t began_ns = clock_boot_ns(), next_ns = began_ns;
 
-	while (!is_stopped && (options->duration_ns == 0 || next_ns - began_ns <= options->duration_ns)) {
+	while (!is_stopped && (duration_ns == 0 || next_ns - began_ns <= duration_ns)) {
 		struct round round = {.link = &link, .boot_ns = clock_boot_ns()};
 
 		if (link_open(&link, &hello)) {
@@ -143,8 +141,7 @@ static void sample_until_stopped(const struct options *options, struct nvidia *n
 			link_send(&link);
 		}
 		ready_notify_alive(round.boot_ns);
-		next_ns = next_ns + options->period_ns > round.boot_ns ? next_ns + options->period_ns
-								       : round.boot_ns + options->period_ns;
+		next_ns = next_ns + period_ns > round.boot_ns ? next_ns + period_ns : round.boot_ns + period_ns;
 		sleep_until(next_ns);
 	}
 	link_close(&link);
@@ -152,15 +149,14 @@ static void sample_until_stopped(const struct options *options, struct nvidia *n
 
 int main(int argc, char **argv)
 {
-	struct options options = {.period_ns = 500000000, .log_level = LOG_LEVEL_INFO};
 	struct nvidia *nvidia;
 
 	log_init(program.name, LOG_LEVEL_INFO);
-	int r = option_parse(&program, &options, argc, argv, NULL);
+	int r = option_parse_program(&program, argc, argv, NULL, NULL);
 
 	if (r < 0)
 		return option_exit(r);
-	log_init(program.name, options.log_level);
+	log_init(program.name, (enum log_level)options.log_level);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGTERM, stop);
 	signal(SIGINT, stop);
@@ -168,7 +164,7 @@ int main(int argc, char **argv)
 	if (!nvidia)
 		return EXIT_NO_DEVICE;
 	ready_notify_manager();
-	sample_until_stopped(&options, nvidia);
+	sample_until_stopped(nvidia);
 	nvidia_close(nvidia);
 	return EXIT_SUCCESS;
 }

@@ -8,47 +8,46 @@
 #include "common/parse.h"
 #include "tests/suite.h"
 
-struct options {
+static struct options {
 	bool flag;
 	const char *text;
-	uint64_t number, bytes, period_ns;
-	int fd;
+	int64_t number, bytes, period_ns, age_ns;
+	int fd, level;
 	struct option_user user;
 	gid_t group;
-	enum log_level level;
-};
+} options;
 
-static const char *take_parameter(void *field, const char *text, const struct option_rule *rule)
+static const char *parse_parameter(const struct option_spec *spec, const char *text)
 {
-	*(const char **)field = rule->parameter;
-	return strcmp(text, "bad") == 0 ? "that is bad" : NULL;
+	options.text = spec->parameter;
+	return strcmp(text, "bad") == 0 ? "what is good" : NULL;
 }
-
-#define AT(field) offsetof(struct options, field)
 
 static const struct option_program program = {
 	.name = "daemon",
 	.purpose = "Does nothing.",
 	.exit_text = "Exit status: 0.",
-	.rules = (const struct option_rule[]){{"flag", NULL, "a flag", option_take_flag, AT(flag)},
-					      {"text", "TEXT", "a text", option_take_text, AT(text)},
-					      {"number", "N", "a number", option_take_number, AT(number), 2, 10},
-					      {"size", "SIZE", "bytes", option_take_size, AT(bytes), 0, INT64_MAX},
-					      {"period", "SECONDS", "a time\nthat goes by", option_take_seconds,
-					       AT(period_ns), 50000000, 10000000000},
-					      {"fd", "N", "a descriptor", option_take_descriptor, AT(fd)},
-					      {"user", "USER", "a user", option_take_user, AT(user)},
-					      {"group", "GROUP", "a group", option_take_group, AT(group)},
-					      {"log-level", "LEVEL", "a level", option_take_log_level, AT(level)},
-					      {"a-very-long-name", "PARAMETER", "its own", take_parameter, AT(text),
-					       .parameter = "given"},
-					      {0}},
+	/* clang-format off */
+	.specs = (const struct option_spec[]){
+		{"flag", 0, NULL, NULL, "a flag", .flag = &options.flag},
+		{"text", 't', "TEXT", NULL, "a text", .text = &options.text},
+		{"number", 0, "N", NULL, "a number", .number = &options.number, .least = 2, .most = 10},
+		{"size", 0, "SIZE", NULL, "bytes", .bytes = &options.bytes},
+		{"period", 0, "TIME", NULL, "a time that goes by so slowly that it needs more than a line of the help",
+		 .duration_ns = &options.period_ns, .least = 50000000, .most = 10000000000, .initial = "1s"},
+		{"age", 0, "TIME", NULL, "a time without bounds", .duration_ns = &options.age_ns},
+		{"fd", 0, "N", NULL, "a descriptor", .descriptor = &options.fd, .most = 65535},
+		{"user", 0, "USER", NULL, "a user", .user = &options.user},
+		{"group", 0, "GROUP", NULL, "a group", .group = &options.group},
+		{"log-level", 0, "LEVEL", LOG_LEVEL_WORDS, "a level", .choice = &options.level},
+		{"a-very-long-name", 0, "PARAMETER", NULL, "its own", .parse = parse_parameter, .parameter = "given"},
+		OPTION_SPECS_OF_DAEMON},
+	/* clang-format on */
 };
 
-static struct options options;
 static char said[4096]; /* standard output and error */
 
-/* Returns option_parse() of these words, split at spaces. */
+/* Returns option_parse_program() of these words, split at spaces. */
 static int parse(const char *line)
 {
 	static char words[256]; /* static: the parsed texts point into it */
@@ -64,7 +63,7 @@ static int parse(const char *line)
 	dup2(pipe_ends[1], 2);
 	close(pipe_ends[1]);
 	options = (struct options){.fd = -1};
-	int result = option_parse(&program, &options, argc, argv, NULL);
+	int result = option_parse_program(&program, argc, argv, NULL, NULL);
 	fflush(stdout);
 	for (int i = 0; i < 2; i++) {
 		dup2(kept[i], i + 1);
@@ -78,13 +77,14 @@ static int parse(const char *line)
 
 TEST(every_kind_goes_to_its_field)
 {
-	ck_assert_int_eq(parse("--flag --text=word --number 10 --size 3M --period 0.25 --fd 7 "
+	ck_assert_int_eq(parse("--flag --text=word --number 10 --size 3M --period 0.25 --age 1.5h --fd 7 "
 			       "--user root --group 0 --log-level debug"),
 			 0);
 	ck_assert(options.flag);
-	ck_assert_uint_eq(options.number, 10);
-	ck_assert_uint_eq(options.bytes, 3 << 20);
-	ck_assert_uint_eq(options.period_ns, 250000000);
+	ck_assert_int_eq(options.number, 10);
+	ck_assert_int_eq(options.bytes, 3 << 20);
+	ck_assert_int_eq(options.period_ns, 250000000);
+	ck_assert_int_eq(options.age_ns, 5400 * 1000000000LL);
 	ck_assert_int_eq(options.fd, 7);
 	ck_assert_str_eq(options.user.name, "root");
 	ck_assert_uint_eq(options.user.uid, 0);
@@ -100,33 +100,36 @@ TEST(every_kind_goes_to_its_field)
 TEST(errors_are_one_line)
 {
 	static const char *const wrong[][2] = {
-		{"--number 1", "--number 1: not a number in the valid range"},
-		{"--number 11", "not a number in the valid range"},
-		{"--number -3", "not a number in the valid range"},
-		{"--number 3x", "not a number in the valid range"},
-		{"--number 99999999999999999999", "not a number in the valid range"},
-		{"--size 1T", "--size 1T: not a size"},
-		{"--size 99999999999G", "not a size"},
-		{"--size K", "not a size"},
-		{"--period 0.01", "--period 0.01: not a number of seconds"},
-		{"--period 11", "not a number of seconds"},
-		{"--period nan", "not a number of seconds"},
-		{"--period -1", "not a number of seconds"},
-		{"--period 1s", "not a number of seconds"},
-		{"--fd -1", "--fd -1: not a file descriptor"},
-		{"--fd 65536", "not a file descriptor"},
-		{"--user no-such-user", "no such user"},
-		{"--user -1", "no such user"},
-		{"--user 4294967295", "no such user"},
-		{"--group no-such-group", "no such group"},
-		{"--log-level loud", "expected error, warning, info or debug"},
-		{"--a-very-long-name bad", "that is bad"},
-		{"--unknown", "--unknown: unknown option"},
-		{"--flag=1", "unknown option, or it takes no value"},
-		{"--text", "--text: a value is missing"},
-		{"-x", "unknown option"},
-		{"word", "word: unexpected argument"},
-		{"--user root\nroot", "--user root\\nroot: no such user"},
+		{"--number 1", "--number takes 2 to 10, not '1'"},
+		{"--number 11", "not '11'"},
+		{"--number -3", "not '-3'"},
+		{"--number 3x", "not '3x'"},
+		{"--number 99999999999999999999", "2 to 10, not"},
+		{"--size 1T", "--size takes bytes, or 500M or 10G, not '1T'"},
+		{"--size 99999999999G", "--size takes bytes"},
+		{"--size K", "--size takes bytes"},
+		{"--period 0.01", "--period takes 0.05s to 10s, not '0.01'"},
+		{"--period 1m", "to 10s, not '1m'"},
+		{"--period nan", "not 'nan'"},
+		{"--period -1", "not '-1'"},
+		{"--period 1y", "not '1y'"},
+		{"--age 99999999999d", "--age takes 90s, 15m, 2h or 3d, not '99999999999d'"},
+		{"--fd -1", "--fd takes 0 to 65535, not '-1'"},
+		{"--fd 65536", "not '65536'"},
+		{"--user no-such-user", "--user takes a user's name or number, not 'no-such-user'"},
+		{"--user -1", "not '-1'"},
+		{"--user 4294967295", "not '4294967295'"},
+		{"--group no-such-group", "--group takes a group's name or number, not 'no-such-group'"},
+		{"--log-level loud", "--log-level takes one of error warning info debug, not 'loud'"},
+		{"--a-very-long-name bad", "takes what is good, not 'bad'"},
+		{"--unknown", "unknown option --unknown;"},
+		{"--unknown=1", "unknown option --unknown=1;"},
+		{"--flag=1", "--flag takes no value;"},
+		{"--text", "--text needs a value: --text TEXT;"},
+		{"-t", "--text needs a value: --text TEXT;"},
+		{"-x", "unknown option -x;"},
+		{"word", "unexpected argument 'word';"},
+		{"--user root\nroot", "not 'root\\nroot'"},
 	};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -143,19 +146,22 @@ TEST(help_has_every_option)
 	ck_assert_str_eq(said, "Usage: daemon [OPTION...]\n"
 			       "Does nothing.\n"
 			       "\n"
-			       "  --flag              a flag\n"
-			       "  --text TEXT         a text\n"
-			       "  --number N          a number\n"
-			       "  --size SIZE         bytes\n"
-			       "  --period SECONDS    a time\n"
-			       "                      that goes by\n"
-			       "  --fd N              a descriptor\n"
-			       "  --user USER         a user\n"
-			       "  --group GROUP       a group\n"
-			       "  --log-level LEVEL   a level\n"
-			       "  --a-very-long-name PARAMETER\n"
-			       "                      its own\n"
-			       "  --help, --version\n"
+			       "Options:\n"
+			       "      --flag              a flag\n"
+			       "  -t, --text TEXT         a text\n"
+			       "      --number N          a number\n"
+			       "      --size SIZE         bytes\n"
+			       "      --period TIME       a time that goes by so slowly that it needs more than\n"
+			       "                          a line of the help (default 1s)\n"
+			       "      --age TIME          a time without bounds\n"
+			       "      --fd N              a descriptor\n"
+			       "      --user USER         a user\n"
+			       "      --group GROUP       a group\n"
+			       "      --log-level LEVEL   a level\n"
+			       "      --a-very-long-name PARAMETER\n"
+			       "                          its own\n"
+			       "      --help              print this help\n"
+			       "      --version           print the version\n"
 			       "\n"
 			       "Exit status: 0.\n");
 	ck_assert_int_eq(parse("--version"), -ECANCELED);

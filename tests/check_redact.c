@@ -227,7 +227,6 @@ TEST(test_several)
 
 TEST(test_modes)
 {
-	enum redact_mode mode = REDACT_FULL;
 	uint32_t count;
 	char *text = redact(REDACT_FULL, "p|--password=a|x", &count);
 
@@ -238,13 +237,6 @@ TEST(test_modes)
 	ck_assert_str_eq(text, "p");
 	ck_assert_uint_eq(count, 2);
 	free(text);
-	ck_assert_int_eq(redact_mode_parse("program-only", &mode), 0);
-	ck_assert_int_eq(mode, REDACT_PROGRAM_ONLY);
-	ck_assert_int_eq(redact_mode_parse("redacted", &mode), 0);
-	ck_assert_int_eq(mode, REDACT_SECRETS);
-	ck_assert_int_eq(redact_mode_parse("full", &mode), 0);
-	ck_assert_int_eq(redact_mode_parse("Full", &mode), -EINVAL);
-	ck_assert_int_eq(mode, REDACT_FULL);
 }
 
 TEST(test_needed)

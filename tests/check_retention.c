@@ -160,7 +160,7 @@ static int expire_by_age(int days)
 
 static int expire_by_size(int64_t bytes_most)
 {
-	return expire(retention_by_size, (struct retention_options){0, (uint64_t)bytes_most, directory});
+	return expire(retention_by_size, (struct retention_options){0, bytes_most, directory});
 }
 
 /* Losses of kind "unsent", as readers and the lake see them. */

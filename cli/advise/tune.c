@@ -39,7 +39,7 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPECS_OF_SAMPLES,
 	{"right-size", 0, NULL, NULL, "print the memory and cores to request for tasks, by name", .flag = &right_size},
 	{"input-size", 0, "BYTES", NULL, "with --right-size: also for an input of that size, such as 10G",
-	 .bytes = &input_bytes},
+	 .bytes = &input_bytes, .least = 1},
 	{"trend", 0, "NAME", "run", "show where the runs of that name became slower or faster", .text = &trend},
 	{"set", 0, "FINDING.PARAMETER=VALUE", NULL, "set a threshold, such as serial_task.least=1m", .take = set_take},
 	OPTION_SPEC_NAMES(&names_path),

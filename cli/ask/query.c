@@ -45,7 +45,7 @@ static const struct option_spec option_specs[] = {
 /* Whether the next word is this option's value. Unknown options are taken for parameters of a question. */
 static bool takes_next(const char *word)
 {
-	const struct option_spec *spec = options_find(option_specs, word);
+	const struct option_spec *spec = option_find(option_specs, word);
 
 	if (strchr(word, '=') || strcmp(word, "--") == 0)
 		return false;

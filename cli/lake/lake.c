@@ -19,7 +19,8 @@ static struct lake_verb {
 } lake = {.layout = -1};
 
 static const struct option_spec option_specs[] = {
-	{"lake", 0, "URL", NULL, "the lake (else $TRACER_LAKE, else lake.url of lake.yaml)", .common = OPTION_LAKE},
+	{"lake", 0, "URL", NULL, "the lake (else $TRACER_LAKE, else lake.url of lake.yaml)",
+	 .text = &options_given.lake_url},
 	{"login", 0, "NAME", NULL, "log in as NAME: migrator for init and migrate, else analyst", .text = &lake.login},
 	{"layout", 0, "LAYOUT", "one-node shards cluster", "init: one-node (the default), shards or cluster",
 	 .choice = &lake.layout},

@@ -135,7 +135,7 @@ static int record_main(const struct options *options)
 		return has_command ? VERB_OURS : VERB_FAILED;
 	if (has_command)
 		return record_command(options, probe, &user);
-	snprintf(seconds, sizeof(seconds), "%lld", (long long)(duration_ns / 1000000000));
+	snprintf(seconds, sizeof(seconds), "%.9g", (double)duration_ns / 1e9);
 	return record_host(probe, options->operands[0], duration_ns > 0 ? seconds : NULL);
 }
 

@@ -31,20 +31,6 @@ static uint32_t redaction_write(const struct redaction *redaction, char *out, si
 
 /* ---- interface ---- */
 
-int redact_mode_parse(const char *text, enum redact_mode *ret_mode)
-{
-	static const char *const names[] = {
-		[REDACT_FULL] = "full", [REDACT_SECRETS] = "redacted", [REDACT_PROGRAM_ONLY] = "program-only"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (strcmp(text, names[i]) == 0) {
-			*ret_mode = (enum redact_mode)i;
-			return 0;
-		}
-	}
-	return -EINVAL;
-}
-
 bool redact_is_needed(const struct secrets *secrets, enum redact_mode mode, const char *argv, size_t size, bool cut)
 {
 	return size > 0 && (mode == REDACT_PROGRAM_ONLY ||

@@ -15,12 +15,10 @@ enum redact_mode {
 	REDACT_PROGRAM_ONLY, /* arguments: program-only -- only argv[0] is kept */
 };
 
+#define REDACT_MODE_WORDS "full redacted program-only" /* of enum redact_mode */
 #define REDACT_MARK "[redacted]"
 
 struct secrets;
-
-/* Parses the text form ("full", "redacted", "program-only"). Returns 0 or -EINVAL. */
-int redact_mode_parse(const char *text, enum redact_mode *ret_mode);
 
 /* Copies the NUL-separated arguments `argv` (`size` bytes with the last NUL) to a new
  * NUL-separated buffer, which the caller frees. Arguments may hold any bytes and are

@@ -210,7 +210,7 @@ bool retention_by_age(struct retention *retention, const struct retention_now *n
 /* Returns the bytes to delete; 0 or less if the store is small enough. */
 static int64_t excess_bytes(const struct retention *retention)
 {
-	int64_t most = (int64_t)retention->options.bytes_max;
+	int64_t most = retention->options.bytes_max;
 
 	if (retention->by_size.is_under_way)
 		most -= most / SLACK_PART;

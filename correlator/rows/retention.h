@@ -19,7 +19,7 @@
 
 struct retention_options {
 	int64_t days;        /* 0: keep forever */
-	uint64_t bytes_max;  /* size of the store; 0: no limit */
+	int64_t bytes_max;   /* size of the store; 0: no limit */
 	const char *shipper; /* directory of its status file */
 };
 

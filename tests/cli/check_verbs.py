@@ -207,7 +207,7 @@ class Usage(Case):
             described = re.findall(r"^(?:\*-(\S)\*, )?\*--([a-z-]+)\*(?: _([A-Z.=]+)_)?\n((?:\t.*\n)+)",
                                    section, re.M)
             help_text = self.run_tracer(verb, "--help").stdout.decode()
-            options = help_text.split("Options:\n")[1].split("\n\n")[0] + "\n"
+            options = re.sub(r"\n {26}(?=\S)", " ", help_text.split("Options:\n")[1].split("\n\n")[0]) + "\n"
             offered = re.findall(r"^ {2}(?:-(\S), |    )--([a-z-]+)(?: ([A-Z.=]+))?\s+(.*)\n", options, re.M)
             self.assertEqual([option[:3] for option in described], [option[:3] for option in offered], verb)
             for (*_, documented), (*_, helped) in zip(described, offered):
@@ -716,14 +716,14 @@ class Config(Case):
         ("\nonce: true\n", None, {}, "/etc/tracer/correlator.yaml:2: unknown setting once"),
         ("retain: [1]\n", None, {}, "/etc/tracer/correlator.yaml:1: retain: expected text, found a list"),
         ("rules: [[a]]\n", None, {}, "/etc/tracer/correlator.yaml:1: rules: expected text, found a list"),
-        ("arguments: all\n", None, {}, "correlator.yaml:1: arguments: all: expected full, redacted or program-only"),
+        ("arguments: all\n", None, {}, "correlator.yaml:1: arguments takes one of full redacted program-only, not 'all'"),
         ("arguments: program-only\nkeep-arguments: bwa,samtools\n", None, {}, None),
         ("keep-arguments: bwa\n", None, {}, "keep-arguments is only for arguments: program-only"),
         ("arguments: program-only\nkeep-arguments: /usr/bin/bwa\n", None, {},
-         "correlator.yaml:2: keep-arguments: /usr/bin/bwa: expected file names of programs, separated by commas"),
-        ("arguments: program-only\nkeep-arguments: bwa,,x\n", None, {}, "expected file names of programs"),
+         "correlator.yaml:2: keep-arguments takes file names of programs, separated by commas, not '/usr/bin/bwa'"),
+        ("arguments: program-only\nkeep-arguments: bwa,,x\n", None, {}, "keep-arguments takes file names of programs"),
         ("retain: 1\nretain: 2\n", None, {}, "/etc/tracer/correlator.yaml:2:"),
-        (None, None, {"TRACER_CORRELATOR_STORE_MAX": "x"}, "TRACER_CORRELATOR_STORE_MAX: store-max: x: not a size"),
+        (None, None, {"TRACER_CORRELATOR_STORE_MAX": "x"}, "TRACER_CORRELATOR_STORE_MAX: store-max takes bytes, or 500M or 10G, not 'x'"),
         (None, "lake: {uri: 'https://lake'}\n", {}, "/etc/tracer/shipper.yaml:1: unknown setting lake.uri"),
         (None, SHIPPER, {"TRACER_SHIPPER_SEND_ROWS": "many"}, 'TRACER_SHIPPER_SEND_ROWS: send.rows: "many" is not a number'),
         (None, SHIPPER, {"TRACER_SHIPPER_LAKE_URL": "ftp://lake"}, "tracer-shipper: lake.url ftp://lake must begin with https:// (or http://)"),
