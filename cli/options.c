@@ -131,6 +131,6 @@ void options_print_help(FILE *file, const struct verb *verb)
 		fprintf(flow.inner.file, "\nExamples:\n%s\n", verb->examples);
 	fprintf(flow.inner.file, "\nExit status: %s.\n",
 		verb->takes_command ? "that of COMMAND; 125, 126 and 127 as of env(1)"
-				    : "0 answered, 1 not answered, 2 wrong usage");
+				    : "0 answered, 1 not answered, 2 wrong usage; see tracer(1)");
 	output_flow_end(&flow, 4);
 }

@@ -64,9 +64,9 @@ static const struct option_program program = {
 		 .initial = TRACER_STATE_DIR "/tracer.db"},
 		{"rules", 0, "DIR", NULL, "additional rules, *.yaml; may be repeated", .parse = parse_rules,
 		 .initial = TRACER_CONFIG_DIR "/rules.d"},
-		{"arguments", 0, "MODE", REDACT_MODE_WORDS, "full, redacted or program-only",
+		{"arguments", 0, "MODE", REDACT_MODE_WORDS, "how to store command lines: full, redacted or program-only",
 		 .choice = &options.arguments, .initial = "redacted"},
-		{"keep-arguments", 0, "PROGRAMS", NULL, "program-only: file names, separated by commas, of programs "
+		{"keep-arguments", 0, "PROGRAMS", NULL, "with program-only: file names, separated by commas, of programs "
 		 "whose arguments are kept, redacted", .parse = parse_programs},
 		{"probe-user", 0, "USER", NULL, "accept a probe of this user, besides root and the user of "
 		 "the correlator (default nobody)", .user = &options.probe},
@@ -93,7 +93,7 @@ static const struct option_program program = {
 		 .text = &options.record, .no_setting = true},
 		{"ready-fd", 0, "N", NULL, "write '1' to this descriptor when listening",
 		 .descriptor = &options.ready_fd, .most = 65535, .no_setting = true},
-		{"log-level", 0, "LEVEL", LOG_LEVEL_WORDS, "error, warning, info or debug",
+		{"log-level", 0, "LEVEL", LOG_LEVEL_WORDS, "least level to log: error, warning, info or debug",
 		 .choice = &options.log_level, .initial = "info"},
 		OPTION_SPECS_OF_DAEMON},
 	/* clang-format on */

@@ -40,7 +40,7 @@ static const struct option_program program = {
 		{"period", 0, "TIME", NULL, "interval between samples (default 0.5s)",
 		 .duration_ns = &options.period_ns, .least = 200000000, .most = 5000000000},
 		{"duration", 0, "TIME", NULL, "stop after this time", .duration_ns = &options.duration_ns},
-		{"log-level", 0, "LEVEL", LOG_LEVEL_WORDS, "error, warning, info (default) or debug",
+		{"log-level", 0, "LEVEL", LOG_LEVEL_WORDS, "least level to log: error, warning, info (default) or debug",
 		 .choice = &options.log_level},
 		OPTION_SPECS_OF_DAEMON},
 	/* clang-format on */

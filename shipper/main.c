@@ -89,7 +89,7 @@ static const struct option_program program = {
 		 .parse = parse_setting, .parameter = "store"},
 		{"state", 0, "DIR", NULL, "cursor, status and quarantined batches; must be writable "
 		 "(default " TRACER_STATE_DIR "-shipper)", .parse = parse_setting, .parameter = "state"},
-		{"sink", 0, "NAME", NULL, "clickhouse (default) or ndjson", .parse = parse_setting, .parameter = "sink"},
+		{"sink", 0, "NAME", NULL, "where to send rows: clickhouse (default) or ndjson", .parse = parse_setting, .parameter = "sink"},
 		{"lake", 0, "URL", NULL, "the lake: https://HOST:PORT", .parse = parse_setting, .parameter = "lake.url"},
 		{"insecure-http", 0, NULL, NULL, "send in clear text to an http:// URL that is not this host",
 		 .parse = parse_setting, .parameter = "lake.insecure-http"},
@@ -109,7 +109,7 @@ static const struct option_program program = {
 		{"user", 0, "USER", NULL, "become this user first", .user = &options.user},
 		{"ready-fd", 0, "N", NULL, "write '1' to this descriptor when ready",
 		 .descriptor = &options.shipper.ready_fd, .most = 65535},
-		{"log-level", 0, "LEVEL", LOG_LEVEL_WORDS, "error, warning, info (default) or debug",
+		{"log-level", 0, "LEVEL", LOG_LEVEL_WORDS, "least level to log: error, warning, info (default) or debug",
 		 .choice = &options.log_level},
 		OPTION_SPECS_OF_DAEMON},
 	/* clang-format on */
