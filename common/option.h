@@ -45,10 +45,9 @@ struct option_spec {
 	/* Called with the context of option_parse(). Returns 0 or what ends the parsing, after a message. */
 	int (*take)(const struct options *options, const char *value);
 
-	const char
-		*initial; /* a daemon's value if nothing sets it (config_set_initial()), named in the help; or NULL */
 	const char *parameter; /* for `parse` */
-	bool no_setting;       /* on a command line only, see common/config.h */
+	const char *initial;   /* of a daemon's setting, named in the help; NULL: none. See common/config.h */
+	bool no_setting;       /* on a command line only */
 };
 
 /* Set by an option that ends the parsing: its text is wanted. */
@@ -64,7 +63,7 @@ typedef int option_took(void *context, const struct option_spec *spec, const cha
 int option_parse(const struct option_spec *specs, bool has_command, int argc, char **argv, option_took *took,
 		 void *context, char ret_problem[OPTION_PROBLEM_BYTES]);
 
-/* Stores a value. Returns 0, or -EINVAL with the problem: "limit takes a number from 1 to 9, not 'x'". */
+/* Stores a value. Returns 0, or -EINVAL with the problem: "limit takes 1 to 9, not 'x'". */
 int option_set(const struct option_spec *spec, const char *value, char *ret_problem, size_t capacity);
 
 /* Returns the option that a word of a command line names, "--name" (may be abbreviated) or "-n", or NULL. */
