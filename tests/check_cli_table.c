@@ -122,6 +122,24 @@ TEST(narrow_drops_then_cuts)
 	ck_assert_str_eq(text, "name                   wall\na name of thirty-t...   1 s\n");
 }
 
+TEST(each_column_may_have_its_own_rank)
+{
+	struct table_column many[20] = {{"name", TABLE_LEFT, 60, 0}};
+	size_t dropped;
+
+	table_free(table);
+	for (unsigned i = 1; i < 20; i++)
+		many[i] = (struct table_column){"c", TABLE_RIGHT, 0, i};
+	table = table_new(many, 20);
+	for (size_t i = 0; i < 20; i++)
+		table_add(table, STYLE_PLAIN, i ? "123" : "name");
+	print(40, true, &dropped);
+	ck_assert_uint_eq(dropped, 12);
+	ck_assert_uint_eq(widest(), 39);
+	print(0, true, &dropped);
+	ck_assert_uint_eq(dropped, 0);
+}
+
 TEST(bar_takes_what_is_left)
 {
 	row_add("x", "1 s");

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/param.h>
 
 #include "common/text.h"
 
@@ -12,129 +13,71 @@
 #define BAR_LEAST 12
 #define BAR_MAX 48
 #define COLUMNS_MAX 24
-
-/* Stored in a row as: style (one byte); text; if the text is BAR, the two ends of the bar. */
-struct cell {
-	enum style style;
-	const char *text;
-	float begin, end; /* of a bar; none if `end` is 0 */
-};
-#define BAR "\1" /* cannot occur in safe text */
+#define RANK_OF_BAR COLUMNS_MAX /* after those of all columns */
 
 struct table {
 	const struct table_column *columns;
 	size_t column_count;
+	size_t next_column;        /* of the next cell */
 	size_t width[COLUMNS_MAX]; /* of the widest cell */
 	bool filled[COLUMNS_MAX];  /* at least one cell is not empty or 0 */
-	char *row;                 /* the row that cells are added to */
-	size_t row_size, row_capacity, cell_count;
-	FILE *rows; /* complete rows: size and bytes of each; NULL if there are none */
+	FILE *cells;               /* row by row: the style, one byte, and the text with its NUL */
 	int error;
 };
 
+/* Opens an unnamed temporary file, or memory if that fails. */
+static FILE *cells_open(void)
+{
+	FILE *file = tmpfile();
+	int fd = file ? -1 : memfd_create("tracer-table", MFD_CLOEXEC);
+
+	return fd < 0 ? file : fdopen(fd, "w+");
+}
+
 struct table *table_new(const struct table_column *columns, size_t column_count)
 {
-	struct table *table = calloc(1, sizeof(*table));
+	struct table *table = column_count <= COLUMNS_MAX ? calloc(1, sizeof(*table)) : NULL;
 
-	if (!table || column_count > COLUMNS_MAX) {
+	if (!table)
+		return NULL;
+	*table = (struct table){.columns = columns, .column_count = column_count, .cells = cells_open()};
+	if (!table->cells) {
 		free(table);
 		return NULL;
 	}
-	table->columns = columns;
-	table->column_count = column_count;
 	return table;
 }
 
 void table_free(struct table *table)
 {
-	if (!table)
-		return;
-	if (table->rows)
-		fclose(table->rows);
-	free(table->row);
+	if (table)
+		fclose(table->cells);
 	free(table);
 }
+
+/* ---- cells --------------------------------------------------------------------- */
 
 static bool is_nothing(const char *text)
 {
 	return *text == '\0' || strcmp(text, "-") == 0 || strcmp(text, "0") == 0 || strncmp(text, "0 ", 2) == 0;
 }
 
-/* Opens an unnamed temporary file, or memory if that fails. */
-static FILE *rows_open(void)
+static void cell_add(struct table *table, enum style style, const char *prefix, const char *text)
 {
-	FILE *file = tmpfile();
-	int fd;
+	size_t column = table->next_column, width = text_width(prefix) + text_width(text);
 
-	if (file)
-		return file;
-	fd = memfd_create("tracer-table", MFD_CLOEXEC);
-	return fd < 0 ? NULL : fdopen(fd, "w+");
-}
-
-static int row_put_away(struct table *table)
-{
-	if (!table->rows)
-		table->rows = rows_open();
-	if (!table->rows)
-		return -ENOMEM;
-	if (fwrite(&table->row_size, sizeof(table->row_size), 1, table->rows) != 1 ||
-	    fwrite(table->row, table->row_size, 1, table->rows) != 1)
-		return -EIO;
-	table->row_size = table->cell_count = 0;
-	return 0;
-}
-
-/* Reads the next row back into the table's row. Returns 1, 0 at the end, or -EIO. */
-static int row_take_back(struct table *table)
-{
-	size_t size;
-
-	if (!table->rows || fread(&size, sizeof(size), 1, table->rows) != 1)
-		return table->rows && ferror(table->rows) ? -EIO : 0;
-	return fread(table->row, size, 1, table->rows) == 1 ? 1 : -EIO;
-}
-
-/* Returns space in the row for a cell with up to `size` bytes of text, or NULL if out of memory. */
-static char *cell_begin(struct table *table, enum style style, size_t size)
-{
-	size_t needed = table->row_size + size + 1;
-	char *row;
-
-	if (table->error == 0 && needed > table->row_capacity) {
-		row = realloc(table->row, 2 * needed);
-		if (!row) {
-			table->error = -ENOMEM;
-			return NULL;
-		}
-		table->row = row;
-		table->row_capacity = 2 * needed;
-	}
-	if (table->error < 0)
-		return NULL;
-	table->row[table->row_size++] = (char)style;
-	return table->row + table->row_size;
-}
-
-/* Completes a cell whose text of `size` bytes is in place; writes a full row to the file. */
-static void cell_end(struct table *table, const char *text, size_t size)
-{
-	size_t column = table->cell_count++, width = text_width(text);
-
-	table->width[column] = width > table->width[column] ? width : table->width[column];
+	table->next_column = (column + 1) % table->column_count;
+	table->width[column] = MAX(table->width[column], width);
 	table->filled[column] = table->filled[column] || !is_nothing(text);
-	table->row_size += size;
-	if (table->cell_count == table->column_count)
-		table->error = row_put_away(table);
+	putc_unlocked('A' + (int)style, table->cells);
+	fputs_unlocked(prefix, table->cells);
+	fputs_unlocked(text, table->cells);
+	putc_unlocked('\0', table->cells);
 }
 
 void table_add(struct table *table, enum style style, const char *text)
 {
-	size_t size = strlen(text) + 1;
-	char *place = cell_begin(table, style, size);
-
-	if (place)
-		cell_end(table, memcpy(place, text, size), size);
+	cell_add(table, style, "", text);
 }
 
 void table_add_all(struct table *table, ...)
@@ -151,292 +94,168 @@ void table_add_all(struct table *table, ...)
 void table_add_name(struct table *table, enum style style, const char *prefix, const char *text)
 {
 	const char *shown = text ? text : "-";
-	size_t prefix_size = strlen(prefix), size = strlen(shown);
-	char *place = cell_begin(table, style, prefix_size + 4 * size + 1);
+	size_t size = strlen(shown), capacity = 4 * size + 1;
+	char *safe = malloc(capacity);
 
-	if (!place)
-		return;
-	memcpy(place, prefix, prefix_size);
-	size = text_escape(shown, size, place + prefix_size, 4 * size + 1);
-	cell_end(table, place, prefix_size + size + 1);
+	if (safe)
+		text_escape(shown, size, safe, capacity);
+	else
+		table->error = -ENOMEM;
+	cell_add(table, style, prefix, safe ? safe : "");
+	free(safe);
 }
 
 void table_add_bar(struct table *table, enum style style, double begin, double end)
 {
-	float ends[2];
-	char *place = cell_begin(table, style, sizeof(BAR) + sizeof(ends));
+	char text[64];
 
-	if (!place)
-		return;
-	ends[0] = (float)(begin < 0 ? 0 : begin > 1 ? 1 : begin);
-	ends[1] = (float)(end < ends[0] ? ends[0] : end > 1 ? 1 : end);
-	if (ends[1] <= 0)
-		ends[1] = 1e-6f; /* at the very beginning: draw one mark */
-	memcpy(place, BAR, sizeof(BAR));
-	memcpy(place + sizeof(BAR), ends, sizeof(ends));
-	cell_end(table, place, sizeof(BAR) + sizeof(ends));
+	snprintf(text, sizeof(text), "%a %a", begin, end); /* drawn when its width is known */
+	table_add(table, style, text);
 }
 
-/* Parses the cells of a stored row. */
-static void row_read(const struct table *table, const char *row, struct cell *cells)
-{
-	float ends[2];
+/* ---- layout -------------------------------------------------------------------- */
 
+/* The widths of columns of which there is enough space for all; 0: not shown. */
+static void widths_measure(const struct table *table, bool titles, bool is_limited, size_t *ret_widths)
+{
 	for (size_t i = 0; i < table->column_count; i++) {
-		cells[i] = (struct cell){.style = (enum style)row[0], .text = row + 1};
-		row += 1 + strlen(cells[i].text) + 1;
-		if (strcmp(cells[i].text, BAR) != 0)
-			continue;
-		memcpy(ends, row, sizeof(ends));
-		cells[i].begin = ends[0];
-		cells[i].end = ends[1];
-		row += sizeof(ends);
+		const struct table_column *column = &table->columns[i];
+		size_t width = MAX(table->width[i], titles ? text_width(column->title) : 1);
+
+		if (is_limited && column->most)
+			width = MIN(width, column->most);
+		if (column->align == TABLE_BAR)
+			width = is_limited ? BAR_LEAST : 0;
+		ret_widths[i] = column->optional && !table->filled[i] ? 0 : width;
 	}
 }
 
-/* ---- layout ------------------------------------------------------------------ */
-
-struct layout {
-	size_t width[COLUMNS_MAX]; /* 0: not shown */
-	size_t dropped;
-};
-
-static void widths_measure(const struct table *table, bool titles, struct layout *layout)
+/* Keeps columns, by rank and then from the left, until one does not fit; then columns of higher ranks that
+ * still fit. Adds up the width of those kept, with a gap after each. Returns how many were dropped. */
+static size_t columns_drop(const struct table *table, size_t limit, size_t *widths, size_t *ret_used)
 {
-	for (size_t i = 0; i < table->column_count; i++) {
-		size_t title = titles ? text_width(table->columns[i].title) : 1;
+	size_t dropped = 0;
 
-		layout->width[i] = table->width[i] > title ? table->width[i] : title;
-		if (table->columns[i].align == TABLE_BAR || (table->columns[i].optional && !table->filled[i]))
-			layout->width[i] = 0;
-	}
-}
+	*ret_used = 0;
+	for (unsigned rank = 0; rank <= RANK_OF_BAR; rank++) {
+		bool fits = true;
 
-static void widths_limit(const struct table *table, struct layout *layout)
-{
-	for (size_t i = 0; i < table->column_count; i++)
-		if (table->columns[i].most && layout->width[i] > table->columns[i].most)
-			layout->width[i] = table->columns[i].most;
-}
+		for (size_t i = 0; i < table->column_count; i++) {
+			bool is_bar = table->columns[i].align == TABLE_BAR;
 
-static size_t total_width(const struct table *table, const struct layout *layout)
-{
-	size_t total = 0;
-
-	for (size_t i = 0; i < table->column_count; i++)
-		total += layout->width[i] ? layout->width[i] + GAP : 0;
-	return total > GAP ? total - GAP : 0;
-}
-
-/* Returns the shown column to drop first: of the highest rank, the rightmost. */
-static size_t find_dispensable(const struct table *table, const struct layout *layout)
-{
-	size_t found = table->column_count;
-	unsigned rank = 0;
-
-	for (size_t i = 0; i < table->column_count; i++) {
-		unsigned own = table->columns[i].rank;
-
-		if (layout->width[i] && own >= rank && own > 0) {
-			rank = own;
-			found = i;
+			if (widths[i] == 0 || (is_bar ? RANK_OF_BAR : table->columns[i].rank) != rank)
+				continue;
+			fits = fits && (rank == 0 || *ret_used + widths[i] <= limit);
+			*ret_used += fits ? widths[i] + GAP : 0;
+			widths[i] = fits ? widths[i] : 0;
+			dropped += !fits && !is_bar;
 		}
 	}
-	return found;
+	return dropped;
 }
 
-static size_t find_flexible(const struct table *table)
+/* Fits columns to a terminal. Returns how many were dropped. */
+static size_t widths_fit(const struct table *table, size_t limit, size_t *widths)
 {
-	for (size_t i = 0; i < table->column_count; i++)
-		if (table->columns[i].flexible)
-			return i;
-	return table->column_count;
+	size_t last = table->column_count - 1, flexible = 0, most, used, others, dropped;
+	unsigned percent;
+
+	while (flexible < last && !table->columns[flexible].flexible)
+		flexible++;
+	percent = table->columns[flexible].flexible;
+	most = widths[flexible];
+	if (percent)
+		widths[flexible] = MIN(most, limit * percent / 100);
+	dropped = columns_drop(table, limit, widths, &used);
+	others = used - GAP - widths[flexible];
+	if (percent && widths[flexible])
+		widths[flexible] = MIN(most, MAX(limit > others ? limit - others : 0, FLEXIBLE_LEAST));
+	used = others + widths[flexible];
+	if (table->columns[last].align == TABLE_BAR && widths[last])
+		widths[last] = MIN(limit - used + BAR_LEAST, BAR_MAX);
+	return dropped;
 }
 
-/* How much a flexible column can shrink before others are dropped. */
-static size_t layout_slack(const struct table *table, const struct layout *layout, size_t width)
-{
-	size_t flexible = find_flexible(table), share;
-
-	if (flexible == table->column_count)
-		return 0;
-	share = width * table->columns[flexible].flexible / 100;
-	return layout->width[flexible] > share ? layout->width[flexible] - share : 0;
-}
-
-static bool has_bar(const struct table *table)
-{
-	return table->columns[table->column_count - 1].align == TABLE_BAR;
-}
-
-/* Drops columns until the rest fits. Then restores dropped columns that still fit, unless an earlier
- * one of the same rank does not. */
-static void layout_drop(const struct table *table, struct layout *layout, size_t most)
-{
-	size_t dropped[COLUMNS_MAX], widths[COLUMNS_MAX], column;
-	unsigned refused = 0;
-
-	for (layout->dropped = 0; total_width(table, layout) > most; layout->dropped++) {
-		column = find_dispensable(table, layout);
-		if (column == table->column_count)
-			break;
-		dropped[layout->dropped] = column;
-		widths[layout->dropped] = layout->width[column];
-		layout->width[column] = 0;
-	}
-	for (size_t i = layout->dropped; i-- > 0;) {
-		unsigned rank = table->columns[dropped[i]].rank;
-
-		if (rank == refused || total_width(table, layout) + GAP + widths[i] > most) {
-			refused = rank;
-			continue;
-		}
-		layout->width[dropped[i]] = widths[i];
-		layout->dropped--;
-	}
-}
-
-static void layout_fit(const struct table *table, struct layout *layout, size_t width)
-{
-	size_t slack = layout_slack(table, layout, width), flexible = find_flexible(table), total;
-
-	layout_drop(table, layout, width + slack);
-	total = total_width(table, layout);
-	if (has_bar(table) && total > slack && total - slack + GAP + BAR_LEAST <= width)
-		total += GAP + BAR_LEAST; /* long names leave room for it if they can */
-	if (total <= width || flexible == table->column_count)
-		return;
-	if (total - width > slack) /* no column is left to drop */
-		slack = layout->width[flexible] > FLEXIBLE_LEAST ? layout->width[flexible] - FLEXIBLE_LEAST : 0;
-	layout->width[flexible] -= total - width < slack ? total - width : slack;
-}
-
-static void layout_bar(const struct table *table, struct layout *layout, size_t width)
-{
-	size_t last = table->column_count - 1, used = total_width(table, layout);
-
-	if (!has_bar(table) || width < used + GAP + BAR_LEAST)
-		return;
-	layout->width[last] = width - used - GAP;
-	if (layout->width[last] > BAR_MAX)
-		layout->width[last] = BAR_MAX;
-}
-
-/* ---- printing ---------------------------------------------------------------- */
+/* ---- printing ------------------------------------------------------------------ */
 
 static void print_blanks(const struct output *output, size_t count)
 {
-	static const char blanks[] = "                                ";
-
-	for (size_t some; count > 0; count -= some) {
-		some = count < sizeof(blanks) - 1 ? count : sizeof(blanks) - 1;
-		fwrite_unlocked(blanks, 1, some, output->file);
-	}
+	while (count-- > 0)
+		putc_unlocked(' ', output->file);
 }
 
-static void print_bar(const struct output *output, const struct cell *cell, size_t width)
+static void print_bar(const struct output *output, enum style style, const char *text, size_t width)
 {
-	size_t begin = (size_t)(cell->begin * (float)width);
-	size_t end = (size_t)(cell->end * (float)width + 0.999f);
+	double begin = 0, end = 0;
+	size_t first, last;
 
-	if (cell->end <= 0)
-		return;
-	if (begin >= width)
-		begin = width - 1;
-	if (end > width)
-		end = width;
-	print_blanks(output, begin);
-	fputs(output_style(output, cell->style), output->file);
-	for (size_t i = begin; i < end || i == begin; i++)
+	sscanf(text, "%la %la", &begin, &end);
+	first = begin <= 0 ? 0 : MIN((size_t)(begin * (double)width), width - 1);
+	last = end <= 0 ? 0 : MIN((size_t)(end * (double)width + 0.999), width);
+	print_blanks(output, first);
+	fputs(output_style(output, style), output->file);
+	for (size_t i = first; i < MAX(last, first + 1); i++)
 		fputs(output->unicode ? "━" : "=", output->file);
 	fputs(output_reset(output), output->file);
 }
 
-/* `is_last`: nothing follows on the line, so no padding either. */
-static void print_cell(const struct output *output, const struct table_column *column, const struct cell *cell,
-		       size_t width, bool is_last)
+/* `blanks` are pending before the cell, so that no line ends in spaces. Returns those after it. */
+static size_t print_cell(const struct output *output, const struct table_column *column, size_t width, enum style style,
+			 const char *text, size_t blanks)
 {
-	bool is_whole = is_last && column->align == TABLE_LEFT && !output->width; /* its width does not matter */
-	size_t used = is_whole ? 0 : text_width(cell->text);
+	size_t used;
 
+	if (width == 0)
+		return blanks;
+	if (*text == '\0')
+		return blanks + width + GAP;
+	used = text_width(text);
+	print_blanks(output, blanks + (column->align == TABLE_RIGHT && used < width ? width - used : 0));
 	if (column->align == TABLE_BAR) {
-		print_bar(output, cell, width);
-		return;
+		print_bar(output, style, text, width);
+		return 0;
 	}
-	if (column->align == TABLE_RIGHT && used < width)
-		print_blanks(output, width - used);
-	fputs(output_style(output, cell->style), output->file);
+	fputs_unlocked(output_style(output, style), output->file);
 	if (used <= width)
-		fputs_unlocked(cell->text, output->file);
+		fputs_unlocked(text, output->file);
 	else
-		used = output_print_fitted(output, cell->text, width);
-	if (cell->style != STYLE_PLAIN)
-		fputs(output_reset(output), output->file);
-	if (column->align == TABLE_LEFT && used < width && !is_last)
-		print_blanks(output, width - used);
+		used = output_print_fitted(output, text, width);
+	if (style != STYLE_PLAIN)
+		fputs_unlocked(output_reset(output), output->file);
+	return GAP + (column->align == TABLE_LEFT ? width - used : 0);
 }
 
-static void print_row(const struct table *table, const struct output *output, const struct layout *layout,
-		      const struct cell *cells)
+static int print_cells(const struct table *table, const struct output *output, const size_t *widths)
 {
-	size_t last = 0;
+	size_t column = 0, blanks = 0, capacity = 0;
+	char *cell = NULL;
 
-	for (size_t i = 0; i < table->column_count; i++)
-		if (layout->width[i] && (*cells[i].text || table->columns[i].align == TABLE_BAR))
-			last = i;
-	for (size_t i = 0; i <= last; i++) {
-		if (!layout->width[i])
+	rewind(table->cells);
+	while (getdelim(&cell, &capacity, '\0', table->cells) > 0) {
+		blanks = print_cell(output, &table->columns[column], widths[column], (enum style)(cell[0] - 'A'),
+				    cell + 1, blanks);
+		column = (column + 1) % table->column_count;
+		if (column > 0)
 			continue;
-		print_cell(output, &table->columns[i], &cells[i], layout->width[i], i == last);
-		if (i != last)
-			print_blanks(output, GAP);
+		putc_unlocked('\n', output->file);
+		blanks = 0;
 	}
-	fputc('\n', output->file);
-}
-
-static void print_titles(const struct table *table, const struct output *output, const struct layout *layout)
-{
-	size_t blanks = 0; /* pending before the next title, so that no line ends in spaces */
-
-	for (size_t i = 0; i < table->column_count; i++) {
-		const struct table_column *column = &table->columns[i];
-		size_t width = layout->width[i], used = text_width(column->title);
-
-		if (!width || column->align == TABLE_BAR)
-			continue;
-		used = used < width ? used : width;
-		print_blanks(output, blanks + (column->align == TABLE_RIGHT ? width - used : 0));
-		output_print(output, STYLE_DIM, "%s", column->title);
-		blanks = GAP + (column->align == TABLE_RIGHT ? 0 : width - used);
-	}
-	fputc('\n', output->file);
+	free(cell);
+	return ferror(table->cells) ? -EIO : table->error;
 }
 
 int table_print(struct table *table, const struct output *output, bool titles, size_t *ret_dropped)
 {
-	struct layout layout = {0};
-	struct cell cells[COLUMNS_MAX];
-	int more;
+	size_t widths[COLUMNS_MAX], blanks = 0, dropped = 0;
 
-	if (table->error < 0)
-		return table->error;
-	if (table->rows)
-		rewind(table->rows);
-	widths_measure(table, titles, &layout);
-	if (output->width) {
-		widths_limit(table, &layout);
-		layout_fit(table, &layout, output->width);
-		layout_bar(table, &layout, output->width);
-	}
+	widths_measure(table, titles, output->width > 0, widths);
+	if (output->width)
+		dropped = widths_fit(table, output->width, widths);
+	for (size_t i = 0; i < table->column_count && titles; i++)
+		blanks = print_cell(output, &table->columns[i], widths[i], STYLE_DIM, table->columns[i].title, blanks);
 	if (titles)
-		print_titles(table, output, &layout);
-	while ((more = row_take_back(table)) > 0) {
-		row_read(table, table->row, cells);
-		print_row(table, output, &layout, cells);
-	}
-	if (table->rows)
-		fseek(table->rows, 0, SEEK_END); /* more rows may be appended */
+		fputc('\n', output->file);
 	if (ret_dropped)
-		*ret_dropped = layout.dropped;
-	return more;
+		*ret_dropped = dropped;
+	return print_cells(table, output, widths);
 }
