@@ -5,17 +5,50 @@
 #include "analysis/query/units.h"
 #include "cli/report/views.h"
 
+static const struct table_column columns[][GROUPS_COLUMN_COUNT] = {
+	[REPORT_TABLE] =
+		{
+			{"task", TABLE_LEFT, 30},
+			{"count", TABLE_RIGHT},
+			{"failed", TABLE_RIGHT, .rank = 2},
+			{"median wall", TABLE_RIGHT, .rank = 1},
+			{"longest", TABLE_RIGHT, .rank = 3},
+			{"total CPU", TABLE_RIGHT},
+			USAGE_COLUMNS,
+		},
+	[REPORT_TOOLS] =
+		{
+			{"tool", TABLE_LEFT, 30},
+			{"tasks", TABLE_RIGHT, .rank = 3},
+			{"processes", TABLE_RIGHT, .rank = 1},
+			{"failed", TABLE_RIGHT, .rank = 2},
+			{"total CPU", TABLE_RIGHT},
+			{"share", TABLE_RIGHT, .rank = 1},
+			USAGE_COLUMNS,
+		},
+	[REPORT_SAMPLES] =
+		{
+			{"sample", TABLE_LEFT, 30},
+			{"tasks", TABLE_RIGHT, .rank = 3},
+			{"failed", TABLE_RIGHT, .rank = 2},
+			{"wall", TABLE_RIGHT},
+			{"total CPU", TABLE_RIGHT},
+			{"share", TABLE_RIGHT, .rank = 1},
+			USAGE_COLUMNS,
+		},
+};
+
+const struct table_column *groups_columns(const struct report_style *style)
+{
+	return columns[style->view];
+}
+
 void views_add_usage(const struct figures *figures, struct table *table, bool raw)
 {
 	table_add_all(table, units_bytes(figures->peak_rss_bytes, raw), units_duration(figures->gpu_busy_ns, raw),
 		      units_bytes(figures->gpu_peak_bytes, raw), units_bytes(figures->read_bytes, raw),
 		      units_bytes(figures->write_bytes, raw), units_bytes(figures->sent_bytes, raw),
 		      units_bytes(figures->received_bytes, raw), units_duration(figures->run_delay_ns, raw), NULL);
-}
-
-static void failed_add(struct table *table, int64_t failed_count, bool raw)
-{
-	table_add(table, failed_count > 0 ? STYLE_BAD : STYLE_PLAIN, units_count(failed_count, raw));
 }
 
 static void share_add(struct table *table, int64_t cpu_ns, int64_t whole_cpu_ns)
@@ -27,90 +60,25 @@ static void share_add(struct table *table, int64_t cpu_ns, int64_t whole_cpu_ns)
 	table_add(table, STYLE_PLAIN, text);
 }
 
-/* ---- tasks ------------------------------------------------------------------- */
-
-const struct table_column groups_task_columns[GROUPS_COLUMN_COUNT] = {
-	{"task", TABLE_LEFT, 30, 0, false},
-	{"count", TABLE_RIGHT, 0, 0, false},
-	{"failed", TABLE_RIGHT, 0, 2, false},
-	{"median wall", TABLE_RIGHT, 0, 1, false},
-	{"longest", TABLE_RIGHT, 0, 3, false},
-	{"total CPU", TABLE_RIGHT, 0, 0, false},
-	USAGE_COLUMNS,
-};
-
-static void task_group_add(const struct report_group *group, struct table *table, bool raw)
+/* Adds the cells after the name. */
+static void group_add(const struct report *report, const struct report_style *style, const struct report_group *group,
+		      struct table *table)
 {
-	table_add_name(table, STYLE_TITLE, "", group->name);
-	table_add(table, STYLE_PLAIN, units_count((int64_t)group->member_count, raw));
-	failed_add(table, group->failed_count, raw);
-	table_add_all(table, units_duration(group->median_wall_ns, raw), units_duration(group->longest_wall_ns, raw),
-		      units_duration(group->figures.cpu_ns, raw), NULL);
-	views_add_usage(&group->figures, table, raw);
-}
+	bool raw = style->raw;
 
-int groups_fill_tasks(const struct report *report, const struct report_style *style, struct table *table)
-{
-	struct report_group *groups;
-	int error = report_group_tasks(report, &groups);
-
-	for (const struct report_group *group = groups; group && error == 0; group = group->hh.next)
-		task_group_add(group, table, style->raw);
-	report_groups_free(groups);
-	return error;
-}
-
-/* ---- samples ----------------------------------------------------------------- */
-
-const struct table_column groups_sample_columns[GROUPS_COLUMN_COUNT] = {
-	{"sample", TABLE_LEFT, 30, 0, false},
-	{"tasks", TABLE_RIGHT, 0, 3, false},
-	{"failed", TABLE_RIGHT, 0, 2, false},
-	{"wall", TABLE_RIGHT, 0, 0, false},
-	{"total CPU", TABLE_RIGHT, 0, 0, false},
-	{"share", TABLE_RIGHT, 0, 1, false},
-	USAGE_COLUMNS,
-};
-
-int groups_fill_samples(const struct report *report, const struct report_style *style, struct table *table)
-{
-	struct report_group *groups;
-	int error = report_group_samples(report, &groups);
-
-	for (const struct report_group *group = groups; group && error == 0; group = group->hh.next) {
-		table_add_name(table, run_samples_is_name(group->name) ? STYLE_TITLE : STYLE_DIM, "", group->name);
-		table_add(table, STYLE_PLAIN, units_count((int64_t)group->member_count, style->raw));
-		failed_add(table, group->failed_count, style->raw);
-		table_add_all(table, units_duration(group->figures.wall_ns, style->raw),
-			      units_duration(group->figures.cpu_ns, style->raw), NULL);
-		share_add(table, group->figures.cpu_ns, report_run(report)->cpu_ns);
-		views_add_usage(&group->figures, table, style->raw);
-	}
-	report_groups_free(groups);
-	return error;
-}
-
-/* ---- tools ------------------------------------------------------------------- */
-
-const struct table_column groups_tool_columns[GROUPS_COLUMN_COUNT] = {
-	{"tool", TABLE_LEFT, 30, 0, false},
-	{"tasks", TABLE_RIGHT, 0, 3, false},
-	{"processes", TABLE_RIGHT, 0, 1, false},
-	{"failed", TABLE_RIGHT, 0, 2, false},
-	{"total CPU", TABLE_RIGHT, 0, 0, false},
-	{"share", TABLE_RIGHT, 0, 1, false},
-	USAGE_COLUMNS,
-};
-
-static void tool_line_add(struct table *table, enum style style, const char *name, const struct report_group *group,
-			  int64_t whole_cpu_ns, bool raw)
-{
-	table_add_name(table, style, "", name);
-	table_add_all(table, units_count((int64_t)group->task_count, raw), units_count(group->process_count, raw),
-		      NULL);
-	failed_add(table, group->failed_count, raw);
+	table_add(table, STYLE_PLAIN,
+		  units_count((int64_t)(style->view == REPORT_TOOLS ? group->task_count : group->member_count), raw));
+	if (style->view == REPORT_TOOLS)
+		table_add(table, STYLE_PLAIN, units_count(group->process_count, raw));
+	table_add(table, group->failed_count > 0 ? STYLE_BAD : STYLE_PLAIN, units_count(group->failed_count, raw));
+	if (style->view == REPORT_TABLE)
+		table_add_all(table, units_duration(group->median_wall_ns, raw),
+			      units_duration(group->longest_wall_ns, raw), NULL);
+	if (style->view == REPORT_SAMPLES)
+		table_add(table, STYLE_PLAIN, units_duration(group->figures.wall_ns, raw));
 	table_add(table, STYLE_PLAIN, units_duration(group->figures.cpu_ns, raw));
-	share_add(table, group->figures.cpu_ns, whole_cpu_ns);
+	if (style->view != REPORT_TABLE)
+		share_add(table, group->figures.cpu_ns, report_run(report)->cpu_ns);
 	views_add_usage(&group->figures, table, raw);
 }
 
@@ -121,20 +89,28 @@ static bool group_is_folded(const struct report *report, const struct report_sty
 {
 	struct figures whole = FIGURES_OF(report, report_run(report));
 
-	return group->is_glue && !style->all && group->failed_count == 0 && figures_are_small(&group->figures, &whole);
+	return style->view == REPORT_TOOLS && group->is_glue && !style->all && group->failed_count == 0 &&
+	       figures_are_small(&group->figures, &whole);
 }
 
-static void tool_groups_add(const struct report *report, const struct report_style *style,
-			    const struct report_group *groups, struct table *table)
+int groups_fill(const struct report *report, const struct report_style *style, struct table *table)
 {
-	struct report_group rest = {.figures = FIGURES_NONE};
-	int64_t whole_cpu_ns = report_run(report)->cpu_ns;
+	static int (*const makers[])(const struct report *report, struct report_group **ret_groups) = {
+		[REPORT_TABLE] = report_group_tasks,
+		[REPORT_TOOLS] = report_group_tools,
+		[REPORT_SAMPLES] = report_group_samples,
+	};
+	struct report_group *groups, rest = {.figures = FIGURES_NONE};
+	int error = makers[style->view](report, &groups);
 	size_t folded = 0;
 	char name[64];
 
-	for (const struct report_group *group = groups; group; group = group->hh.next) {
+	for (const struct report_group *group = groups; group && error == 0; group = group->hh.next) {
+		bool is_name = style->view != REPORT_SAMPLES || run_samples_is_name(group->name);
+
 		if (!group_is_folded(report, style, group)) {
-			tool_line_add(table, STYLE_TITLE, group->name, group, whole_cpu_ns, style->raw);
+			table_add_name(table, is_name ? STYLE_TITLE : STYLE_DIM, "", group->name);
+			group_add(report, style, group, table);
 			continue;
 		}
 		figures_add(&rest.figures, &group->figures);
@@ -143,19 +119,11 @@ static void tool_groups_add(const struct report *report, const struct report_sty
 			rest.task_count = group->task_count;
 		folded++;
 	}
-	if (folded == 0)
-		return;
-	snprintf(name, sizeof(name), folded == 1 ? "1 shell or wrapper" : "%zu shells and wrappers", folded);
-	tool_line_add(table, STYLE_DIM, name, &rest, whole_cpu_ns, style->raw);
-}
-
-int groups_fill_tools(const struct report *report, const struct report_style *style, struct table *table)
-{
-	struct report_group *groups;
-	int error = report_group_tools(report, &groups);
-
-	if (error == 0)
-		tool_groups_add(report, style, groups, table);
+	if (folded > 0) {
+		snprintf(name, sizeof(name), folded == 1 ? "1 shell or wrapper" : "%zu shells and wrappers", folded);
+		table_add_name(table, STYLE_DIM, "", name);
+		group_add(report, style, &rest, table);
+	}
 	report_groups_free(groups);
 	return error;
 }

@@ -398,15 +398,6 @@ static void print_left_out(const struct tree_hidden *hidden, size_t dropped, con
 	output_flow_end(&flow, 2);
 }
 
-static const struct {
-	const struct table_column *columns;
-	int (*fill)(const struct report *report, const struct report_style *style, struct table *table);
-} groups[] = {
-	[REPORT_TABLE] = {groups_task_columns, groups_fill_tasks},
-	[REPORT_TOOLS] = {groups_tool_columns, groups_fill_tools},
-	[REPORT_SAMPLES] = {groups_sample_columns, groups_fill_samples},
-};
-
 static enum report_lines lines_of(const struct report_style *style)
 {
 	if (style->with_processes || style->with_samples)
@@ -418,6 +409,8 @@ static enum report_lines lines_of(const struct report_style *style)
 
 static int print_text(const struct report *report, const struct output *output, const struct report_style *style)
 {
+	struct table_column columns[TREE_COLUMN_COUNT];
+	bool is_tree = style->view == REPORT_TREE;
 	struct tree_hidden hidden = {0};
 	struct table *table;
 	size_t dropped = 0;
@@ -425,16 +418,11 @@ static int print_text(const struct report *report, const struct output *output, 
 
 	if (error < 0)
 		return error;
-	if (style->view == REPORT_TREE)
-		table = table_new(tree_columns(output, style), TREE_COLUMN_COUNT);
-	else
-		table = table_new(groups[style->view].columns, GROUPS_COLUMN_COUNT);
+	tree_columns(output, style, columns);
+	table = is_tree ? table_new(columns, TREE_COLUMN_COUNT) : table_new(groups_columns(style), GROUPS_COLUMN_COUNT);
 	if (!table)
 		return -ENOMEM;
-	if (style->view == REPORT_TREE)
-		error = tree_fill(report, output, style, table, &hidden);
-	else
-		error = groups[style->view].fill(report, style, table);
+	error = is_tree ? tree_fill(report, output, style, table, &hidden) : groups_fill(report, style, table);
 	if (error == 0)
 		error = table_print(table, output, true, &dropped);
 	table_free(table);

@@ -41,14 +41,13 @@ struct tree_hidden {
 
 #define TREE_COLUMN_COUNT 17
 #define GROUPS_COLUMN_COUNT 14
-extern const struct table_column groups_task_columns[GROUPS_COLUMN_COUNT];
-extern const struct table_column groups_tool_columns[GROUPS_COLUMN_COUNT];
-extern const struct table_column groups_sample_columns[GROUPS_COLUMN_COUNT];
-const struct table_column *tree_columns(const struct output *output, const struct report_style *style);
+const struct table_column *groups_columns(const struct report_style *style);
+/* With processes, half of a terminal's width is for their command lines; elsewhere command lines are complete, in
+ * the last column. */
+void tree_columns(const struct output *output, const struct report_style *style,
+		  struct table_column ret_columns[TREE_COLUMN_COUNT]);
 
 /* Add the rows of a report's views to tables of these columns. Return 0 or -errno. */
 int tree_fill(const struct report *report, const struct output *output, const struct report_style *style,
 	      struct table *table, struct tree_hidden *ret_hidden);
-int groups_fill_tasks(const struct report *report, const struct report_style *style, struct table *table);
-int groups_fill_samples(const struct report *report, const struct report_style *style, struct table *table);
-int groups_fill_tools(const struct report *report, const struct report_style *style, struct table *table);
+int groups_fill(const struct report *report, const struct report_style *style, struct table *table);

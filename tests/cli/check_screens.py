@@ -6,10 +6,13 @@
 The stores are written by make_store for one fixed moment, which is also the time that tracer sees (fixed_clock.c).
 tests/cli/screens/NAME-WIDTH.txt is the screen without colours. --update rewrites the files: review the changes, they are what users see.
 """
+import contextlib
 import difflib
 import os
 import pathlib
 import re
+import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -57,6 +60,22 @@ CASES = [
     ("compare-samples", [SERIES, "compare", "nightly.sh", "nightly-new.sh", "--by", "sample"], [80]),
     ("compare-single", ["compare", "gzip", "snakemake"], [80]),
 ]
+
+NESTED = """\
+├─ snakemake
+├─ simulate
+│  ├─ wgsim
+│  ├─ 2 shells and helpers
+│  ├─ simulate
+│  │  ├─ wgsim
+│  │  ├─ 2 shells and helpers
+│  │  └─ simulate
+│  │     ├─ wgsim
+│  │     └─ 2 shells and helpers
+│  └─ index
+├─ index
+│  └─ bwa index
+"""
 
 
 class Screens(unittest.TestCase):
@@ -121,6 +140,21 @@ class Screens(unittest.TestCase):
         for line in table:
             figures = line.split("/opt/conda")[0]
             self.assertLess(len(figures), 120, figures)
+
+    def test_tasks_are_drawn_below_the_task_that_started_them(self):
+        """A chain of three; and one said to be its own parent."""
+        path = os.path.join(self.directory.name, "nested.db")
+        shutil.copy(os.path.join(self.directory.name, "fixed.db"), path)
+        with contextlib.closing(sqlite3.connect(path)) as store:
+            tasks = [row[0] for row in store.execute(
+                "SELECT tasks.id FROM tasks JOIN runs ON runs.id = tasks.run_id "
+                "WHERE runs.name LIKE 'snakemake%' AND tasks.kind <> 'main' ORDER BY tasks.begin_boot_ns, tasks.id")]
+            for task, parent in [(1, 0), (2, 1), (3, 0), (-1, -1)]:
+                store.execute("UPDATE tasks SET parent_task_id = ? WHERE id = ?", (tasks[parent], tasks[task]))
+            store.commit()
+        shown = subprocess.run([TRACER, "show", "--store", path, "snakemake"], env=self.environment, check=True,
+                               stdout=subprocess.PIPE).stdout.decode()
+        self.assertEqual(re.findall(r"^.*─ .*?(?=  )", shown, re.M)[:13], NESTED.splitlines())
 
     def test_a_terminal_shows_what_failed_first(self):
         shown = self.screen(["show", "parallel sort"], 80)
