@@ -1,4 +1,5 @@
 /* Tables: column alignment, fitting to a width, no raw bytes. */
+#include <errno.h>
 #include <locale.h>
 
 #include "cli/screen/table.h"
@@ -41,7 +42,7 @@ static void print(size_t width, bool unicode, size_t *ret_dropped)
 
 	free(text);
 	output.file = open_memstream(&text, &size);
-	ck_assert_int_eq(table_print(table, &output, true, ret_dropped), 0);
+	ck_assert_int_eq(table_print(table, &output, ret_dropped), 0);
 	fclose(output.file);
 }
 
@@ -155,6 +156,17 @@ TEST(names_are_made_safe)
 	print(0, true, NULL);
 	ck_assert_ptr_nonnull(strstr(text, "a\\nb\\e[2J\\x80\\u{202e}   1 s"));
 	ck_assert_ptr_null(strchr(text, '\033'));
+}
+
+TEST(no_memory_is_an_error_of_print)
+{
+	static const struct table_column too_many[100];
+
+	ck_assert_ptr_null(table_new(too_many, 100));
+	table_add_all(NULL, "a", "b", NULL);
+	table_add_name(NULL, STYLE_PLAIN, "", "a");
+	table_add_bar(NULL, STYLE_BAR, 0, 1);
+	ck_assert_int_eq(table_finish(NULL, &(struct output){.file = stdout}), -ENOMEM);
 }
 
 /* More than the buffer of the table's stream holds; rows continue after what was printed. */

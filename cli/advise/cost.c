@@ -205,8 +205,6 @@ static int print_text(struct cost *cost, const struct output *output)
 	int64_t unit_nanos, co2_nanos = co2 ? cost_co2(cost->bill.bill_nanos, carbon_intensity) : 0, co2_unit_nanos;
 	int error;
 
-	if (!table)
-		return -ENOMEM;
 	cost->decimals = units_decimals(cost->bill.bill_nanos, &unit_nanos);
 	cost->co2_decimals = units_decimals(co2_nanos, &co2_unit_nanos);
 	error = bill_round(&cost->bill, unit_nanos);
@@ -216,7 +214,7 @@ static int print_text(struct cost *cost, const struct output *output)
 		print_head(cost, output);
 		rows_fill(cost, table);
 		sums_fill(cost, table);
-		error = table_print(table, output, true, NULL);
+		error = table_print(table, output, NULL);
 		print_notes(cost, output);
 	}
 	table_free(table);

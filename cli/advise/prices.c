@@ -159,8 +159,6 @@ static int print_text(const struct prices *prices, const struct rows *hosts, con
 	struct priced_host priced;
 	int error = 0;
 
-	if (!table)
-		return -ENOMEM;
 	for (size_t i = 0; i < hosts->count && error == 0; i++) {
 		error = host_price(prices, ROWS_ITEM(hosts, cloud_host, i), &priced);
 		if (error < 0)
@@ -169,7 +167,7 @@ static int print_text(const struct prices *prices, const struct rows *hosts, con
 		line_add(table, &priced);
 	}
 	if (error == 0)
-		error = table_print(table, output, true, NULL);
+		error = table_print(table, output, NULL);
 	output_print(output, STYLE_DIM, "Amounts in %s; lines of %s\n", prices_currency(prices),
 		     list_path ? list_path : PRICE_LIST_DEFAULT);
 	price_doubts_print(&doubts, prices, output);

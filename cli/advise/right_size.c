@@ -6,7 +6,6 @@
 #include "cli/advise/right_size.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,14 +150,11 @@ static int text_print(const struct printer *printer)
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	int error;
 
-	if (!table)
-		return -ENOMEM;
 	for (size_t i = 0; i < printer->sizes->count; i++)
 		name_add(printer, table, &printer->sizes->items[i]);
-	error = table_print(table, printer->output, true, NULL);
+	error = table_finish(table, printer->output);
 	if (error == 0)
 		notes_print(printer);
-	table_free(table);
 	return error;
 }
 

@@ -129,12 +129,10 @@ static int print_findings(const struct sweeping *sweeping, const struct output *
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	int error = 0;
 
-	if (!table)
-		return -ENOMEM;
 	for (size_t i = 0; i < sweeping->shown_count; i++)
 		item_add(table, i + 1, sweeping->shown[i]);
 	if (sweeping->shown_count > 0)
-		error = table_print(table, output, true, NULL);
+		error = table_print(table, output, NULL);
 	table_free(table);
 	if (error == 0 && sweeping->shown_count > 0)
 		output_print(output, STYLE_PLAIN, "\n");
@@ -222,15 +220,11 @@ static int print_hosts(struct sweeping *sweeping, const struct output *output)
 	bool are_many = owners_ms(&sum, OWNER_WORK) >= HOURS_MANY * (int64_t)HOUR_MS;
 	int64_t unit_nanos;
 	struct precision decimals = {are_many ? 1 : 2, units_decimals(owners_nanos(&sum, OWNER_WORK), &unit_nanos)};
-	int error = -ENOMEM;
-
-	if (table)
-		error = owners_round(sweep->owned, sweep->owned_count, are_many ? HOUR_MS / 10 : HOUR_MS / 100,
-				     unit_nanos);
+	int error = owners_round(sweep->owned, sweep->owned_count, are_many ? HOUR_MS / 10 : HOUR_MS / 100, unit_nanos);
 
 	if (error == 0 && sweep->owned_count > 0) {
 		hosts_fill(sweep, table, decimals);
-		error = table_print(table, output, true, NULL);
+		error = table_print(table, output, NULL);
 	}
 	table_free(table);
 	return error;

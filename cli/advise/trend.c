@@ -140,12 +140,9 @@ static int print_text(const struct trend_view *shown, const double *relative)
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	int error;
 
-	if (!table)
-		return -ENOMEM;
 	output_print(&shown->view->output, STYLE_TITLE, "runs of %s\n", shown->name);
 	runs_fill(shown, table, relative);
-	error = table_print(table, &shown->view->output, true, NULL);
-	table_free(table);
+	error = table_finish(table, &shown->view->output);
 	if (error == 0) {
 		print_changes(shown);
 		print_left_out(shown);

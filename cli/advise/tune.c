@@ -2,7 +2,6 @@
  *
  * The answers are findings (tune/NAME.sql), ordered by what the run would save.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,10 +113,7 @@ static int print_wall(const struct tuning *tune, const struct output *output)
 			 : "before the first task and after the last",
 	};
 	struct table *table = table_new(time_columns, 4);
-	int error;
 
-	if (!table)
-		return -ENOMEM;
 	fputc('\n', output->file);
 	output_print(output, STYLE_TITLE, "Where the wall time went");
 	output_print(output, STYLE_DIM, "  (what waited for what: inferred from times%s)\n",
@@ -126,22 +122,17 @@ static int print_wall(const struct tuning *tune, const struct output *output)
 	for (size_t i = 0; i < SCHEDULE_OWNER_COUNT; i++)
 		time_add(table, tune, titles[i], schedule->owned_ns[i], schedule->end_ns - schedule->begin_ns,
 			 notes[i]);
-	error = table_print(table, output, false, NULL);
-	table_free(table);
-	return error;
+	return table_finish(table, output);
 }
 
 static int print_processors(const struct tuning *tune, const struct output *output)
 {
 	const struct account *account = &tune->account;
 	struct table *table;
-	int error;
 
 	if (account->held_ns == ROW_NULL || account->held_ns == 0)
 		return 0;
 	table = table_new(time_columns, 4);
-	if (!table)
-		return -ENOMEM;
 	fputc('\n', output->file);
 	output_print(output, STYLE_TITLE, "Where the processors went");
 	output_print(output, STYLE_DIM, "  (%s allowed × the wall time)\n",
@@ -153,9 +144,7 @@ static int print_processors(const struct tuning *tune, const struct output *outp
 	time_add(table, tune, "  taken", account->waiting_processor_ns, account->held_ns,
 		 "threads waited for a processor: other work, quotas");
 	time_add(table, tune, "  idle", account->idle_ns, account->held_ns, "held, but nothing to do");
-	error = table_print(table, output, false, NULL);
-	table_free(table);
-	return error;
+	return table_finish(table, output);
 }
 
 /* By sample, those that are not on the path are shown, too: samples do not wait for each other. */
@@ -175,10 +164,7 @@ static int print_path(const struct tuning *tune, const struct output *output)
 	const struct account *account = &tune->account;
 	const struct schedule *schedule = &account->schedule;
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
-	int error;
 
-	if (!table)
-		return -ENOMEM;
 	fputc('\n', output->file);
 	for (size_t i = 0; i < account->name_count && i < NAMES_MAX; i++) {
 		const struct account_name *name = &account->names[i];
@@ -192,9 +178,7 @@ static int print_path(const struct tuning *tune, const struct output *output)
 			      units_cores(name->times.cpu_ns, name->times.wall_ns), account_bound_name(name->bound),
 			      NULL);
 	}
-	error = table_print(table, output, true, NULL);
-	table_free(table);
-	return error;
+	return table_finish(table, output);
 }
 
 static void print_imbalance(const struct tuning *tune, const struct output *output)

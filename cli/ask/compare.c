@@ -216,16 +216,13 @@ static int print_text(const struct compared *compared, const struct output *outp
 	size_t shown = limit && (size_t)limit < compared->compare.count ? (size_t)limit : compared->compare.count;
 	int error;
 
-	if (!table)
-		return -ENOMEM;
 	print_head(compared, output);
 	for (size_t i = 0; i < shown; i++)
 		step_add(table, &compared->compare.steps[i], compared->view->options->raw);
-	error = table_print(table, output, true, NULL);
+	error = table_finish(table, output);
 	print_left_out(compared, output, shown);
 	if (compared->by_sample)
 		print_samples(compared, output);
-	table_free(table);
 	return error;
 }
 

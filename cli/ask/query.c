@@ -326,10 +326,7 @@ static int list_table(const struct catalogue *catalogue, const struct output *ou
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	const struct question *question;
-	int error;
 
-	if (!table)
-		return -ENOMEM;
 	for (size_t i = 0; (question = catalogue_get(catalogue, i)); i++) {
 		if (question->of_account)
 			continue;
@@ -337,9 +334,7 @@ static int list_table(const struct catalogue *catalogue, const struct output *ou
 		table_add_name(table, STYLE_PLAIN, "", question->title);
 		table_add_name(table, STYLE_DIM, "", question->file ? question->file : "");
 	}
-	error = table_print(table, output, true, NULL);
-	table_free(table);
-	return error;
+	return table_finish(table, output);
 }
 
 static int list(const struct options *options)

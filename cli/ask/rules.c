@@ -72,7 +72,7 @@ static int list(const struct options *options, const struct rules *rules)
 	char where[320];
 	int error = 0;
 
-	for (size_t i = 0; table && rules_describe(rules, i, &rule); i++) {
+	for (size_t i = 0; rules_describe(rules, i, &rule); i++) {
 		if (options->format) {
 			json_array_append_new(array, description_to_json(&rule));
 			continue;
@@ -87,7 +87,7 @@ static int list(const struct options *options, const struct rules *rules)
 	if (options->format)
 		error = document_print(json_pack("{s:O}", "rules", array), "rules", NULL, options->format);
 	else
-		error = table ? table_print(table, &output, true, NULL) : -ENOMEM;
+		error = table_print(table, &output, NULL);
 	json_decref(array);
 	table_free(table);
 	return error < 0 ? VERB_FAILED : VERB_OK;

@@ -136,15 +136,10 @@ static void run_add(struct table *table, const struct listing *list, const struc
 static int print_table(const struct listing *list)
 {
 	struct table *table = table_new(columns, list->hosts.count > 1 ? COLUMN_COUNT : COLUMN_COUNT - 1);
-	int error;
 
-	if (!table)
-		return -ENOMEM;
 	for (size_t i = 0; i < list->runs.count; i++)
 		run_add(table, list, ROWS_ITEM(&list->runs, run, i));
-	error = table_print(table, &list->view->output, true, NULL);
-	table_free(table);
-	return error;
+	return table_finish(table, &list->view->output);
 }
 
 static json_t *parts_to_json(const struct listing *list, const struct row_part *parts, size_t count)

@@ -213,8 +213,6 @@ static int snapshot_print(const struct view *view, const struct snapshot *snapsh
 	size_t shown = 0;
 	int error;
 
-	if (!table)
-		return -ENOMEM;
 	summary_print(snapshot, output);
 	for (size_t i = 0; i < snapshot->lines.count && shown < most; i++) {
 		if (!line_is_shown(SNAPSHOT_LINE(snapshot, i)))
@@ -222,7 +220,7 @@ static int snapshot_print(const struct view *view, const struct snapshot *snapsh
 		line_print(snapshot, SNAPSHOT_LINE(snapshot, i), view->options->raw, table);
 		shown++;
 	}
-	error = shown ? table_print(table, output, true, NULL) : 0;
+	error = shown ? table_print(table, output, NULL) : 0;
 	if (!shown)
 		fputs(all ? "Nothing is running.\n" : "Nothing is busy.\n", output->file);
 	table_free(table);

@@ -156,7 +156,7 @@ static int show(const struct options *options)
 		status = document_print(json_incref(root), "settings", NULL, options->format) < 0 ? VERB_FAILED
 												  : VERB_OK;
 	else if (status == VERB_OK)
-		status = table_print(shown.table, &output, true, NULL) < 0 ? VERB_FAILED : VERB_OK;
+		status = table_print(shown.table, &output, NULL) < 0 ? VERB_FAILED : VERB_OK;
 	table_free(shown.table);
 	json_decref(root);
 	return status;

@@ -175,11 +175,9 @@ static int print_table(const struct answer *answer, const struct output *output,
 
 	columns_find(answer, &columns);
 	table = table_new(columns.shown, answer->question->column_count);
-	if (!table)
-		return -ENOMEM;
 	error = table_fill(answer, output, &columns, table, row_count);
 	if (error == 0 && *row_count > 0)
-		error = table_print(table, output, true, NULL);
+		error = table_print(table, output, NULL);
 	table_free(table);
 	return error;
 }

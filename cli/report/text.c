@@ -4,7 +4,6 @@
  * Figures add up on every level: what a view omits is folded into a line of its
  * own, never dropped.
  */
-#include <errno.h>
 #include <pwd.h>
 
 #include "analysis/query/units.h"
@@ -420,11 +419,9 @@ static int print_text(const struct report *report, const struct output *output, 
 		return error;
 	tree_columns(output, style, columns);
 	table = is_tree ? table_new(columns, TREE_COLUMN_COUNT) : table_new(groups_columns(style), GROUPS_COLUMN_COUNT);
-	if (!table)
-		return -ENOMEM;
 	error = is_tree ? tree_fill(report, output, style, table, &hidden) : groups_fill(report, style, table);
 	if (error == 0)
-		error = table_print(table, output, true, &dropped);
+		error = table_print(table, output, &dropped);
 	table_free(table);
 	if (error == 0)
 		print_left_out(&hidden, dropped, output);

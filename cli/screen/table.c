@@ -50,8 +50,9 @@ struct table *table_new(const struct table_column *columns, size_t column_count)
 
 void table_free(struct table *table)
 {
-	if (table)
-		fclose(table->cells);
+	if (!table)
+		return;
+	fclose(table->cells);
 	free(table);
 }
 
@@ -64,8 +65,10 @@ static bool is_nothing(const char *text)
 
 static void cell_add(struct table *table, enum style style, const char *prefix, const char *text)
 {
-	size_t column = table->next_column, width = text_width(prefix) + text_width(text);
+	size_t column = table ? table->next_column : 0, width = text_width(prefix) + text_width(text);
 
+	if (!table)
+		return;
 	table->next_column = (column + 1) % table->column_count;
 	table->width[column] = MAX(table->width[column], width);
 	table->filled[column] = table->filled[column] || !is_nothing(text);
@@ -99,7 +102,7 @@ void table_add_name(struct table *table, enum style style, const char *prefix, c
 
 	if (safe)
 		text_escape(shown, size, safe, capacity);
-	else
+	else if (table)
 		table->error = -ENOMEM;
 	cell_add(table, style, prefix, safe ? safe : "");
 	free(safe);
@@ -116,11 +119,11 @@ void table_add_bar(struct table *table, enum style style, double begin, double e
 /* ---- layout -------------------------------------------------------------------- */
 
 /* The widths of columns of which there is enough space for all; 0: not shown. */
-static void widths_measure(const struct table *table, bool titles, bool is_limited, size_t *ret_widths)
+static void widths_measure(const struct table *table, bool is_limited, size_t *ret_widths)
 {
 	for (size_t i = 0; i < table->column_count; i++) {
 		const struct table_column *column = &table->columns[i];
-		size_t width = MAX(table->width[i], titles ? text_width(column->title) : 1);
+		size_t width = MAX(table->width[i], text_width(column->title));
 
 		if (is_limited && column->most)
 			width = MIN(width, column->most);
@@ -244,18 +247,31 @@ static int print_cells(const struct table *table, const struct output *output, c
 	return ferror(table->cells) ? -EIO : table->error;
 }
 
-int table_print(struct table *table, const struct output *output, bool titles, size_t *ret_dropped)
+int table_print(struct table *table, const struct output *output, size_t *ret_dropped)
 {
 	size_t widths[COLUMNS_MAX], blanks = 0, dropped = 0;
+	bool has_titles = false;
 
-	widths_measure(table, titles, output->width > 0, widths);
+	if (!table)
+		return -ENOMEM;
+	widths_measure(table, output->width > 0, widths);
 	if (output->width)
 		dropped = widths_fit(table, output->width, widths);
-	for (size_t i = 0; i < table->column_count && titles; i++)
+	for (size_t i = 0; i < table->column_count; i++) {
 		blanks = print_cell(output, &table->columns[i], widths[i], STYLE_DIM, table->columns[i].title, blanks);
-	if (titles)
+		has_titles = has_titles || table->columns[i].title[0];
+	}
+	if (has_titles)
 		fputc('\n', output->file);
 	if (ret_dropped)
 		*ret_dropped = dropped;
 	return print_cells(table, output, widths);
+}
+
+int table_finish(struct table *table, const struct output *output)
+{
+	int error = table_print(table, output, NULL);
+
+	table_free(table);
+	return error;
 }

@@ -25,7 +25,8 @@ struct table_column {
 
 struct table;
 
-/* `columns` is borrowed for the table's lifetime. Returns NULL if out of memory. */
+/* `columns` is borrowed for the table's lifetime. Returns NULL if out of memory: table_print() reports it, the
+ * others do nothing then. */
 struct table *table_new(const struct table_column *columns, size_t column_count);
 void table_free(struct table *table);
 
@@ -42,6 +43,8 @@ void table_add_name(struct table *table, enum style style, const char *prefix, c
 /* Adds a bar that covers the part from `begin` to `end` (0..1) of the bar column. */
 void table_add_bar(struct table *table, enum style style, double begin, double end);
 
-/* With `titles`, prints a line of titles first. `ret_dropped` may be NULL and gets the
- * number of columns that did not fit. Returns 0 or -errno. */
-int table_print(struct table *table, const struct output *output, bool titles, size_t *ret_dropped);
+/* Prints a line of titles, if there are any, and the rows. `ret_dropped` may be NULL and gets the number of
+ * columns that did not fit. Returns 0 or -errno. */
+int table_print(struct table *table, const struct output *output, size_t *ret_dropped);
+/* Prints and frees a table. Returns 0 or -errno. */
+int table_finish(struct table *table, const struct output *output);
