@@ -8,7 +8,6 @@
 #include "cli/advise/cost_json.h"
 #include "cli/advise/price_list.h"
 #include "cli/report/sample_options.h"
-#include "cli/report/samples.h"
 #include "cli/screen/table.h"
 #include "cli/source.h"
 #include "common/clock.h"

@@ -11,7 +11,6 @@
 #include "cli/advise/trend.h"
 #include "cli/advise/tuning.h"
 #include "cli/report/sample_options.h"
-#include "cli/report/samples.h"
 #include "cli/screen/table.h"
 #include "cli/source.h"
 

@@ -84,3 +84,9 @@ int sample_options_read(const struct options *options, bool by_sample, struct sa
 		return -ENOMEM;
 	return strcmp(sample_sheet, "none") == 0 ? 0 : sheet_read(sample_sheet, *ret_names);
 }
+
+void samples_print_misfit(const char *misfit, const struct output *output)
+{
+	if (*misfit)
+		output_print(output, STYLE_DIM, "No sample structure found: %s\n", misfit);
+}

@@ -3,6 +3,7 @@
 
 #include "analysis/query/sample_names.h"
 #include "cli/options.h"
+#include "cli/screen/output.h"
 
 /* clang-format off */
 #define OPTION_SPECS_OF_SAMPLES \
@@ -17,3 +18,6 @@ extern const char *sample_sheet, *sample_pattern;
 /* Sets the names that the options or the site's rules give, NULL to infer them; free them. `by_sample` says whether the verb was asked for
  * samples at all. Returns 0 or, after a message, the exit status. */
 int sample_options_read(const struct options *options, bool by_sample, struct sample_names **ret_names);
+
+/* Prints why no sample is named, unless `misfit` is "". */
+void samples_print_misfit(const char *misfit, const struct output *output);

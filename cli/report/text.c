@@ -7,7 +7,7 @@
 #include <pwd.h>
 
 #include "analysis/query/units.h"
-#include "cli/report/samples.h"
+#include "cli/report/sample_options.h"
 #include "cli/report/views.h"
 
 #define LABEL_COLUMNS 12 /* columns before the text of a header line */
