@@ -253,26 +253,18 @@ static int64_t tasks_failed_count(const struct report *report)
 /* Prints nothing if all figures are complete. */
 static void print_doubts(const struct report_doubts *doubts, const struct output *output, bool raw)
 {
-	const struct {
-		int64_t count;
-		const char *why;
-	} kinds[] = {
-		{doubts->unfinished_count, "whose last record is missing"},
-		{doubts->found_count, "that ran before the probe"},
-	};
-	const char *before = "lower bounds: ";
+	int64_t unfinished = doubts->unfinished_count, found = doubts->found_count;
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (kinds[i].count <= 0)
-			continue;
-		if (before[0] != ',')
-			print_label(output, "figures");
-		fprintf(output->file, "%s%s %s %s", before, units_count(kinds[i].count, raw),
-			units_plural(kinds[i].count, "process", "processes"), kinds[i].why);
-		before = ", ";
-	}
-	if (before[0] == ',')
-		fputc('\n', output->file);
+	if (unfinished <= 0 && found <= 0)
+		return;
+	print_label(output, "figures");
+	fputs("lower bounds: ", output->file);
+	if (unfinished > 0)
+		fprintf(output->file, "%s %s whose last record is missing%s", units_count(unfinished, raw),
+			units_plural(unfinished, "process", "processes"), found > 0 ? ", " : "\n");
+	if (found > 0)
+		fprintf(output->file, "%s %s that ran before the probe\n", units_count(found, raw),
+			units_plural(found, "process", "processes"));
 }
 
 static void print_content(const struct page *page)
