@@ -1,7 +1,4 @@
-/* The tasks or the tools of a run, grouped by name, and its tasks by sample: one line per name. See
- * views.h.
- */
-
+/* The tasks or the tools of a run, grouped by name, and its tasks by sample: one line per name. See views.h. */
 #include "analysis/query/units.h"
 #include "cli/report/views.h"
 

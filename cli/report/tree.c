@@ -391,8 +391,8 @@ static int compare_interest(const void *left, const void *right, void *context)
 }
 
 /* Chooses all tasks, by start; if there are more than `most`, the most interesting ones, each with its
- * ancestors. */
-static void tasks_choose(struct tree *tree, size_t most)
+ * ancestors. Counts the others. */
+static void tasks_choose(struct tree *tree, size_t most, struct tree_hidden *ret_hidden)
 {
 	size_t shown = 0;
 
@@ -411,6 +411,9 @@ static void tasks_choose(struct tree *tree, size_t most)
 			tree->nodes[at].shown = true;
 			shown++;
 		}
+	*ret_hidden = (struct tree_hidden){.task_count = tree->root - shown};
+	for (size_t i = 0; i < tree->root; i++)
+		ret_hidden->failed_count += !tree->nodes[i].shown && tree->report->tasks[i].failed;
 }
 
 /* Links children in the order in which they are shown. Then sets `order` to the tasks that are shown, each
@@ -451,15 +454,6 @@ static void run_add(struct tree *tree)
 	last_add(tree, STYLE_BAR, run->begin_boot_ns, run->end_boot_ns, NULL);
 }
 
-static void hidden_count(const struct tree *tree, struct tree_hidden *ret_hidden)
-{
-	*ret_hidden = (struct tree_hidden){0};
-	for (size_t i = 0; i < tree->report->task_count; i++) {
-		ret_hidden->task_count += !tree->nodes[i].shown;
-		ret_hidden->failed_count += !tree->nodes[i].shown && tree->report->tasks[i].failed;
-	}
-}
-
 int tree_fill(const struct report *report, const struct output *output, const struct report_style *style,
 	      struct table *table, struct tree_hidden *ret_hidden)
 {
@@ -484,9 +478,8 @@ int tree_fill(const struct report *report, const struct output *output, const st
 
 	if (tree.nodes && tree.order) {
 		parents_find(&tree);
-		tasks_choose(&tree, output->width && !style->all ? TASKS_MAX : SIZE_MAX);
+		tasks_choose(&tree, output->width && !style->all ? TASKS_MAX : SIZE_MAX, ret_hidden);
 		order_make(&tree);
-		hidden_count(&tree, ret_hidden);
 		run_add(&tree);
 		error = report_walk(report, tree.order, tree.shown_count, &writer, &tree);
 	}

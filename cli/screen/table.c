@@ -37,14 +37,13 @@ static FILE *cells_open(void)
 struct table *table_new(const struct table_column *columns, size_t column_count)
 {
 	struct table *table = column_count <= COLUMNS_MAX ? calloc(1, sizeof(*table)) : NULL;
+	FILE *cells = table ? cells_open() : NULL;
 
-	if (!table)
-		return NULL;
-	*table = (struct table){.columns = columns, .column_count = column_count, .cells = cells_open()};
-	if (!table->cells) {
+	if (!cells) {
 		free(table);
 		return NULL;
 	}
+	*table = (struct table){.columns = columns, .column_count = column_count, .cells = cells};
 	return table;
 }
 
@@ -181,12 +180,6 @@ static size_t widths_fit(const struct table *table, size_t limit, size_t *widths
 
 /* ---- printing ------------------------------------------------------------------ */
 
-static void print_blanks(const struct output *output, size_t count)
-{
-	while (count-- > 0)
-		putc_unlocked(' ', output->file);
-}
-
 static void print_bar(const struct output *output, enum style style, const char *text, size_t width)
 {
 	double begin = 0, end = 0;
@@ -195,8 +188,7 @@ static void print_bar(const struct output *output, enum style style, const char 
 	sscanf(text, "%la %la", &begin, &end);
 	first = begin <= 0 ? 0 : MIN((size_t)(begin * (double)width), width - 1);
 	last = end <= 0 ? 0 : MIN((size_t)(end * (double)width + 0.999), width);
-	print_blanks(output, first);
-	fputs(output_style(output, style), output->file);
+	fprintf(output->file, "%*s%s", (int)first, "", output_style(output, style));
 	for (size_t i = first; i < MAX(last, first + 1); i++)
 		fputs(output->unicode ? "━" : "=", output->file);
 	fputs(output_reset(output), output->file);
@@ -213,7 +205,8 @@ static size_t print_cell(const struct output *output, const struct table_column 
 	if (*text == '\0')
 		return blanks + width + GAP;
 	used = text_width(text);
-	print_blanks(output, blanks + (column->align == TABLE_RIGHT && used < width ? width - used : 0));
+	blanks += column->align == TABLE_RIGHT && used < width ? width - used : 0;
+	fprintf(output->file, "%*s", (int)blanks, "");
 	if (column->align == TABLE_BAR) {
 		print_bar(output, style, text, width);
 		return 0;
