@@ -13,6 +13,26 @@ void site_rules_say(const struct tree_error *error)
 		say("%s: %s", error->file, error->reason);
 }
 
+static void say_refused(const struct tree_error *error, void *data)
+{
+	site_rules_say(error);
+}
+
+struct catalogue *site_queries_load(const char *directory)
+{
+	struct catalogue *catalogue;
+
+	/* The default directory may be missing; one that the user names must exist. */
+	if (directory && access(directory, F_OK) < 0) {
+		say("tracer: cannot read the questions in %s: %s", directory, strerror(errno));
+		return NULL;
+	}
+	if (catalogue_load(directory ? directory : SITE_QUERIES_DEFAULT, say_refused, NULL, &catalogue) == 0)
+		return catalogue;
+	say("tracer: out of memory");
+	return NULL;
+}
+
 struct rules *site_rules_load(const char *directory)
 {
 	const char *const directories[] = {directory ? directory : SITE_RULES_DEFAULT, NULL};

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "analysis/cost/bill.h"
+#include "analysis/cost/bill_json.h"
+#include "analysis/cost/focus.h"
 #include "analysis/query/units.h"
-#include "cli/advise/cost_focus.h"
-#include "cli/advise/cost_json.h"
 #include "cli/advise/price_list.h"
 #include "cli/report/sample_options.h"
 #include "cli/screen/table.h"
@@ -201,7 +201,7 @@ static int print_text(struct cost *cost, const struct output *output)
 		{"kg CO2", TABLE_RIGHT, 0, 0, true},
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
-	int64_t unit_nanos, co2_nanos = co2 ? cost_co2(cost->bill.bill_nanos, carbon_intensity) : 0, co2_unit_nanos;
+	int64_t unit_nanos, co2_nanos = co2 ? bill_co2(cost->bill.bill_nanos, carbon_intensity) : 0, co2_unit_nanos;
 	int error;
 
 	cost->decimals = units_decimals(cost->bill.bill_nanos, &unit_nanos);
@@ -223,7 +223,7 @@ static int print_text(struct cost *cost, const struct output *output)
 static int print_document(struct cost *cost, enum format format)
 {
 	json_t *root;
-	int error = cost_to_json(&cost->bill, &cost->request, carbon_intensity, &root);
+	int error = bill_to_json(&cost->bill, &cost->request, carbon_intensity, &root);
 
 	if (error == 0)
 		return document_print(root, "rows", cost_columns(&cost->request), format);
@@ -313,7 +313,7 @@ static int focus_print(const struct view *view, struct cost *cost)
 
 	output_init(&notes, stderr, view->options->color);
 	price_doubts_print(&cost->bill.doubts, cost->prices, &notes);
-	return cost_focus_print(stdout, &cost->bill, &cost->request);
+	return focus_write(stdout, &cost->bill, &cost->request);
 }
 
 static int cost_show(struct view *view)

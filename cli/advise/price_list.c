@@ -51,10 +51,3 @@ void price_doubts_print(const struct price_doubts *doubts, const struct prices *
 			HOSTS(doubts->spot_count));
 	output_flow_end(&flow, 0);
 }
-
-void price_doubts_to_json(const struct price_doubts *doubts, json_t *root)
-{
-	json_set_integer(root, "default_price_count", (int64_t)doubts->default_count);
-	json_set_integer(root, "no_price_count", (int64_t)doubts->none_count);
-	json_set_integer(root, "may_be_spot_count", (int64_t)doubts->spot_count);
-}

@@ -19,4 +19,3 @@ void price_list_say(int result, const struct tree_error *error);
 
 /* What must be said wherever money is shown: that it is not, or not all, from the list. */
 void price_doubts_print(const struct price_doubts *doubts, const struct prices *prices, const struct output *whole);
-void price_doubts_to_json(const struct price_doubts *doubts, json_t *root);

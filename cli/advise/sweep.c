@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analysis/cost/bill_json.h"
 #include "analysis/query/units.h"
 #include "cli/advise/price_list.h"
 #include "cli/advise/sweep_users.h"
-#include "cli/advise/thresholds.h"
+#include "cli/advise/threshold_options.h"
 #include "cli/screen/table.h"
+#include "cli/site_rules.h"
 #include "cli/source.h"
 #include "common/clock.h"
 
@@ -29,7 +31,7 @@ static struct thresholds thresholds;
 
 static int set_take(const struct options *options, const char *text)
 {
-	return thresholds_take(&thresholds, options, text);
+	return threshold_options_take(&thresholds, options, text);
 }
 
 static const struct option_spec option_specs[] = {
@@ -463,16 +465,15 @@ static int sweep_ask(struct sweeping *sweeping)
 static int sweep_show(struct view *view)
 {
 	struct sweeping sweeping = {.view = view};
-	int error = thresholds_catalogue(&sweeping.catalogue);
+	int error;
 
-	if (error == 0)
-		sweeping.prices = price_list_load(prices_path);
-	if (error == 0 && !sweeping.prices)
-		error = VERB_FAILED;
+	sweeping.catalogue = site_queries_load(NULL);
+	sweeping.prices = sweeping.catalogue ? price_list_load(prices_path) : NULL;
+	error = sweeping.prices ? 0 : VERB_FAILED;
 	if (error == 0)
 		error = since_read(view->options, &sweeping);
 	if (error == 0)
-		error = thresholds_check(&thresholds, view->options, sweeping.catalogue, KIND);
+		error = threshold_options_check(&thresholds, view->options, sweeping.catalogue, KIND);
 	if (error == 0)
 		error = sweep_ask(&sweeping);
 	if (error == 0 && view->options->format)
@@ -490,7 +491,7 @@ static int sweep_show(struct view *view)
 
 static int sweep_main(const struct options *options)
 {
-	return list ? thresholds_list(&thresholds, options, KIND) : source_show(options, sweep_show);
+	return list ? threshold_options_list(&thresholds, options, KIND) : source_show(options, sweep_show);
 }
 
 const struct verb verb_sweep = {

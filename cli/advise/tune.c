@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "analysis/query/units.h"
+#include "analysis/tune/tuning.h"
 #include "cli/advise/price_list.h"
 #include "cli/advise/right_size.h"
+#include "cli/advise/threshold_options.h"
 #include "cli/advise/trend.h"
-#include "cli/advise/tuning.h"
 #include "cli/report/sample_options.h"
 #include "cli/screen/table.h"
+#include "cli/site_rules.h"
 #include "cli/source.h"
 
 #define NAMES_MAX 12 /* rows of the critical path on a terminal */
@@ -27,7 +29,7 @@ static struct thresholds thresholds;
 
 static int set_take(const struct options *options, const char *text)
 {
-	return thresholds_take(&thresholds, options, text);
+	return threshold_options_take(&thresholds, options, text);
 }
 
 static const struct option_spec option_specs[] = {
@@ -358,10 +360,11 @@ static int run_show(struct view *view, struct tuning tune)
 static int tune_show(struct view *view)
 {
 	struct tuning tune = {.thresholds = &thresholds, .by_sample = by == 1};
-	int error = thresholds_catalogue(&tune.catalogue);
+	int error = VERB_FAILED;
 
-	if (error == 0)
-		error = thresholds_check(&thresholds, view->options, tune.catalogue, TUNING_KIND);
+	tune.catalogue = site_queries_load(NULL);
+	if (tune.catalogue)
+		error = threshold_options_check(&thresholds, view->options, tune.catalogue, TUNING_KIND);
 	if (error == 0) {
 		tune.prices = price_list_load(prices_path);
 		error = tune.prices ? run_show(view, tune) : VERB_FAILED;
@@ -405,7 +408,7 @@ static int tune_main(const struct options *options)
 		return VERB_USAGE;
 	if (trend)
 		return source_show(options, trend_tune);
-	return list ? thresholds_list(&thresholds, options, TUNING_KIND)
+	return list ? threshold_options_list(&thresholds, options, TUNING_KIND)
 		    : names_show(names_path, &names, options, tune_show);
 }
 

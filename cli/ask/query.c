@@ -11,7 +11,6 @@
 #include "cli/site_rules.h"
 #include "cli/source.h"
 
-#define SITE_QUERIES_DEFAULT TRACER_CONFIG_DIR "/queries.d"
 #define OPTION_NAME_BYTES 64
 #define DESCRIPTION_BYTES 16384
 #define COLUMN_NAME_WIDTH 24
@@ -71,26 +70,6 @@ static const char *name_find(int argc, char **argv, const char **ret_directory)
 		}
 	}
 	return name;
-}
-
-static void say_refused(const struct tree_error *error, void *data)
-{
-	site_rules_say(error);
-}
-
-static struct catalogue *load(const char *directory)
-{
-	struct catalogue *catalogue;
-
-	/* The default directory may be missing; one that the user names must exist. */
-	if (directory && access(directory, F_OK) < 0) {
-		say("tracer query: cannot read the questions in %s: %s", directory, strerror(errno));
-		return NULL;
-	}
-	if (catalogue_load(directory ? directory : SITE_QUERIES_DEFAULT, say_refused, NULL, &catalogue) == 0)
-		return catalogue;
-	say("tracer: out of memory");
-	return NULL;
 }
 
 /* ---- the verb of one question ---------------------------------------------------- */
@@ -354,7 +333,7 @@ static const struct verb *question_choose(const struct verb *verb, int argc, cha
 	static struct question_verb own;
 	const char *directory = NULL, *name = name_find(argc, argv, &directory);
 
-	ask.catalogue = load(directory);
+	ask.catalogue = site_queries_load(directory);
 	if (!ask.catalogue)
 		return NULL;
 	ask.question = name ? catalogue_find(ask.catalogue, name) : NULL;

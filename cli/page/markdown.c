@@ -5,8 +5,8 @@
 
 #include "analysis/query/figures.h"
 #include "analysis/query/units.h"
+#include "analysis/report/share.h"
 #include "cli/page/page.h"
-#include "cli/page/share.h"
 #include "common/text.h"
 
 #define FAILURES_MAX 6

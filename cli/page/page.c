@@ -1,9 +1,12 @@
-/* See report_page.h. */
+/* See page.h. */
 #include "cli/page/page.h"
 
-#include "cli/page/share.h"
+#include "analysis/report/share.h"
+#include "cli/advise/price_list.h"
+#include "cli/page/share_key.h"
 #include "cli/report/sample_options.h"
 #include "cli/screen/output_file.h"
+#include "cli/site_rules.h"
 #include "web/page.h"
 
 static int check(const struct report *report, const struct report_page_request *request)
@@ -14,11 +17,11 @@ static int check(const struct report *report, const struct report_page_request *
 		return 0;
 	if (!web_page_is_available())
 		return say("tracer %s: this build has no page (-Dweb=disabled): tracer report --format md",
-			   request->facts.verb);
+			   request->verb);
 	if (count > REPORT_PROCESSES_MAX)
 		return say("tracer %s: the run has %lld processes; a page of more than %lld would not open in a "
 			   "browser: tracer report --format md, tracer export --format csv",
-			   request->facts.verb, (long long)count, (long long)REPORT_PROCESSES_MAX);
+			   request->verb, (long long)count, (long long)REPORT_PROCESSES_MAX);
 	return 0;
 }
 
@@ -27,29 +30,45 @@ static int page_write(FILE *file, const struct report *report, const struct repo
 {
 	const struct web_spans_request spans = {.report = report,
 						.account = &facts->tune.account,
-						.pseudonym = request->facts.is_shared ? share_pseudonym : NULL,
+						.pseudonym = request->is_shared ? share_pseudonym : NULL,
 						.command_bytes_max = request->command_bytes_max};
 
 	return request->format == REPORT_PAGE_MARKDOWN
-		       ? report_markdown_write(file, report, facts, request->facts.is_shared)
+		       ? report_markdown_write(file, report, facts, request->is_shared)
 		       : web_page_write(file, &spans, facts->answers);
+}
+
+/* Returns 0, -errno or, after printing an error, VERB_FAILED. */
+static int facts_load(const struct report *report, const struct report_page_request *request,
+		      struct report_facts_request *facts_request, struct report_facts *facts)
+{
+	int error = request->is_shared ? share_key_load(request->verb) : 0;
+
+	if (error)
+		return error;
+	facts_request->is_shared = request->is_shared;
+	facts_request->catalogue = site_queries_load(NULL);
+	facts_request->prices = facts_request->catalogue ? price_list_load(request->prices_path) : NULL;
+	return facts_request->prices ? report_facts_load(report, facts_request, facts) : VERB_FAILED;
 }
 
 static int output_write(const struct report *report, const struct report_page_request *request)
 {
+	struct report_facts_request facts_request = {0};
 	struct report_facts facts = {0};
 	struct output_file target;
 	int error = check(report, request);
 
 	if (error)
 		return error;
-	error = report_facts_load(report, &request->facts, &facts);
+	error = facts_load(report, request, &facts_request, &facts);
 	if (error == 0)
-		error = output_file_open(&target, request->facts.verb, request->output_path);
+		error = output_file_open(&target, request->verb, request->output_path);
 	if (error == 0)
-		error = output_file_close(&target, request->facts.verb,
-					  page_write(target.file, report, request, &facts));
+		error = output_file_close(&target, request->verb, page_write(target.file, report, request, &facts));
 	report_facts_free(&facts);
+	prices_free(facts_request.prices);
+	catalogue_free(facts_request.catalogue);
 	return error;
 }
 

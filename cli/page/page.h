@@ -1,8 +1,8 @@
 /* A run as a page for a browser, or as Markdown. */
 #pragma once
 
+#include "analysis/report/facts.h"
 #include "cli/options.h"
-#include "cli/page/facts.h"
 #include "cli/report/names.h"
 
 enum report_page_format { REPORT_PAGE_HTML, REPORT_PAGE_MARKDOWN };
@@ -10,7 +10,9 @@ enum report_page_format { REPORT_PAGE_HTML, REPORT_PAGE_MARKDOWN };
 struct report_page_request {
 	const struct options *options;
 	struct engine_names **names; /* the engine's (cli/report/names.h) */
-	struct report_facts_request facts;
+	const char *verb;            /* for messages */
+	const char *prices_path;     /* NULL: the site's */
+	bool is_shared;              /* see struct report_facts_request */
 	enum report_page_format format;
 	bool with_previous;      /* attempts */
 	const char *output_path; /* NULL: standard output */

@@ -1,6 +1,7 @@
 /* tracer report [RUN]: a run as a page for a browser: one file to look at, send and keep. */
 #include <unistd.h>
 
+#include "cli/advise/price_list.h"
 #include "cli/page/page.h"
 #include "cli/report/sample_options.h"
 #include "cli/source.h"
@@ -31,7 +32,9 @@ static int report_show(struct view *view)
 	const struct report_page_request request = {
 		.options = options,
 		.names = &names,
-		.facts = {.verb = "report", .prices_path = prices_path, .is_shared = is_shared},
+		.verb = "report",
+		.prices_path = prices_path,
+		.is_shared = is_shared,
 		.format = (enum report_page_format)format,
 		.with_previous = with_previous,
 		.output_path = output_path,

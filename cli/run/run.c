@@ -187,7 +187,7 @@ static int page_write(struct run *run, struct store *store, const struct row_run
 	const struct report_page_request request = {
 		.options = run->options,
 		.names = &names,
-		.facts = {.verb = "run"},
+		.verb = "run",
 		.output_path = run->page_path,
 		.command_bytes_max = REPORT_COMMAND_BYTES_MAX,
 	};

@@ -2,7 +2,7 @@
  * and pseudonyms in place of names.
  *
  * A pseudonym is the same in all pages that a user shares: it is made with a key that stays in the user's home
- * (~/.local/state/tracer/share.key), so that a name cannot be guessed and tried.
+ * (cli/page/share_key.h), so that a name cannot be guessed and tried.
  */
 #pragma once
 
@@ -10,8 +10,10 @@
 
 #include "analysis/query/finding_text.h"
 
-/* Reads the key, or makes one. Returns 0 or, after printing an error, VERB_FAILED. */
-int share_begin(const char *verb);
+#define SHARE_KEY_BYTES 32
+
+/* Call it first. */
+void share_set_key(const unsigned char key[SHARE_KEY_BYTES]);
 
 /* The pseudonym of a name: "~" and 10 hexadecimal digits. Valid until the next call. */
 const char *share_pseudonym(const char *name);

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "analysis/query/report.h"
-#include "cli/advise/tuning.h"
+#include "analysis/tune/tuning.h"
 
 struct report_facts_request {
-	const char *verb;        /* for messages */
-	const char *prices_path; /* NULL: the site's */
-	bool is_shared;          /* pseudonyms for names; no arguments, paths, hosts and users (cli/page/share.h) */
+	struct prices *prices;
+	struct catalogue *catalogue; /* of findings */
+	bool is_shared;              /* pseudonyms for names; no arguments, paths, hosts and users (share.h) */
 };
 
 struct report_facts {
@@ -15,8 +15,7 @@ struct report_facts {
 	json_t *answers; /* by name, as docs/page.md lists them */
 };
 
-/* `report` must have its samples and containers. Returns 0, -errno or, after printing an error, VERB_FAILED; free the facts
- * either way. */
+/* `report` must have its samples and containers. Returns 0 or -errno; free the facts either way. */
 int report_facts_load(const struct report *report, const struct report_facts_request *request,
 		      struct report_facts *ret_facts);
 void report_facts_free(struct report_facts *facts);

@@ -1,9 +1,9 @@
 /* What tune finds about a run: its account, its findings, and what these are worth. */
 #pragma once
 
+#include "analysis/cost/prices.h"
+#include "analysis/query/thresholds.h"
 #include "analysis/tune/findings.h"
-#include "cli/advise/price_list.h"
-#include "cli/advise/thresholds.h"
 
 #define TUNING_KIND "tune" /* of its findings */
 #define GIB 1073741824.0

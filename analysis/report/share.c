@@ -1,74 +1,20 @@
 /* See share.h. */
-#include "cli/page/share.h"
+#include "analysis/report/share.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
-#include <limits.h>
 #include <openssl/hmac.h>
 #include <string.h>
-#include <sys/random.h>
-#include <unistd.h>
 
 #include "analysis/query/run_samples.h"
-#include "cli/process/user.h"
-#include "cli/screen/output.h"
 #include "common/identity.h"
 
-#define KEY_BYTES 32
 #define PSEUDONYM_BYTES 5
 #define OUTCOME "outcome" /* a column of findings whose texts are ours (analysis/tune/failed_attempts.sql) */
 
-static unsigned char key[KEY_BYTES];
+static unsigned char key[SHARE_KEY_BYTES];
 
-/* ---- the key ------------------------------------------------------------------- */
-
-/* Returns 0 or -errno; -ENOENT if there is none. */
-static int key_read(const struct user *user, const char *path)
+void share_set_key(const unsigned char new_key[SHARE_KEY_BYTES])
 {
-	int fd = user_open(user, path, O_RDONLY | O_NOFOLLOW, 0);
-	ssize_t size;
-
-	if (fd < 0)
-		return fd;
-	size = read(fd, key, sizeof(key));
-	close(fd);
-	return size == sizeof(key) ? 0 : size < 0 ? -errno : -EPROTO;
-}
-
-static int key_make(const struct user *user, const char *path)
-{
-	int error = user_make_directories(user, path), fd;
-
-	if (error < 0)
-		return error;
-	if (getrandom(key, sizeof(key), 0) != sizeof(key))
-		return -EIO;
-	fd = user_open(user, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return fd;
-	error = write(fd, key, sizeof(key)) == sizeof(key) ? 0 : -EIO;
-	return close(fd) < 0 || error < 0 ? -EIO : 0;
-}
-
-int share_begin(const char *verb)
-{
-	char store[PATH_MAX], path[PATH_MAX + sizeof("/share.key")];
-	struct user user;
-	int error = user_read_invoking(&user);
-
-	snprintf(store, sizeof(store), "%s", user_store_path());
-	if (error == 0 && !*store)
-		error = -ENOENT;
-	if (error < 0)
-		return say("tracer %s: no home directory is known, where the key of pseudonyms is kept", verb);
-	snprintf(path, sizeof(path), "%s/share.key", dirname(store));
-	error = key_read(&user, path);
-	if (error == -ENOENT)
-		error = key_make(&user, path);
-	if (error < 0)
-		return say("tracer %s: the key of pseudonyms in %s: %s", verb, path, strerror(-error));
-	return 0;
+	memcpy(key, new_key, sizeof(key));
 }
 
 /* ---- pseudonyms ---------------------------------------------------------------- */

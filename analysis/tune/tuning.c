@@ -1,9 +1,9 @@
 /* What tune finds about a run. See tuning.h. */
-#include "cli/advise/tuning.h"
+#include "analysis/tune/tuning.h"
 
 #include <errno.h>
 
-#include "analysis/cost/bill.h"
+#include "analysis/cost/bill_json.h"
 
 #define HOUR_NS INT64_C(3600000000000)
 

@@ -1,14 +1,14 @@
-/* Gathers the answers of other commands. See report_facts.h. */
-#include "cli/page/facts.h"
+/* Gathers the answers of other commands. See facts.h. */
+#include "analysis/report/facts.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "analysis/cost/bill_json.h"
 #include "analysis/query/ask.h"
 #include "analysis/query/failure.h"
 #include "analysis/query/units.h"
-#include "cli/advise/cost_json.h"
-#include "cli/page/share.h"
+#include "analysis/report/share.h"
 
 struct gathering {
 	const struct report *report;
@@ -172,7 +172,7 @@ static int bill_gather(struct gathering *gathering, const struct row_run *run, e
 	int error = bill_make(gathering->report->store, &request, &bill);
 
 	if (error == 0)
-		error = cost_to_json(&bill, &request, -1, ret_root);
+		error = bill_to_json(&bill, &request, -1, ret_root);
 	else if (error == -EOVERFLOW) {
 		*ret_root = json_null();
 		error = 0;
@@ -239,19 +239,18 @@ int report_facts_load(const struct report *report, const struct report_facts_req
 {
 	static struct thresholds defaults;
 	struct tuning *tune = &ret_facts->tune;
-	struct gathering gathering = {.report = report, .facts = json_object(), .tune = tune};
-	int error = request->is_shared ? share_begin(request->verb) : 0;
+	struct gathering gathering = {
+		.report = report, .facts = json_object(), .prices = request->prices, .tune = tune};
+	int error;
 
-	*ret_facts =
-		(struct report_facts){.tune = {.report = report, .thresholds = &defaults}, .answers = gathering.facts};
-	if (error == 0)
-		error = thresholds_catalogue(&tune->catalogue);
-	if (error == 0) {
-		gathering.prices = tune->prices = price_list_load(request->prices_path);
-		error = tune->prices ? 0 : VERB_FAILED;
-	}
-	if (error == 0)
-		error = tuning_make(tune, request->is_shared ? share_format : finding_value);
+	*ret_facts = (struct report_facts){
+		.tune = {.report = report,
+			 .thresholds = &defaults,
+			 .catalogue = request->catalogue,
+			 .prices = request->prices},
+		.answers = gathering.facts,
+	};
+	error = tuning_make(tune, request->is_shared ? share_format : finding_value);
 	if (error == 0)
 		error = gather(&gathering);
 	if (error == 0 && request->is_shared)
@@ -263,6 +262,4 @@ void report_facts_free(struct report_facts *facts)
 {
 	json_decref(facts->answers);
 	tuning_free(&facts->tune);
-	prices_free(facts->tune.prices);
-	catalogue_free(facts->tune.catalogue);
 }

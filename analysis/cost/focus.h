@@ -8,4 +8,4 @@
 
 /* `bill` is as charges. Rounds it to millionths of the currency: BilledCost adds up to the bill. Returns 0, -ENOMEM or
  * -EIO. */
-int cost_focus_print(FILE *file, struct bill *bill, const struct bill_request *request);
+int focus_write(FILE *file, struct bill *bill, const struct bill_request *request);

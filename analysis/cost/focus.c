@@ -1,5 +1,5 @@
-/* A bill as FOCUS 1.2 in CSV. See cost_focus.h. */
-#include "cli/advise/cost_focus.h"
+/* A bill as FOCUS 1.2 in CSV. See focus.h. */
+#include "analysis/cost/focus.h"
 
 #include <csv.h>
 #include <errno.h>
@@ -221,7 +221,7 @@ static int host_day_print(FILE *file, const struct bill_row *first, const struct
 	return 0;
 }
 
-int cost_focus_print(FILE *file, struct bill *bill, const struct bill_request *request)
+int focus_write(FILE *file, struct bill *bill, const struct bill_request *request)
 {
 	char begin[UNITS_SIZE], end[UNITS_SIZE];
 	const char *template[FOCUS_COLUMN_COUNT] = {

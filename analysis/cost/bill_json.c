@@ -1,11 +1,16 @@
-/* A bill as JSON. See cost_json.h. */
-#include "cli/advise/cost_json.h"
-
-#include "cli/advise/price_list.h"
+/* A bill as JSON. See bill_json.h. */
+#include "analysis/cost/bill_json.h"
 
 #define MICRO_NANOS 1000
 
-int64_t cost_co2(int64_t nanos, int64_t carbon_intensity)
+void price_doubts_to_json(const struct price_doubts *doubts, json_t *root)
+{
+	json_set_integer(root, "default_price_count", (int64_t)doubts->default_count);
+	json_set_integer(root, "no_price_count", (int64_t)doubts->none_count);
+	json_set_integer(root, "may_be_spot_count", (int64_t)doubts->spot_count);
+}
+
+int64_t bill_co2(int64_t nanos, int64_t carbon_intensity)
 {
 	double grams = (double)(carbon_intensity >= 0 ? carbon_intensity : CARBON_INTENSITY_WORLD);
 	double exact = (double)nanos * grams / 1000;
@@ -77,11 +82,11 @@ static void energy_to_json(const struct bill *bill, int64_t carbon_intensity, js
 	json_set_integer(root, "co2_milligrams", bill->co2);
 }
 
-int cost_to_json(struct bill *bill, const struct bill_request *request, int64_t carbon_intensity, json_t **ret_root)
+int bill_to_json(struct bill *bill, const struct bill_request *request, int64_t carbon_intensity, json_t **ret_root)
 {
 	json_t *root = json_object(), *rows = json_array();
 	bool co2 = request->is_energy;
-	int64_t co2_nanos = co2 ? cost_co2(bill->bill_nanos, carbon_intensity) : 0;
+	int64_t co2_nanos = co2 ? bill_co2(bill->bill_nanos, carbon_intensity) : 0;
 	int error = bill_round(bill, MICRO_NANOS);
 
 	*ret_root = root;
