@@ -254,6 +254,20 @@ static int compare_hosts(const void *left, const void *right)
 	return a->host->host.id < b->host->host.id ? -1 : a->host->host.id > b->host->host.id;
 }
 
+struct owned_host owners_sum(const struct owned_host *hosts, size_t count)
+{
+	struct owned_host sum = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		sum.has_price |= hosts[i].has_price;
+		for (size_t k = 0; k < OWNER_COUNT; k++) {
+			sum.ms[k] += hosts[i].ms[k];
+			sum.nanos[k] += hosts[i].nanos[k];
+		}
+	}
+	return sum;
+}
+
 int owners_round(struct owned_host *hosts, size_t count, int64_t unit_ms, int64_t unit_nanos)
 {
 	int error = amounts_round(hosts, count, offsetof(struct owned_host, ms), unit_ms);

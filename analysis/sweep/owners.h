@@ -52,6 +52,9 @@ int owners_set(struct owned_host *host, const struct owners_facts *facts);
 int64_t owners_ms(const struct owned_host *host, enum owner first);
 int64_t owners_nanos(const struct owned_host *host, enum owner first);
 
+/* All hosts together. */
+struct owned_host owners_sum(const struct owned_host *hosts, size_t count);
+
 /* Replaces amounts by whole numbers of these units, so that those of all hosts and owners still add up; the host with
  * the largest waste comes first. Returns 0,
  * -ENOMEM, or -EOVERFLOW if the sum exceeds INT64_MAX nanos. */

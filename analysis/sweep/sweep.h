@@ -52,3 +52,14 @@ struct sweep {
 /* Returns 0, -ENOMEM or the store's error. Free the sweep either way. */
 int sweep_make(const struct sweep_request *request, struct sweep *ret_sweep);
 void sweep_free(struct sweep *sweep);
+
+/* Chooses so many findings to show: no more than two about a host, as long as there are others. Returns 0 or -ENOMEM; free
+ * the array. */
+int sweep_choose(const struct sweep *sweep, size_t most, const struct sweep_item ***ret_items, size_t *ret_count);
+
+/* The object of `tracer sweep --json` (docs/json.md), with so many hosts, whose hours and costs are rounded; without
+ * findings. Returns 0, -ENOMEM or -EOVERFLOW; release it either way. */
+int sweep_to_json(const struct sweep_request *request, struct sweep *sweep, size_t host_count, json_t **ret_root);
+json_t *sweep_items_to_json(const struct sweep_item *const *items, size_t count);
+/* What each host or finding has, as an object. */
+json_t *sweep_columns(bool are_hosts);

@@ -1,5 +1,5 @@
 /* tracer sweep: where spend is wasted now. */
-#include "analysis/sweep/sweep.h"
+#include "analysis/sweep/users.h"
 
 #include <errno.h>
 #include <string.h>
@@ -7,7 +7,6 @@
 #include "analysis/cost/bill_json.h"
 #include "analysis/query/units.h"
 #include "cli/advise/price_list.h"
-#include "cli/advise/sweep_users.h"
 #include "cli/advise/threshold_options.h"
 #include "cli/screen/table.h"
 #include "cli/site_rules.h"
@@ -17,7 +16,6 @@
 #define KIND "sweep"
 #define NANOS INT64_C(1000000000)
 #define MICRO_NANOS 1000
-#define OF_HOST_MAX 2 /* findings */
 #define WINDOW_NS (INT64_C(7) * 86400 * NANOS)
 
 /* What is shown beside findings, or instead of them. */
@@ -50,6 +48,7 @@ struct sweeping {
 	struct view *view;
 	struct catalogue *catalogue;
 	struct prices *prices;
+	struct sweep_request request;
 	struct sweep sweep;
 	const struct sweep_item **shown; /* findings */
 	size_t shown_count;
@@ -177,24 +176,10 @@ static void host_add(struct table *table, enum style style, const char *name, co
 	costs_add(table, STYLE_PLAIN, host, owners_nanos(host, OWNER_WORK), decimals.money);
 }
 
-static struct owned_host hosts_sum(const struct owned_host *hosts, size_t count)
-{
-	struct owned_host sum = {0};
-
-	for (size_t i = 0; i < count; i++) {
-		sum.has_price |= hosts[i].has_price;
-		for (size_t k = 0; k < OWNER_COUNT; k++) {
-			sum.ms[k] += hosts[i].ms[k];
-			sum.nanos[k] += hosts[i].nanos[k];
-		}
-	}
-	return sum;
-}
-
 static void hosts_fill(const struct sweep *sweep, struct table *table, struct precision decimals)
 {
 	size_t count = sweep->owned_count, shown = least_of(count);
-	struct owned_host sum = hosts_sum(sweep->owned + shown, count - shown);
+	struct owned_host sum = owners_sum(sweep->owned + shown, count - shown);
 	char name[64];
 
 	for (size_t i = 0; i < shown; i++)
@@ -202,7 +187,7 @@ static void hosts_fill(const struct sweep *sweep, struct table *table, struct pr
 	snprintf(name, sizeof(name), "%s more", units_count((int64_t)(count - shown), false));
 	if (count > shown)
 		host_add(table, STYLE_DIM, name, &sum, decimals);
-	sum = hosts_sum(sweep->owned, count);
+	sum = owners_sum(sweep->owned, count);
 	if (count > 1)
 		host_add(table, STYLE_TITLE, "total", &sum, decimals);
 }
@@ -218,7 +203,7 @@ static int print_hosts(struct sweeping *sweeping, const struct output *output)
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	struct sweep *sweep = &sweeping->sweep;
-	struct owned_host sum = hosts_sum(sweep->owned, sweep->owned_count);
+	struct owned_host sum = owners_sum(sweep->owned, sweep->owned_count);
 	bool are_many = owners_ms(&sum, OWNER_WORK) >= HOURS_MANY * (int64_t)HOUR_MS;
 	int64_t unit_nanos;
 	struct precision decimals = {are_many ? 1 : 2, units_decimals(owners_nanos(&sum, OWNER_WORK), &unit_nanos)};
@@ -232,11 +217,12 @@ static int print_hosts(struct sweeping *sweeping, const struct output *output)
 	return error;
 }
 
-static struct sweep_users_request users_request(struct sweeping *sweeping)
+/* ---- users ------------------------------------------------------------------------- */
+
+static int users_load(struct sweeping *sweeping, json_t **ret_users, size_t *ret_count)
 {
 	const struct question *jobs = catalogue_find(sweeping->catalogue, SWEEP_USER_JOBS);
-
-	return (struct sweep_users_request){
+	const struct sweep_users_request request = {
 		.store = sweeping->view->store,
 		.sweep = &sweeping->sweep,
 		.jobs = jobs,
@@ -244,14 +230,46 @@ static struct sweep_users_request users_request(struct sweeping *sweeping)
 		.since_unix_ns = sweeping->since_unix_ns,
 		.most = least_of(SIZE_MAX),
 	};
+
+	return sweep_users_load(&request, ret_users, ret_count);
 }
 
-static int print_users(struct sweeping *sweeping, const struct output *output)
+/* The texts are safe already. */
+static void users_print(const json_t *users, size_t count, const struct output *output)
 {
-	const struct sweep_users_request request = users_request(sweeping);
+	size_t i;
+	json_t *user;
 
-	return sweep_users_print(&request, output);
+	json_array_foreach (users, i, user) {
+		output_print(output, STYLE_PLAIN, i > 0 ? "\n==== %s\n" : "==== %s\n",
+			     json_string_value(json_object_get(user, "user")));
+		fputs(json_string_value(json_object_get(user, "text")), output->file);
+	}
+	if (count > i)
+		output_print(output, STYLE_PLAIN, "\n%zu more (--limit 0 prints all)\n", count - i);
+	if (count == 0)
+		output_print(output, STYLE_PLAIN, "No user wastes more than the thresholds (docs/sweep.md)\n");
 }
+
+static int print_users(struct sweeping *sweeping)
+{
+	json_t *users, *root = json_object();
+	size_t count;
+	int error = users_load(sweeping, &users, &count);
+
+	json_set_integer(root, "since_unix_ns", sweeping->since_unix_ns);
+	json_set_integer(root, "until_unix_ns", sweeping->now_unix_ns);
+	json_set_integer(root, "user_count", (int64_t)count);
+	json_object_set_new(root, "users", users);
+	if (error == 0 && sweeping->view->options->format)
+		return document_print(root, "users", sweep_users_columns(), sweeping->view->options->format);
+	if (error == 0)
+		users_print(users, count, &sweeping->view->output);
+	json_decref(root);
+	return error;
+}
+
+/* ---- all --------------------------------------------------------------------------- */
 
 static int print_text(struct sweeping *sweeping, const struct output *output)
 {
@@ -259,8 +277,6 @@ static int print_text(struct sweeping *sweeping, const struct output *output)
 	int64_t host_count = (int64_t)sweep->hosts.count, count = (int64_t)sweep->count;
 	int error;
 
-	if (by == BY_USER)
-		return print_users(sweeping, output);
 	output_print(output, STYLE_TITLE, "Since %s", units_time(sweeping->since_unix_ns));
 	output_print(output, STYLE_PLAIN, "  %s %s, %s %s, in %s\n", units_count(host_count, false),
 		     units_plural(host_count, "host", "hosts"), units_count(count, false),
@@ -274,115 +290,18 @@ static int print_text(struct sweeping *sweeping, const struct output *output)
 	return error;
 }
 
-/* ---- JSON -------------------------------------------------------------------------- */
-
-static int64_t micros(int64_t nanos)
-{
-	return nanos == ROW_NULL ? ROW_NULL : nanos / MICRO_NANOS;
-}
-
-static json_t *item_to_object(const struct sweep_item *item)
-{
-	static const char *const bases[] = {
-		[PRICES_NODE] = "node", [PRICES_RATES] = "rates", [PRICES_DEFAULT] = "default", [PRICES_NONE] = "none"};
-	json_t *object = json_object();
-
-	json_set_string(object, "finding", item->question->name);
-	json_set_integer(object, "host_id", item->host_id);
-	json_set_string(object, "hostname", item->hostname);
-	json_set_integer(object, "since_unix_ns", item->since_unix_ns);
-	json_set_integer(object, "until_unix_ns", item->until_unix_ns);
-	json_object_set_new(object, "is_now", json_boolean(item->is_now));
-	json_set_string(object, "certainty", item->is_certain ? "certain" : "likely");
-	json_set_integer(object, "run_id", item->run_id);
-	json_set_string(object, "run", item->run);
-	json_set_integer(object, "cpu_ns", item->cpu_ns);
-	json_set_integer(object, "memory_byte_seconds", item->memory_byte_seconds);
-	json_set_integer(object, "cost_micros", micros(item->cost_nanos));
-	json_set_integer(object, "cost_per_hour_micros", micros(item->hour_nanos));
-	json_set_string(object, "price_basis", bases[item->basis]);
-	json_set_string(object, "sentence", item->sentence);
-	json_set_string(object, "advice", item->advice);
-	return object;
-}
-
-static json_t *host_to_object(const struct owned_host *host)
-{
-	json_t *object = json_object();
-	char key[32];
-
-	if (host->host) {
-		json_set_integer(object, "host_id", host->host->host.id);
-		json_set_string(object, "hostname", host->host->host.hostname);
-	}
-	json_set_integer(object, "all_ms", owners_ms(host, OWNER_WORK));
-	json_set_integer(object, "bill_micros", host->has_price ? owners_nanos(host, OWNER_WORK) : ROW_NULL);
-	json_set_integer(object, "wasted_micros", host->has_price ? owners_nanos(host, OWNER_WASTED) : ROW_NULL);
-	for (size_t i = 0; i < OWNER_COUNT; i++) {
-		snprintf(key, sizeof(key), "%s_ms", owner_names[i]);
-		json_set_integer(object, key, host->ms[i]);
-		snprintf(key, sizeof(key), "%s_micros", owner_names[i]);
-		json_set_integer(object, key, host->has_price ? host->nanos[i] : ROW_NULL);
-	}
-	return object;
-}
-
-static int hosts_to_json(struct sweep *sweep, json_t *root)
-{
-	int error = owners_round(sweep->owned, sweep->owned_count, 1, MICRO_NANOS);
-	struct owned_host sum = hosts_sum(sweep->owned, sweep->owned_count);
-	json_t *hosts = json_array();
-
-	for (size_t i = 0; i < least_of(sweep->owned_count); i++)
-		json_array_append_new(hosts, host_to_object(&sweep->owned[i]));
-	json_object_set_new(root, "hosts", hosts);
-	json_object_set_new(root, "total", host_to_object(&sum));
-	return error;
-}
-
-static int users_print_document(struct sweeping *sweeping)
-{
-	const struct sweep_users_request request = users_request(sweeping);
-	json_t *root = json_object();
-	int error;
-
-	json_set_integer(root, "since_unix_ns", sweeping->since_unix_ns);
-	json_set_integer(root, "until_unix_ns", sweeping->now_unix_ns);
-	error = sweep_users_to_json(&request, root);
-	if (error == 0)
-		return document_print(root, "users", sweep_users_columns(), sweeping->view->options->format);
-	json_decref(root);
-	return error;
-}
-
-static json_t *columns(void)
-{
-	const struct question none = {0};
-	const struct row_cloud_host host = {0};
-
-	return by == BY_HOST ? host_to_object(&(const struct owned_host){.host = &host})
-			     : item_to_object(&(const struct sweep_item){.question = &none});
-}
-
 static int print_document(struct sweeping *sweeping)
 {
-	json_t *root = json_object(), *findings = json_array();
-	int error = hosts_to_json(&sweeping->sweep, root);
+	struct sweep *sweep = &sweeping->sweep;
+	json_t *root;
+	int error = sweep_to_json(&sweeping->request, sweep, least_of(sweep->owned_count), &root);
 
-	json_set_integer(root, "since_unix_ns", sweeping->since_unix_ns);
-	json_set_integer(root, "until_unix_ns", sweeping->now_unix_ns);
-	json_set_string(root, "currency", prices_currency(sweeping->prices));
-	json_set_integer(root, "host_count", (int64_t)sweeping->sweep.hosts.count);
-	price_doubts_to_json(&sweeping->sweep.doubts, root);
 	if (by < 0) {
-		for (size_t i = 0; i < sweeping->shown_count; i++)
-			json_array_append_new(findings, item_to_object(sweeping->shown[i]));
-		json_set_integer(root, "finding_count", (int64_t)sweeping->sweep.count);
-		json_object_set(root, "findings", findings);
+		json_set_integer(root, "finding_count", (int64_t)sweep->count);
+		json_object_set_new(root, "findings", sweep_items_to_json(sweeping->shown, sweeping->shown_count));
 	}
-	json_decref(findings);
 	if (error == 0)
-		return document_print(root, by == BY_HOST ? "hosts" : "findings", columns(),
+		return document_print(root, by == BY_HOST ? "hosts" : "findings", sweep_columns(by == BY_HOST),
 				      sweeping->view->options->format);
 	json_decref(root);
 	return error;
@@ -407,47 +326,11 @@ static int since_read(const struct options *options, struct sweeping *sweeping)
 	return 0;
 }
 
-static size_t shown_of_host(const struct sweeping *sweeping, int64_t host_id)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < sweeping->shown_count; i++)
-		count += sweeping->shown[i]->host_id == host_id;
-	return count;
-}
-
-/* Chooses the findings that are shown: no more than two about a host, as long as there are others. */
-static int findings_choose(struct sweeping *sweeping)
-{
-	const struct sweep *sweep = &sweeping->sweep;
-	size_t most = least_of(sweep->count), others = 0, count = 0;
-	bool *is_left_out = calloc(sweep->count + 1, sizeof(*is_left_out));
-
-	sweeping->shown = calloc(sweep->count + 1, sizeof(*sweeping->shown));
-	for (size_t i = 0; is_left_out && sweeping->shown && most < sweep->count && i < sweep->count; i++) {
-		is_left_out[i] = sweeping->shown_count == most ||
-				 shown_of_host(sweeping, sweep->items[i].host_id) == OF_HOST_MAX;
-		if (!is_left_out[i])
-			sweeping->shown[sweeping->shown_count++] = &sweep->items[i];
-	}
-	if (!is_left_out || !sweeping->shown) {
-		free(is_left_out);
-		return -ENOMEM;
-	}
-	others = most - sweeping->shown_count;
-	for (size_t i = 0; i < sweep->count; i++)
-		if (!is_left_out[i] || others > 0) {
-			others -= is_left_out[i];
-			sweeping->shown[count++] = &sweep->items[i];
-		}
-	sweeping->shown_count = count;
-	free(is_left_out);
-	return 0;
-}
-
 static int sweep_ask(struct sweeping *sweeping)
 {
-	const struct sweep_request request = {
+	int error;
+
+	sweeping->request = (struct sweep_request){
 		.store = sweeping->view->store,
 		.catalogue = sweeping->catalogue,
 		.prices = sweeping->prices,
@@ -456,10 +339,10 @@ static int sweep_ask(struct sweeping *sweeping)
 		.bind = bind,
 		.data = sweeping,
 	};
-
-	int error = sweep_make(&request, &sweeping->sweep);
-
-	return error < 0 ? error : findings_choose(sweeping);
+	error = sweep_make(&sweeping->request, &sweeping->sweep);
+	return error < 0 ? error
+			 : sweep_choose(&sweeping->sweep, least_of(sweeping->sweep.count), &sweeping->shown,
+					&sweeping->shown_count);
 }
 
 static int sweep_show(struct view *view)
@@ -476,10 +359,10 @@ static int sweep_show(struct view *view)
 		error = threshold_options_check(&thresholds, view->options, sweeping.catalogue, KIND);
 	if (error == 0)
 		error = sweep_ask(&sweeping);
-	if (error == 0 && view->options->format)
-		error = by == BY_USER ? users_print_document(&sweeping) : print_document(&sweeping);
-	else if (error == 0)
-		error = print_text(&sweeping, &view->output);
+	if (error == 0)
+		error = by == BY_USER           ? print_users(&sweeping)
+			: view->options->format ? print_document(&sweeping)
+						: print_text(&sweeping, &view->output);
 	if (error == -EOVERFLOW)
 		error = say("tracer sweep: the bill is too large: more than %lld", (long long)(INT64_MAX / NANOS));
 	free(sweeping.shown);

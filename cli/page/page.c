@@ -33,9 +33,8 @@ static int page_write(FILE *file, const struct report *report, const struct repo
 						.pseudonym = request->is_shared ? share_pseudonym : NULL,
 						.command_bytes_max = request->command_bytes_max};
 
-	return request->format == REPORT_PAGE_MARKDOWN
-		       ? report_markdown_write(file, report, facts, request->is_shared)
-		       : web_page_write(file, &spans, facts->answers);
+	return request->format == REPORT_PAGE_MARKDOWN ? report_markdown_write(file, report, facts, request->is_shared)
+						       : web_page_write(file, &spans, facts->answers);
 }
 
 /* Returns 0, -errno or, after printing an error, VERB_FAILED. */

@@ -1,5 +1,5 @@
-/* What each user wastes, and what to change. See sweep_users.h. */
-#include "cli/advise/sweep_users.h"
+/* What each user wastes, and what to change. See users.h. */
+#include "analysis/sweep/users.h"
 
 #include <errno.h>
 #include <math.h>
@@ -314,39 +314,6 @@ static char *user_text(const struct user *user, int64_t since_unix_ns, bool only
 	return NULL;
 }
 
-/* The text is safe already; its lines are not to be escaped. */
-static void text_print(const struct output *output, char *text)
-{
-	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
-		*end = '\0';
-		output_print(output, STYLE_PLAIN, "%s\n", line);
-	}
-}
-
-int sweep_users_print(const struct sweep_users_request *request, const struct output *output)
-{
-	struct users users = {0};
-	int error = users_load(request, &users);
-
-	for (size_t i = 0; i < users.count && i < request->most && error == 0; i++) {
-		char *text = user_text(&users.items[i], request->since_unix_ns, false);
-
-		error = text ? 0 : -ENOMEM;
-		if (error == 0) {
-			output_print(output, STYLE_PLAIN, i > 0 ? "\n==== %s\n" : "==== %s\n",
-				     units_user(users.items[i].id));
-			text_print(output, text);
-		}
-		free(text);
-	}
-	if (error == 0 && users.count > request->most)
-		output_print(output, STYLE_PLAIN, "\n%zu more (--limit 0 prints all)\n", users.count - request->most);
-	if (error == 0 && users.count == 0)
-		output_print(output, STYLE_PLAIN, "No user wastes more than the thresholds (docs/sweep.md)\n");
-	free(users.items);
-	return error;
-}
-
 static json_t *job_to_object(const struct job *job)
 {
 	json_t *object = json_object();
@@ -401,16 +368,15 @@ static int user_add(json_t *list, const struct user *user, int64_t since_unix_ns
 	return text && change ? 0 : -ENOMEM;
 }
 
-int sweep_users_to_json(const struct sweep_users_request *request, json_t *root)
+int sweep_users_load(const struct sweep_users_request *request, json_t **ret_users, size_t *ret_count)
 {
 	struct users users = {0};
-	json_t *list = json_array();
 	int error = users_load(request, &users);
 
+	*ret_users = json_array();
+	*ret_count = users.count;
 	for (size_t i = 0; i < users.count && i < request->most && error == 0; i++)
-		error = user_add(list, &users.items[i], request->since_unix_ns);
-	json_set_integer(root, "user_count", (int64_t)users.count);
-	json_object_set_new(root, "users", list);
+		error = user_add(*ret_users, &users.items[i], request->since_unix_ns);
 	free(users.items);
 	return error;
 }

@@ -3,8 +3,9 @@
  */
 #pragma once
 
+#include <jansson.h>
+
 #include "analysis/sweep/sweep.h"
-#include "cli/screen/output.h"
 
 struct sweep_users_request {
 	struct store *store;
@@ -15,9 +16,9 @@ struct sweep_users_request {
 	size_t most; /* users */
 };
 
-/* Those who waste most come first; who wastes less than the thresholds is left out. Returns 0, -ENOMEM or the store's
- * error. */
-int sweep_users_print(const struct sweep_users_request *request, const struct output *output);
+/* Those who waste most come first; who wastes less than the thresholds is left out. Sets the first users, as in `tracer
+ * sweep --by user --json` (docs/json.md), and the number of all. Texts are safe to print. Returns 0, -ENOMEM or the store's
+ * error; release `*ret_users` either way. */
+int sweep_users_load(const struct sweep_users_request *request, json_t **ret_users, size_t *ret_count);
 /* What each of them has, as an object. */
 json_t *sweep_users_columns(void);
-int sweep_users_to_json(const struct sweep_users_request *request, json_t *root);
