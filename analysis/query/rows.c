@@ -629,3 +629,8 @@ void json_set_integer(json_t *object, const char *name, int64_t value)
 {
 	json_set_value(object, name, &(struct store_value){.type = STORE_VALUE_INTEGER, .integer = value});
 }
+
+void json_set_real(json_t *object, const char *name, double value)
+{
+	json_object_set_new(object, name, isfinite(value) ? json_real(value) : json_null());
+}

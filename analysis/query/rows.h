@@ -253,3 +253,5 @@ void json_set_value(json_t *object, const char *name, const struct store_value *
 void json_set_string(json_t *object, const char *name, const char *text);
 /* Sets an id or a number, depending on the name; ROW_NULL is null. */
 void json_set_integer(json_t *object, const char *name, int64_t value);
+/* What is not finite is null. */
+void json_set_real(json_t *object, const char *name, double value);

@@ -321,14 +321,14 @@ static json_t *job_to_object(const struct job *job)
 	json_set_string(object, "name", job->name);
 	json_set_integer(object, "run_count", job->run_count);
 	json_set_integer(object, "failed_count", job->failed_count);
-	json_object_set_new(object, "asked_cores", job->asked_cores > 0 ? json_real(job->asked_cores) : json_null());
-	json_object_set_new(object, "most_cores", job->asked_cores > 0 ? json_real(job->most_cores) : json_null());
-	json_object_set_new(object, "enough_cores", job->enough_cores > 0 ? json_real(job->enough_cores) : json_null());
-	json_object_set_new(object, "unused_core_hours", json_real(job->unused_core_hours));
+	json_set_real(object, "asked_cores", job->asked_cores > 0 ? job->asked_cores : NAN);
+	json_set_real(object, "most_cores", job->asked_cores > 0 ? job->most_cores : NAN);
+	json_set_real(object, "enough_cores", job->enough_cores > 0 ? job->enough_cores : NAN);
+	json_set_real(object, "unused_core_hours", job->unused_core_hours);
 	json_set_integer(object, "asked_bytes", job->asked_bytes);
 	json_set_integer(object, "most_bytes", job->most_bytes);
-	json_object_set_new(object, "unused_gib_hours", json_real(job->unused_gib_hours));
-	json_object_set_new(object, "failed_core_hours", json_real(job->failed_core_hours));
+	json_set_real(object, "unused_gib_hours", job->unused_gib_hours);
+	json_set_real(object, "failed_core_hours", job->failed_core_hours);
 	return object;
 }
 
@@ -349,14 +349,14 @@ static int user_add(json_t *list, const struct user *user, int64_t since_unix_ns
 	json_set_string(object, "user", units_user(user->id));
 	json_set_integer(object, "run_count", user->run_count);
 	json_set_integer(object, "failed_count", user->failed_count);
-	json_object_set_new(object, "asked_core_hours", json_real(user->asked_core_hours));
-	json_object_set_new(object, "unused_core_hours", json_real(user->unused_core_hours));
-	json_object_set_new(object, "asked_gib_hours", json_real(user->asked_gib_hours));
-	json_object_set_new(object, "unused_gib_hours", json_real(user->unused_gib_hours));
-	json_object_set_new(object, "failed_core_hours", json_real(user->failed_core_hours));
+	json_set_real(object, "asked_core_hours", user->asked_core_hours);
+	json_set_real(object, "unused_core_hours", user->unused_core_hours);
+	json_set_real(object, "asked_gib_hours", user->asked_gib_hours);
+	json_set_real(object, "unused_gib_hours", user->unused_gib_hours);
+	json_set_real(object, "failed_core_hours", user->failed_core_hours);
 	json_set_integer(object, "session_count", (int64_t)user->session_count);
 	json_set_integer(object, "idle_host_count", (int64_t)user->idle_count);
-	json_object_set_new(object, "wasted_core_hours", json_real(user->wasted_hours));
+	json_set_real(object, "wasted_core_hours", user->wasted_hours);
 	json_set_string(object, "change", change);
 	json_set_string(object, "text", text);
 	for (size_t i = 0; i < user->job_count; i++)

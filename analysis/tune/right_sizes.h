@@ -1,6 +1,8 @@
 /* Right sizes (right_size.h) of tasks in a store or a lake, by name. */
 #pragma once
 
+#include <jansson.h>
+
 #include "analysis/tune/right_size.h"
 #include "common/store/store.h"
 
@@ -35,4 +37,10 @@ void right_sizes_rename(struct right_sizes *sizes, right_sizes_namer *namer, con
 /* Computes `items` from all tasks that were added; call it once. `input_bytes` as in right_size_find(). Returns 0
  * or -ENOMEM. */
 int right_sizes_find(struct right_sizes *sizes, int64_t input_bytes);
+/* The object of `tracer tune --right-size --json` (docs/json.md). */
+json_t *right_sizes_to_json(const struct right_sizes *sizes, int64_t input_bytes);
+/* What each name has, as an object. */
+json_t *right_sizes_columns(void);
+/* Writes configuration: "nextflow", "snakemake", "slurm". Returns false if there is no such format. */
+bool right_sizes_write(const struct right_sizes *sizes, const char *format, bool has_engine_names, FILE *file);
 void right_sizes_free(struct right_sizes *sizes);

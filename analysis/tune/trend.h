@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "analysis/tune/steps.h"
+#include "analysis/tune/history.h"
 
 #define TREND_RUNS_LEAST 8
 #define TREND_SIDE_LEAST 4
@@ -31,3 +31,11 @@ struct trend {
 /* Tasks are in runs 0 to run_count - 1, in time order. Returns 0 or -ENOMEM. */
 int trend_init(struct trend *trend, const struct steps_task *tasks, size_t count, size_t run_count);
 void trend_deinit(struct trend *trend);
+
+/* Sets the wall time of each run relative to their median, NAN if unknown, as an array to be freed. Returns 0 or -ENOMEM. */
+int trend_relative(const struct trend *trend, size_t run_count, double **ret_values);
+/* The object of `tracer tune --trend --json` (docs/json.md). */
+json_t *trend_to_json(const char *name, const struct history *history, const struct trend *trend,
+		      const double *relative);
+/* What each step has, as an object. */
+json_t *trend_columns(void);

@@ -3,11 +3,8 @@
 
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "analysis/query/units.h"
-#include "analysis/tune/history.h"
-#include "analysis/tune/rank.h"
 #include "analysis/tune/trend.h"
 #include "cli/screen/table.h"
 
@@ -18,32 +15,6 @@ struct trend_view {
 	struct trend trend;
 };
 
-/* Returns the index of the whole runs' step, trend.count if none succeeded. */
-static size_t whole_index(const struct trend_view *shown)
-{
-	size_t i = 0;
-
-	while (i < shown->trend.count && strcmp(shown->trend.steps[i].name, HISTORY_WHOLE) != 0)
-		i++;
-	return i;
-}
-
-/* Sets the value of each run relative to their median, NAN if unknown. */
-static void relative_values(const struct trend_view *shown, double *ret_values, double *scratch)
-{
-	size_t index = whole_index(shown), run_count = shown->history.run_count, count = 0;
-	double median;
-
-	for (size_t run = 0; run < run_count; run++) {
-		ret_values[run] = index < shown->trend.count ? shown->trend.values.items[index].values[run] : NAN;
-		if (!isnan(ret_values[run]))
-			scratch[count++] = ret_values[run];
-	}
-	median = rank_median(scratch, count);
-	for (size_t run = 0; run < run_count; run++)
-		ret_values[run] = exp(ret_values[run] - median);
-}
-
 static const char *ratio_text(double ratio, char text[UNITS_SIZE])
 {
 	if (isfinite(ratio))
@@ -52,8 +23,6 @@ static const char *ratio_text(double ratio, char text[UNITS_SIZE])
 		snprintf(text, UNITS_SIZE, "-");
 	return text;
 }
-
-/* ---- text ---------------------------------------------------------------------------- */
 
 static bool has_change_at(const struct trend_view *shown, size_t run)
 {
@@ -150,73 +119,19 @@ static int print_text(const struct trend_view *shown, const double *relative)
 	return error;
 }
 
-/* ---- JSON ---------------------------------------------------------------------------- */
-
-/* Unknown is null. */
-static void set_real(json_t *object, const char *name, double value)
-{
-	json_object_set_new(object, name, isfinite(value) ? json_real(value) : json_null());
-}
-
-static json_t *run_to_object(const struct history_run *run, double relative)
-{
-	json_t *object = json_object();
-
-	json_set_integer(object, "id", run->id);
-	json_set_integer(object, "started_unix_ns", run->begin_unix_ns);
-	json_set_integer(object, "wall_ns", run->end_unix_ns - run->begin_unix_ns);
-	json_object_set_new(object, "succeeded", json_boolean(run->is_comparable));
-	set_real(object, "relative", relative);
-	return object;
-}
-
-static json_t *step_to_object(const struct trend_view *shown, const struct trend_step *step)
-{
-	json_t *object = json_object();
-
-	json_set_string(object, "name", step->name);
-	json_set_integer(object, "run_count", (int64_t)step->run_count);
-	json_set_integer(object, "missing_run_count", (int64_t)step->missing_runs);
-	json_set_integer(object, "changed_run_id",
-			 step->changed_run == TREND_NO_RUN ? ROW_NULL : shown->history.runs[step->changed_run].id);
-	set_real(object, "ratio", step->ratio);
-	set_real(object, "ratio_low", step->low);
-	set_real(object, "ratio_high", step->high);
-	set_real(object, "p", step->p);
-	set_real(object, "adjusted_p", step->adjusted_p);
-	set_real(object, "input_slope", step->slope);
-	return object;
-}
-
 static int print_document(const struct trend_view *shown, const double *relative)
 {
-	const struct trend_step none = {.changed_run = TREND_NO_RUN};
-	json_t *root = json_object(), *runs = json_array(), *steps = json_array();
-
-	json_set_string(root, "name", shown->name);
-	for (size_t i = 0; i < shown->history.run_count; i++)
-		json_array_append_new(runs, run_to_object(&shown->history.runs[i], relative[i]));
-	for (size_t i = 0; i < shown->trend.count; i++)
-		json_array_append_new(steps, step_to_object(shown, &shown->trend.steps[i]));
-	json_object_set_new(root, "runs", runs);
-	json_object_set_new(root, "steps", steps);
-	json_set_integer(root, "omitted_run_count", (int64_t)shown->history.omitted_run_count);
-	json_set_integer(root, "omitted_task_count", (int64_t)shown->history.omitted_task_count);
-	return document_print(root, "steps", step_to_object(shown, &none), shown->view->options->format);
+	return document_print(trend_to_json(shown->name, &shown->history, &shown->trend, relative), "steps",
+			      trend_columns(), shown->view->options->format);
 }
-
-/* ---- both ---------------------------------------------------------------------------- */
 
 static int print(const struct trend_view *shown)
 {
-	size_t count = shown->history.run_count;
-	double *relative = calloc(2 * count + 1, sizeof(*relative));
-	int error;
+	double *relative;
+	int error = trend_relative(&shown->trend, shown->history.run_count, &relative);
 
-	if (!relative)
-		return -ENOMEM;
-	relative_values(shown, relative, relative + count);
-	error = shown->view->options->format ? print_document(shown, relative) : print_text(shown, relative);
+	if (error == 0)
+		error = shown->view->options->format ? print_document(shown, relative) : print_text(shown, relative);
 	free(relative);
 	return error;
 }

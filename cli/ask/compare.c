@@ -1,12 +1,11 @@
 /* tracer compare A B: whether the tasks of some runs took longer than those of others. */
-#include "analysis/tune/compare.h"
+#include "analysis/tune/compared.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #include "analysis/query/units.h"
-#include "analysis/tune/history.h"
 #include "cli/report/names.h"
 #include "cli/report/sample_options.h"
 #include "cli/screen/table.h"
@@ -31,41 +30,6 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPECS_OF_VIEW,
 };
 
-static const char *const verdicts[] = {
-#define V(NAME, text) [COMPARE_##NAME] = text,
-	COMPARE_VERDICTS(V)
-#undef V
-};
-static const char *const unit_names[] = {
-#define U(NAME, text) [COMPARE_##NAME] = text,
-	COMPARE_UNITS(U)
-#undef U
-};
-static const char *const figure_names[] = {
-#define F(NAME, name) [STEPS_##NAME] = name,
-	STEPS_FIGURES(F)
-#undef F
-};
-static const char *const side_names[COMPARE_SIDES] = {"a", "b"};
-
-/* One of the two sides. */
-struct side {
-	struct rows run; /* the run that the operand names, or the last of that name */
-	int64_t id;      /* 0: all runs of its name */
-	const char *name;
-	struct history history;
-};
-
-struct compared {
-	const struct view *view;
-	struct side sides[COMPARE_SIDES];
-	struct steps_task *tasks;
-	int *side_of_run;
-	bool by_sample;
-	size_t task_count, run_count;
-	struct compare compare;
-};
-
 /* ---- text ---------------------------------------------------------------------------- */
 
 static const char *real_text(double value, char text[UNITS_SIZE])
@@ -86,15 +50,10 @@ static void interval_add(struct table *table, const struct compare_step *step)
 	table_add(table, STYLE_DIM, text);
 }
 
-static int64_t whole(double value)
-{
-	return isnan(value) ? ROW_NULL : (int64_t)llround(value);
-}
-
 static void figure_add(struct table *table, const struct compare_step *step, enum steps_figure figure, bool raw)
 {
 	for (int side = 0; side < COMPARE_SIDES; side++) {
-		int64_t value = whole(step->medians[side][figure]);
+		int64_t value = compare_whole(step->medians[side][figure]);
 
 		table_add(table, STYLE_PLAIN,
 			  figure == STEPS_WALL || figure == STEPS_CPU ? units_duration(value, raw)
@@ -111,7 +70,7 @@ static void verdict_add(struct table *table, const struct compare_step *step)
 	char text[80];
 
 	if (step->verdict != COMPARE_INSUFFICIENT) {
-		table_add(table, style, verdicts[step->verdict]);
+		table_add(table, style, compare_verdict_name(step->verdict));
 		return;
 	}
 	snprintf(text, sizeof(text), "insufficient: %zu more %s needed", step->missing_runs,
@@ -138,7 +97,7 @@ static void step_add(struct table *table, const struct compare_step *step, bool 
 static void print_head(const struct compared *compared, const struct output *output)
 {
 	for (int i = 0; i < COMPARE_SIDES; i++) {
-		const struct side *side = &compared->sides[i];
+		const struct compared_side *side = &compared->sides[i];
 
 		output_print(output, STYLE_TITLE, "%c  %s", 'A' + i, side->name);
 		if (side->id)
@@ -203,7 +162,7 @@ static void print_samples(const struct compared *compared, const struct output *
 			     units_count((int64_t)runs, false), units_plural((int64_t)runs, "run", "runs"), misfit);
 }
 
-static int print_text(const struct compared *compared, const struct output *output)
+static int print_text(const struct compared *compared, const struct output *output, bool raw)
 {
 	static const struct table_column columns[] = {
 		{"task", TABLE_LEFT, 25, 0},       {"runs A", TABLE_RIGHT, 0, 3}, {"B", TABLE_RIGHT, 0, 3},
@@ -218,7 +177,7 @@ static int print_text(const struct compared *compared, const struct output *outp
 
 	print_head(compared, output);
 	for (size_t i = 0; i < shown; i++)
-		step_add(table, &compared->compare.steps[i], compared->view->options->raw);
+		step_add(table, &compared->compare.steps[i], raw);
 	error = table_finish(table, output);
 	print_left_out(compared, output, shown);
 	if (compared->by_sample)
@@ -226,81 +185,10 @@ static int print_text(const struct compared *compared, const struct output *outp
 	return error;
 }
 
-/* ---- JSON ---------------------------------------------------------------------------- */
-
-/* Unknown is null. */
-static void set_real(json_t *object, const char *name, double value)
-{
-	json_object_set_new(object, name, isfinite(value) ? json_real(value) : json_null());
-}
-
-static json_t *side_of_step(const struct compare_step *step, int side)
-{
-	json_t *object = json_object();
-
-	json_set_integer(object, "run_count", (int64_t)step->run_counts[side]);
-	json_set_integer(object, "task_count", (int64_t)step->task_counts[side]);
-	for (enum steps_figure figure = 0; figure < STEPS_FIGURE_COUNT; figure++)
-		json_set_integer(object, figure_names[figure], whole(step->medians[side][figure]));
-	return object;
-}
-
-static json_t *step_to_object(const struct compare_step *step)
-{
-	json_t *object = json_object();
-
-	json_set_string(object, "name", step->name);
-	json_set_string(object, "verdict", verdicts[step->verdict]);
-	for (int side = 0; side < COMPARE_SIDES; side++)
-		json_object_set_new(object, side_names[side], side_of_step(step, side));
-	set_real(object, "ratio", step->ratio);
-	set_real(object, "ratio_low", step->low > 0 ? step->low : NAN);
-	set_real(object, "ratio_high", step->high);
-	set_real(object, "p", step->p);
-	set_real(object, "adjusted_p", step->adjusted_p);
-	set_real(object, "input_slope", step->slope);
-	json_set_string(object, "tested", isfinite(step->p) ? unit_names[step->unit] : NULL);
-	json_set_integer(object, "pair_count", (int64_t)step->pair_count);
-	json_set_integer(object, "missing_run_count", (int64_t)step->missing_runs);
-	return object;
-}
-
-static json_t *side_to_object(const struct side *side, bool by_sample)
-{
-	json_t *object = json_object(), *ids = json_array();
-
-	json_set_string(object, "name", side->name);
-	for (size_t i = 0; i < side->history.run_count; i++)
-		json_array_append_new(ids, json_string(units_id(side->history.runs[i].id, false)));
-	json_object_set_new(object, "run_ids", ids);
-	if (by_sample) {
-		json_set_integer(object, "sampled_run_count", (int64_t)side->history.sampled_count);
-		json_set_integer(object, "unsampled_run_count",
-				 (int64_t)(side->history.run_count - side->history.sampled_count));
-	}
-	json_set_integer(object, "omitted_run_count", (int64_t)side->history.omitted_run_count);
-	json_set_integer(object, "omitted_task_count", (int64_t)side->history.omitted_task_count);
-	return object;
-}
-
-static int print_document(const struct compared *compared)
-{
-	json_t *root = json_object(), *steps = json_array();
-
-	for (int side = 0; side < COMPARE_SIDES; side++)
-		json_object_set_new(root, side_names[side],
-				    side_to_object(&compared->sides[side], compared->by_sample));
-	for (size_t i = 0; i < compared->compare.count; i++)
-		json_array_append_new(steps, step_to_object(&compared->compare.steps[i]));
-	json_object_set_new(root, "steps", steps);
-	return document_print(root, "steps", step_to_object(&(const struct compare_step){0}),
-			      compared->view->options->format);
-}
-
 /* ---- the verb ------------------------------------------------------------------------ */
 
 /* An id or `latest` is one run, a name all runs of that name. */
-static int side_find(struct store *store, const char *operand, struct side *side)
+static int side_find(struct store *store, const char *operand, struct compared_side *side)
 {
 	int64_t first_id, last_id;
 	const struct row_run *run;
@@ -316,54 +204,8 @@ static int side_find(struct store *store, const char *operand, struct side *side
 	return 0;
 }
 
-static bool is_same(const struct side *a, const struct side *b)
-{
-	return a->id || b->id ? a->id == b->id : strcmp(a->name, b->name) == 0;
-}
-
-/* A run that is compared with the others of its name is not among them. */
-static int side_load(struct store *store, const char *operand, struct side *side, const struct side *other)
-{
-	const struct history_request request = {
-		.run_id = side->id,
-		.name = side->id ? NULL : side->name,
-		.last = side->id ? 0 : (size_t)last,
-		.without_id = side->id ? 0 : other->id,
-	};
-	int error = history_load(store, &request, &side->history);
-
-	if (error == 0 && side->history.run_count == 0)
-		error = say("tracer compare: no %s run to compare for '%s'", other->id ? "other ended" : "ended",
-			    operand);
-	return error;
-}
-
-/* The tasks of both sides in one array, with runs of both sides. */
-static int sides_join(struct compared *compared)
-{
-	struct side *sides = compared->sides;
-	size_t tasks = sides[0].history.step_count + sides[1].history.step_count;
-
-	compared->tasks = calloc(tasks + 1, sizeof(*compared->tasks));
-	compared->side_of_run =
-		calloc(sides[0].history.run_count + sides[1].history.run_count, sizeof(*compared->side_of_run));
-	if (!compared->tasks || !compared->side_of_run)
-		return -ENOMEM;
-	for (int side = 0; side < COMPARE_SIDES; side++) {
-		const struct history *history = &sides[side].history;
-
-		for (size_t i = 0; i < history->step_count; i++) {
-			compared->tasks[compared->task_count] = history->steps[i];
-			compared->tasks[compared->task_count++].run += compared->run_count;
-		}
-		for (size_t i = 0; i < history->run_count; i++)
-			compared->side_of_run[compared->run_count++] = side;
-	}
-	return 0;
-}
-
 /* The file is of one run: all tasks of a name that it has one name for are renamed, on both sides. */
-static int tasks_name(struct compared *compared)
+static int tasks_name(struct compared *compared, struct store *store)
 {
 	int64_t *run_ids = calloc(compared->run_count + 1, sizeof(*run_ids));
 	size_t count = 0;
@@ -374,56 +216,54 @@ static int tasks_name(struct compared *compared)
 	for (int side = COMPARE_SIDES - 1; side >= 0; side--)
 		for (size_t i = compared->sides[side].history.run_count; i > 0; i--)
 			run_ids[count++] = compared->sides[side].history.runs[i - 1].id;
-	error = names_learn(&engine_names, compared->view->store, run_ids, count);
+	error = names_learn(&engine_names, store, run_ids, count);
 	for (size_t i = 0; error == 0 && i < compared->task_count; i++)
 		compared->tasks[i].name = engine_names_of(engine_names, ROW_NULL, compared->tasks[i].name);
 	free(run_ids);
 	return error;
 }
 
-static int sides_load(struct compared *compared)
+static int sides_load(struct view *view, struct compared *compared)
 {
-	const struct options *options = compared->view->options;
-	struct store *store = compared->view->store;
-	struct side *sides = compared->sides;
+	const struct options *options = view->options;
+	struct compared_side *sides = compared->sides;
 	struct sample_names *names = NULL;
 	int error = 0;
 
 	for (int i = 0; error == 0 && i < COMPARE_SIDES; i++)
-		error = side_find(store, options->operands[i], &sides[i]);
-	if (error == 0 && is_same(&sides[0], &sides[1]))
+		error = side_find(view->store, options->operands[i], &sides[i]);
+	if (error == 0 && compared_are_same(compared))
 		return options_misuse(options, "A and B are the same: %s", sides[0].name);
+	if (error == 0)
+		error = compared_load(compared, view->store, (size_t)last);
 	for (int i = 0; error == 0 && i < COMPARE_SIDES; i++)
-		error = side_load(store, options->operands[i], &sides[i], &sides[!i]);
+		if (sides[i].history.run_count == 0)
+			error = say("tracer compare: no %s run to compare for '%s'",
+				    sides[!i].id ? "other ended" : "ended", options->operands[i]);
 	if (error == 0)
 		error = sample_options_read(options, compared->by_sample, &names);
 	for (int i = 0; compared->by_sample && error == 0 && i < COMPARE_SIDES; i++)
-		error = history_load_samples(store, names, &sides[i].history);
+		error = history_load_samples(view->store, names, &sides[i].history);
 	sample_names_free(names);
 	return error;
 }
 
 static int compare_show(struct view *view)
 {
-	struct compared compared = {.view = view, .by_sample = by == 1};
-	int error = sides_load(&compared);
+	struct compared compared = {.by_sample = by == 1};
+	int error = sides_load(view, &compared);
 
 	if (error == 0)
-		error = sides_join(&compared);
+		error = compared_join(&compared);
 	if (error == 0)
-		error = tasks_name(&compared);
+		error = tasks_name(&compared, view->store);
 	if (error == 0)
-		error = compare_init(&compared.compare, compared.tasks, compared.task_count, compared.side_of_run,
-				     compared.run_count);
+		error = compared_find(&compared);
 	if (error == 0)
-		error = view->options->format ? print_document(&compared) : print_text(&compared, &view->output);
-	compare_deinit(&compared.compare);
-	for (int i = 0; i < COMPARE_SIDES; i++) {
-		history_free(&compared.sides[i].history);
-		rows_free(&compared.sides[i].run);
-	}
-	free(compared.tasks);
-	free(compared.side_of_run);
+		error = view->options->format ? document_print(compared_to_json(&compared), "steps", compared_columns(),
+							       view->options->format)
+					      : print_text(&compared, &view->output, view->options->raw);
+	compared_free(&compared);
 	return error;
 }
 

@@ -1,0 +1,42 @@
+/* Runs of two sides, read from a store or a lake and compared (compare.h). */
+#pragma once
+
+#include <jansson.h>
+
+#include "analysis/tune/compare.h"
+#include "analysis/tune/history.h"
+
+/* One of the two sides. */
+struct compared_side {
+	struct rows run; /* the run that the user named, or the last of that name */
+	int64_t id;      /* 0: all runs of its name */
+	const char *name;
+	struct history history;
+};
+
+struct compared {
+	struct compared_side sides[COMPARE_SIDES];
+	struct steps_task *tasks;
+	int *side_of_run;
+	bool by_sample;
+	size_t task_count, run_count;
+	struct compare compare;
+};
+
+bool compared_are_same(const struct compared *compared);
+/* Reads the last runs of both sides (0: all); one that is compared with the others of its name is not among them. A side may
+ * have none then. Returns 0, -ENOMEM or the store's error. */
+int compared_load(struct compared *compared, struct store *store, size_t last);
+/* Puts the tasks of both sides into one array, with runs of both sides. Returns 0 or -ENOMEM. */
+int compared_join(struct compared *compared);
+/* Compares them. Returns 0 or -ENOMEM. */
+int compared_find(struct compared *compared);
+void compared_free(struct compared *compared);
+
+const char *compare_verdict_name(enum compare_verdict verdict);
+/* NAN is ROW_NULL. */
+int64_t compare_whole(double value);
+/* The object of `tracer compare --json` (docs/json.md). */
+json_t *compared_to_json(const struct compared *compared);
+/* What each step has, as an object. */
+json_t *compared_columns(void);
