@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cli/lake/schema.h"
+#include "analysis/lake/schema.h"
 #include "cli/options.h"
-#include "common/parse.h"
+#include "cli/screen/remarks.h"
 #include "common/store/store.h"
 
 static struct lake_verb {
@@ -121,40 +121,26 @@ static int print_sql(void)
 
 /* ---- check ----------------------------------------------------------------------- */
 
+static void fact_add(void *remarks, enum lake_fact_level level, const char *topic, const char *text, const char *fix)
+{
+	static const enum remark_level levels[] = {
+		[LAKE_OK] = REMARK_OK, [LAKE_LIMITED] = REMARK_LIMITED, [LAKE_MISSING] = REMARK_MISSING};
+	struct remark *remark = remarks_add(remarks, levels[level], topic, "%s", text);
+
+	if (fix)
+		remark_fix(remark, "%s", fix);
+}
+
 static int check(void)
 {
 	struct remarks remarks = {0};
 
-	lake_check(lake.client, &lake.settings, &remarks);
+	lake_check(lake.client, &lake.settings, fact_add, &remarks);
 	remarks_show(&remarks, lake.options->color, lake.options->format, json_object());
 	return remarks_work(&remarks) ? VERB_OK : VERB_FAILED;
 }
 
 /* ---- the verb -------------------------------------------------------------------- */
-
-/* Parses samples=DAYS,rest=DAYS in any order, or one of them, or DAYS for both; DAYS as 90d or forever. Returns 0 or
- * -EINVAL. */
-static int keep_parse(const char *text, struct lake_keep *keep)
-{
-	static const struct parse_unit days[] = {{"d", 1}, {0}};
-	char copy[64], *rest = copy, *word;
-
-	if (snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
-		return -EINVAL;
-	while ((word = strsep(&rest, ","))) {
-		bool is_samples = strncmp(word, "samples=", 8) == 0, is_rest = strncmp(word, "rest=", 5) == 0;
-		const char *value = is_samples || is_rest ? strchr(word, '=') + 1 : word;
-		uint64_t number = LAKE_KEEP_FOREVER_DAYS;
-
-		if (strcmp(value, "forever") != 0 && parse_number(value, days, 1, LAKE_KEEP_FOREVER_DAYS, &number) < 0)
-			return -EINVAL;
-		if (!is_rest)
-			keep->samples_days = (int)number;
-		if (!is_samples)
-			keep->rest_days = (int)number;
-	}
-	return 0;
-}
 
 static int lake_main(const struct options *options)
 {
@@ -170,7 +156,7 @@ static int lake_main(const struct options *options)
 	if (is_check && (lake.keep_text || lake.print))
 		return options_misuse(options, lake.print ? "--print does not apply to check"
 							  : "--keep applies only to init and migrate");
-	if (lake.keep_text && keep_parse(lake.keep_text, &lake.keep) < 0)
+	if (lake.keep_text && lake_keep_parse(lake.keep_text, &lake.keep) < 0)
 		return options_misuse(options, "--keep takes e.g. samples=90d,rest=400d, not '%s'", lake.keep_text);
 	lake.layout = lake.layout < 0 ? LAKE_ONE_NODE : lake.layout;
 	if (lake.print)

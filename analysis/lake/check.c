@@ -1,11 +1,14 @@
-/* Checks whether a lake is as this release expects. See lake_schema.h.
+/* Checks whether a lake is as this release expects. See schema.h.
  *
  * The checks depend on the user's rights: for an analyst, whether the settings hold without which
  * results are wrong; for a shipper, whether it may insert, and what it may not do.
  */
-#include "cli/lake/schema.h"
+#include "analysis/lake/schema.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
@@ -13,19 +16,38 @@
 
 #define OLDEST_YEAR 24 /* ClickHouse 24.10 is the first to refresh views without a flag */
 #define OLDEST_MONTH 10
+#define OLDEST "24.10"
 #define CLOCK_SKEW_NS 300000000000LL
 #define COLUMNS_TEXT_BYTES 16384
 
 struct check {
 	struct lake_client *client;
 	const struct access *settings;
-	struct remarks *remarks;
+	lake_fact_take *take;
+	void *data;
+	size_t fact_count;
 	char text[COLUMNS_TEXT_BYTES]; /* the latest answer */
 };
 
+static void tell(struct check *check, enum lake_fact_level level, const char *topic, const char *fix,
+		 const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+static void tell(struct check *check, enum lake_fact_level level, const char *topic, const char *fix,
+		 const char *format, ...)
+{
+	char text[1024];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	check->fact_count++;
+	check->take(check->data, level, topic, text, fix);
+}
+
 static bool ask(struct check *check, const char *topic, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Runs a statement that returns one line of text. Returns false on failure, after adding a remark unless
+/* Runs a statement that returns one line of text. Returns false on failure, after saying so unless
  * `topic` is NULL. */
 static bool ask(struct check *check, const char *topic, const char *format, ...)
 {
@@ -39,7 +61,7 @@ static bool ask(struct check *check, const char *topic, const char *format, ...)
 	error = lake_client_run(check->client, sql, check->text, sizeof(check->text));
 	check->text[strcspn(check->text, "\n")] = '\0';
 	if (error < 0 && topic)
-		remarks_add(check->remarks, REMARK_MISSING, topic, "%s", lake_client_error(check->client));
+		tell(check, LAKE_MISSING, topic, NULL, "%s", lake_client_error(check->client));
 	return error == 0;
 }
 
@@ -50,11 +72,10 @@ static bool check_server(struct check *check)
 	if (!ask(check, "server", "SELECT version() FORMAT TSV"))
 		return false;
 	if (sscanf(check->text, "%d.%d", &year, &month) != 2 || year * 12 + month < OLDEST_YEAR * 12 + OLDEST_MONTH)
-		remark_fix(remarks_add(check->remarks, REMARK_MISSING, "server", "ClickHouse %s", check->text),
-			   "upgrade it to %d.%d or newer", OLDEST_YEAR, OLDEST_MONTH);
+		tell(check, LAKE_MISSING, "server", "upgrade it to " OLDEST " or newer", "ClickHouse %s", check->text);
 	else
-		remarks_add(check->remarks, REMARK_OK, "server", "ClickHouse %s at %s, as user %s", check->text,
-			    check->settings->url, check->settings->user);
+		tell(check, LAKE_OK, "server", NULL, "ClickHouse %s at %s, as user %s", check->text,
+		     check->settings->url, check->settings->user);
 	return true;
 }
 
@@ -66,9 +87,8 @@ static void check_clock(struct check *check)
 		return;
 	skew_ns = strtoll(check->text, NULL, 10) - (int64_t)clock_unix_ns();
 	if (skew_ns > CLOCK_SKEW_NS || skew_ns < -CLOCK_SKEW_NS)
-		remark_fix(remarks_add(check->remarks, REMARK_LIMITED, "clock",
-				       "differs from this host's by %" PRId64 " s", skew_ns / 1000000000),
-			   "synchronize them: timedatectl");
+		tell(check, LAKE_LIMITED, "clock", "synchronize them: timedatectl",
+		     "differs from this host's by %" PRId64 " s", skew_ns / 1000000000);
 }
 
 static bool check_schema(struct check *check)
@@ -76,21 +96,19 @@ static bool check_schema(struct check *check)
 	struct lake_schema schema;
 
 	if (lake_schema_read(check->client, &schema) < 0) {
-		remarks_add(check->remarks, REMARK_MISSING, "schema", "%s", lake_client_error(check->client));
+		tell(check, LAKE_MISSING, "schema", NULL, "%s", lake_client_error(check->client));
 		return false;
 	}
 	if (schema.version == 0)
-		remark_fix(remarks_add(check->remarks, REMARK_MISSING, "schema", "database %s has no schema",
-				       check->settings->database),
-			   "tracer lake init");
+		tell(check, LAKE_MISSING, "schema", "tracer lake init", "database %s has no schema",
+		     check->settings->database);
 	else if (schema.version < store_schema_version())
-		remark_fix(remarks_add(check->remarks, REMARK_MISSING, "schema", "version %d, this release needs %d",
-				       schema.version, store_schema_version()),
-			   "tracer lake migrate");
+		tell(check, LAKE_MISSING, "schema", "tracer lake migrate", "version %d, this release needs %d",
+		     schema.version, store_schema_version());
 	else
-		remarks_add(check->remarks, REMARK_OK, "schema", "version %d, %s%s", schema.version,
-			    lake_layout_names[schema.layout],
-			    schema.version > store_schema_version() ? ", of a newer release" : "");
+		tell(check, LAKE_OK, "schema", NULL, "version %d, %s%s", schema.version,
+		     lake_layout_names[schema.layout],
+		     schema.version > store_schema_version() ? ", of a newer release" : "");
 	return schema.version > 0;
 }
 
@@ -120,9 +138,8 @@ static void check_entity(struct check *check, struct store *empty, size_t index)
 		return;
 	for (size_t i = 0; i < store_result_width(columns); i++)
 		if (!names_have(check->text, store_result_name(columns, i)))
-			remark_fix(remarks_add(check->remarks, REMARK_MISSING, "columns", "%s_rows has no %s", entity,
-					       store_result_name(columns, i)),
-				   "tracer lake migrate");
+			tell(check, LAKE_MISSING, "columns", "tracer lake migrate", "%s_rows has no %s", entity,
+			     store_result_name(columns, i));
 	store_result_free(columns);
 }
 
@@ -130,17 +147,17 @@ static void check_columns(struct check *check)
 {
 	struct store_error error;
 	struct store *empty;
-	size_t before = check->remarks->count;
+	size_t before = check->fact_count;
 
 	if (store_open_empty(&empty, &error) < 0) {
-		remarks_add(check->remarks, REMARK_MISSING, "columns", "%s", error.text);
+		tell(check, LAKE_MISSING, "columns", NULL, "%s", error.text);
 		return;
 	}
 	for (size_t i = 0; store_entity_name(i); i++)
 		check_entity(check, empty, i);
 	store_close(empty);
-	if (check->remarks->count == before)
-		remarks_add(check->remarks, REMARK_OK, "columns", "all columns that hosts send exist");
+	if (check->fact_count == before)
+		tell(check, LAKE_OK, "columns", NULL, "all columns that hosts send exist");
 }
 
 /* ---- months ---------------------------------------------------------------------- */
@@ -154,8 +171,7 @@ static void check_form(struct check *check)
 		" AND partition_key = '' AND has(splitByString(', ', sorting_key), 'host_id')"
 		" FORMAT TSV") &&
 	    check->text[0] && strcmp(check->text, "\\N") != 0)
-		remark_fix(remarks_add(check->remarks, REMARK_MISSING, "tables", "unpartitioned: %s", check->text),
-			   "tracer lake migrate");
+		tell(check, LAKE_MISSING, "tables", "tracer lake migrate", "unpartitioned: %s", check->text);
 }
 
 /* The days are in the tables' statements; not every user may see how many months there are. */
@@ -174,11 +190,10 @@ static void check_keep(struct check *check)
 		 " WHERE database = currentDatabase() AND partition_key != '' AND engine LIKE '%%ReplacingMergeTree') FORMAT TSV"))
 		return;
 	if (strstr(check->text, "no limit"))
-		remark_fix(remarks_add(check->remarks, REMARK_LIMITED, "kept", "%s: nothing is ever deleted%s",
-				       check->text, months),
-			   "tracer lake migrate --keep samples=90d,rest=400d");
+		tell(check, LAKE_LIMITED, "kept", "tracer lake migrate --keep samples=90d,rest=400d",
+		     "%s: nothing is ever deleted%s", check->text, months);
 	else
-		remarks_add(check->remarks, REMARK_OK, "kept", "%s%s", check->text, months);
+		tell(check, LAKE_OK, "kept", NULL, "%s%s", check->text, months);
 }
 
 /* ---- rights and settings --------------------------------------------------------- */
@@ -198,32 +213,29 @@ static void check_settings(struct check *check)
 		{"prefer_column_name_to_alias", "1"},
 		{"cast_keep_nullable", "1"},
 	};
-	size_t before = check->remarks->count;
+	size_t before = check->fact_count;
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		if (ask(check, "settings", "SELECT toString(getSetting('%s')) FORMAT TSV", wanted[i][0]) &&
 		    strcmp(check->text, wanted[i][1]) != 0 &&
 		    !(strcmp(check->text, "true") == 0 && strcmp(wanted[i][1], "1") == 0))
-			remark_fix(remarks_add(check->remarks, REMARK_MISSING, "settings",
-					       "%s is %s for user %s: results would be wrong", wanted[i][0],
-					       check->text, check->settings->user),
-				   "give it the profile in datalake/users.d/tracer.xml");
+			tell(check, LAKE_MISSING, "settings", "give it the profile in datalake/users.d/tracer.xml",
+			     "%s is %s for user %s: results would be wrong", wanted[i][0], check->text,
+			     check->settings->user);
 	}
-	if (check->remarks->count == before)
-		remarks_add(check->remarks, REMARK_OK, "settings", "as the queries require");
+	if (check->fact_count == before)
+		tell(check, LAKE_OK, "settings", NULL, "as the queries require");
 }
 
 /* Returns whether we may read. */
 static bool check_rights(struct check *check)
 {
 	bool reads = may(check, "SELECT"), inserts = may(check, "INSERT"), drops = may(check, "DROP TABLE");
-	struct remark *remark =
-		remarks_add(check->remarks, reads || inserts ? REMARK_OK : REMARK_MISSING, "rights", "%s%s%s%s",
-			    reads ? "reads" : "", inserts ? reads ? ", inserts" : "inserts" : "",
-			    drops ? ", changes the schema" : "", !reads && !inserts ? "none" : "");
 
-	if (!reads && !inserts)
-		remark_fix(remark, "grant them as datalake/users.d/tracer.xml does");
+	tell(check, reads || inserts ? LAKE_OK : LAKE_MISSING, "rights",
+	     reads || inserts ? NULL : "grant them as datalake/users.d/tracer.xml does", "%s%s%s%s",
+	     reads ? "reads" : "", inserts ? reads ? ", inserts" : "inserts" : "", drops ? ", changes the schema" : "",
+	     !reads && !inserts ? "none" : "");
 	return reads;
 }
 
@@ -234,15 +246,15 @@ static void check_rollups(struct check *check)
 		 " WHERE exception != '' AND database = currentDatabase() LIMIT 1 FORMAT TSV"))
 		return;
 	if (check->text[0])
-		remark_fix(remarks_add(check->remarks, REMARK_LIMITED, "rollups", "%s", check->text),
-			   "they are retried within an hour; see the server's log");
+		tell(check, LAKE_LIMITED, "rollups", "they are retried within an hour; see the server's log", "%s",
+		     check->text);
 	else
-		remarks_add(check->remarks, REMARK_OK, "rollups", "computed without errors");
+		tell(check, LAKE_OK, "rollups", NULL, "computed without errors");
 }
 
-void lake_check(struct lake_client *client, const struct access *settings, struct remarks *remarks)
+void lake_check(struct lake_client *client, const struct access *settings, lake_fact_take *take, void *data)
 {
-	struct check check = {.client = client, .settings = settings, .remarks = remarks};
+	struct check check = {.client = client, .settings = settings, .take = take, .data = data};
 
 	if (!check_server(&check))
 		return;

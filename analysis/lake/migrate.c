@@ -5,10 +5,12 @@
  * resumes there; rows that are copied twice are merged into one. The views do not exist until all rows
  * are moved: no query gets a partial answer.
  */
-#include "cli/lake/schema.h"
+#include "analysis/lake/schema.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/progress.h"

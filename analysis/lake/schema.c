@@ -1,10 +1,12 @@
-/* Applies the lake's schema. See lake_schema.h. */
-#include "cli/lake/schema.h"
+/* Applies the lake's schema. See schema.h. */
+#include "analysis/lake/schema.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "common/parse.h"
 #include "common/progress.h"
 #include "common/store/store.h"
 #include "lake-sql.h"
@@ -40,6 +42,28 @@ static const char *text_find(enum lake_layout layout, const char *part)
 		if (strcmp(texts[i].file, file) == 0)
 			return texts[i].sql;
 	abort();
+}
+
+int lake_keep_parse(const char *text, struct lake_keep *keep)
+{
+	static const struct parse_unit days[] = {{"d", 1}, {0}};
+	char copy[64], *rest = copy, *word;
+
+	if (snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
+		return -EINVAL;
+	while ((word = strsep(&rest, ","))) {
+		bool is_samples = strncmp(word, "samples=", 8) == 0, is_rest = strncmp(word, "rest=", 5) == 0;
+		const char *value = is_samples || is_rest ? strchr(word, '=') + 1 : word;
+		uint64_t number = LAKE_KEEP_FOREVER_DAYS;
+
+		if (strcmp(value, "forever") != 0 && parse_number(value, days, 1, LAKE_KEEP_FOREVER_DAYS, &number) < 0)
+			return -EINVAL;
+		if (!is_rest)
+			keep->samples_days = (int)number;
+		if (!is_samples)
+			keep->rest_days = (int)number;
+	}
+	return 0;
 }
 
 int lake_schema_read(struct lake_client *client, struct lake_schema *ret_schema)
