@@ -52,41 +52,39 @@ struct rules *site_rules_load(const char *directory)
 
 #define REFUSED_SHOWN 8
 
-struct check {
-	struct remarks *remarks;
-	unsigned refused_count;
+struct refusals {
+	struct checks *checks;
+	unsigned count;
 };
 
 static void report_refused(const struct tree_error *error, void *data)
 {
-	struct check *check = data;
-	struct remark *remark;
+	struct refusals *refusals = data;
 	char line[16] = "";
 
-	if (++check->refused_count > REFUSED_SHOWN)
+	if (++refusals->count > REFUSED_SHOWN)
 		return;
 	if (error->line)
 		snprintf(line, sizeof(line), ":%u", error->line);
-	remark = remarks_add(check->remarks, REMARK_LIMITED, "rules", "%.120s%s: %.180s", error->file, line,
-			     error->reason);
-	remark_fix(remark, "this file is not used: correct it (tracer rules check FILE), then systemctl "
-			   "restart tracer-correlator");
+	check_fix(checks_add(refusals->checks, CHECK_LIMITED, "rules", "%.120s%s: %.180s", error->file, line,
+			     error->reason),
+		  "this file is not used: correct it (tracer rules check FILE), then systemctl "
+		  "restart tracer-correlator");
 }
 
-void site_rules_check(const char *directory, bool report_ok, struct remarks *remarks)
+void site_rules_check(const char *directory, bool report_ok, struct checks *checks)
 {
 	const char *const directories[] = {directory ? directory : SITE_RULES_DEFAULT, NULL};
-	struct check check = {.remarks = remarks};
+	struct refusals refusals = {.checks = checks};
 	struct rules *rules;
 
-	if (rules_load_valid(directories, report_refused, &check, &rules) < 0)
+	if (rules_load_valid(directories, report_refused, &refusals, &rules) < 0)
 		return; /* out of memory */
-	if (check.refused_count > REFUSED_SHOWN)
-		remarks_add(remarks, REMARK_LIMITED, "rules", "%u more files in %s have errors and are not used",
-			    check.refused_count - REFUSED_SHOWN, directories[0]);
-	if (check.refused_count == 0 && report_ok)
-		remarks_add(remarks, REMARK_OK, "rules", "%zu, including those in %s", rules_count(rules),
-			    directories[0]);
+	if (refusals.count > REFUSED_SHOWN)
+		checks_add(checks, CHECK_LIMITED, "rules", "%u more files in %s have errors and are not used",
+			   refusals.count - REFUSED_SHOWN, directories[0]);
+	if (refusals.count == 0 && report_ok)
+		checks_add(checks, CHECK_OK, "rules", "%zu, including those in %s", rules_count(rules), directories[0]);
 	rules_free(rules);
 }
 

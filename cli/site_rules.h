@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/query/catalogue.h"
-#include "cli/screen/remarks.h"
+#include "cli/screen/checks.h"
 #include "common/rules/rules.h"
 
 #define SITE_RULES_DEFAULT TRACER_CONFIG_DIR "/rules.d"
@@ -12,9 +12,9 @@
 /* Loads the shipped rules and those in `directory` (NULL: default). Returns NULL after printing an error. */
 struct rules *site_rules_load(const char *directory);
 
-/* Checks the rules in `directory` as tracer-correlator does: adds a remark, with file, line and reason,
+/* Checks the rules in `directory` as tracer-correlator does: adds a check, with file, line and reason,
  * for each file that it would skip. With `report_ok`, adds one for a directory without errors, too. */
-void site_rules_check(const char *directory, bool report_ok, struct remarks *remarks);
+void site_rules_check(const char *directory, bool report_ok, struct checks *checks);
 
 /* Loads the shipped questions and findings and those in `directory` (NULL: default); prints what is wrong with the latter.
  * Returns NULL after printing an error. */

@@ -4,7 +4,7 @@
 
 #include "analysis/lake/schema.h"
 #include "cli/options.h"
-#include "cli/screen/remarks.h"
+#include "cli/screen/checks.h"
 #include "common/store/store.h"
 
 static struct lake_verb {
@@ -121,23 +121,23 @@ static int print_sql(void)
 
 /* ---- check ----------------------------------------------------------------------- */
 
-static void fact_add(void *remarks, enum lake_fact_level level, const char *topic, const char *text, const char *fix)
+static void fact_add(void *checks, enum lake_fact_level level, const char *topic, const char *text, const char *fix)
 {
-	static const enum remark_level levels[] = {
-		[LAKE_OK] = REMARK_OK, [LAKE_LIMITED] = REMARK_LIMITED, [LAKE_MISSING] = REMARK_MISSING};
-	struct remark *remark = remarks_add(remarks, levels[level], topic, "%s", text);
+	static const enum check_level levels[] = {
+		[LAKE_OK] = CHECK_OK, [LAKE_LIMITED] = CHECK_LIMITED, [LAKE_MISSING] = CHECK_MISSING};
+	struct check *check = checks_add(checks, levels[level], topic, "%s", text);
 
 	if (fix)
-		remark_fix(remark, "%s", fix);
+		check_fix(check, "%s", fix);
 }
 
 static int check(void)
 {
-	struct remarks remarks = {0};
+	struct checks checks = {0};
 
-	lake_check(lake.client, &lake.settings, fact_add, &remarks);
-	remarks_show(&remarks, lake.options->color, lake.options->format, json_object());
-	return remarks_work(&remarks) ? VERB_OK : VERB_FAILED;
+	lake_check(lake.client, &lake.settings, fact_add, &checks);
+	checks_show(&checks, lake.options->color, lake.options->format, json_object());
+	return checks_work(&checks) ? VERB_OK : VERB_FAILED;
 }
 
 /* ---- the verb -------------------------------------------------------------------- */

@@ -36,15 +36,14 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPECS_LAST,
 };
 
-/* Adds one of two remarks: `good`, or `bad` and how to fix it (NULL if it cannot be fixed). */
-static void add_check(struct remarks *remarks, const char *topic, bool is_good, const char *good,
-		      enum remark_level bad_level, const char *bad, const char *fix)
+/* Adds one of two checks: `good`, or `bad` and how to fix it (NULL if it cannot be fixed). */
+static void add_check(struct checks *checks, const char *topic, bool is_good, const char *good,
+		      enum check_level bad_level, const char *bad, const char *fix)
 {
-	struct remark *remark =
-		remarks_add(remarks, is_good ? REMARK_OK : bad_level, topic, "%s", is_good ? good : bad);
+	struct check *check = checks_add(checks, is_good ? CHECK_OK : bad_level, topic, "%s", is_good ? good : bad);
 
 	if (!is_good && fix)
-		remark_fix(remark, "%s", fix);
+		check_fix(check, "%s", fix);
 }
 
 /* ---- the kernel -------------------------------------------------------------- */
@@ -54,7 +53,7 @@ enum load { LOAD_NOT_TRIED, LOAD_WORKS, LOAD_FAILS };
 
 /* If the probe could be tried, its result counts, not the kernel version: RHEL 9's 5.14 has
  * what other kernels got with 5.19. */
-static void check_kernel(struct remarks *remarks, enum load load)
+static void check_kernel(struct checks *checks, enum load load)
 {
 	struct utsname name;
 	unsigned major = 0, minor = 0;
@@ -63,32 +62,32 @@ static void check_kernel(struct remarks *remarks, enum load load)
 	uname(&name);
 	known = sscanf(name.release, "%u.%u", &major, &minor) == 2;
 	if (load == LOAD_WORKS || (known && (major > 5 || (major == 5 && minor >= 19)))) {
-		remarks_add(remarks, REMARK_OK, "kernel", "Linux %s on %s", name.release, name.machine);
+		checks_add(checks, CHECK_OK, "kernel", "Linux %s on %s", name.release, name.machine);
 		return;
 	}
-	remark_fix(remarks_add(remarks, load == LOAD_FAILS ? REMARK_MISSING : REMARK_LIMITED, "kernel",
-			       "Linux %s: the probe needs 5.19, or a distribution kernel with the same features",
-			       name.release),
-		   load == LOAD_FAILS ? "install a newer kernel" : "run sudo tracer doctor to try it");
+	check_fix(checks_add(checks, load == LOAD_FAILS ? CHECK_MISSING : CHECK_LIMITED, "kernel",
+			     "Linux %s: the probe needs 5.19, or a distribution kernel with the same features",
+			     name.release),
+		  load == LOAD_FAILS ? "install a newer kernel" : "run sudo tracer doctor to try it");
 }
 
-static void check_btf(struct remarks *remarks)
+static void check_btf(struct checks *checks)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK) == 0)
-		remarks_add(remarks, REMARK_OK, "BTF", "/sys/kernel/btf/vmlinux describes this kernel");
+		checks_add(checks, CHECK_OK, "BTF", "/sys/kernel/btf/vmlinux describes this kernel");
 	else
-		remark_fix(remarks_add(remarks, REMARK_MISSING, "BTF",
-				       "/sys/kernel/btf/vmlinux: %s: the probe cannot load", strerror(errno)),
-			   "use a kernel built with CONFIG_DEBUG_INFO_BTF=y, as in distributions since 2020");
+		check_fix(checks_add(checks, CHECK_MISSING, "BTF", "/sys/kernel/btf/vmlinux: %s: the probe cannot load",
+				     strerror(errno)),
+			  "use a kernel built with CONFIG_DEBUG_INFO_BTF=y, as in distributions since 2020");
 }
 
-static void check_lockdown(struct remarks *remarks)
+static void check_lockdown(struct checks *checks)
 {
 	char text[256];
 
 	program_read_line("/sys/kernel/security/lockdown", text);
-	add_check(remarks, "lockdown", !strstr(text, "[confidentiality]"), *text ? text : "not in this kernel",
-		  REMARK_MISSING, "confidentiality: BPF may not read kernel memory",
+	add_check(checks, "lockdown", !strstr(text, "[confidentiality]"), *text ? text : "not in this kernel",
+		  CHECK_MISSING, "confidentiality: BPF may not read kernel memory",
 		  "boot with lockdown=integrity, or without lockdown");
 }
 
@@ -107,66 +106,66 @@ static bool has_capabilities(void)
 	       ((effective >> CAPABILITY_BPF & 1) && (effective >> CAPABILITY_PERFMON & 1));
 }
 
-static void check_permission(struct remarks *remarks)
+static void check_permission(struct checks *checks)
 {
 	char text[256];
 
-	add_check(remarks, "permission", has_capabilities(), "may load BPF programs", REMARK_LIMITED,
+	add_check(checks, "permission", has_capabilities(), "may load BPF programs", CHECK_LIMITED,
 		  "this user can only read stored data; tracing needs root, or CAP_BPF and CAP_PERFMON",
 		  "run sudo tracer doctor for all checks");
 	program_read_line("/proc/sys/kernel/unprivileged_bpf_disabled", text);
-	remarks_add(remarks, REMARK_OK, "unprivileged BPF", "%s: does not affect tracer",
-		    *text == '0' ? "allowed"
-		    : *text      ? "not allowed"
-				 : "unknown");
+	checks_add(checks, CHECK_OK, "unprivileged BPF", "%s: does not affect tracer",
+		   *text == '0' ? "allowed"
+		   : *text      ? "not allowed"
+				: "unknown");
 }
 
-static void check_cgroups(struct remarks *remarks)
+static void check_cgroups(struct checks *checks)
 {
 	struct statfs whole, unified;
 	const char *text = "no hierarchy mounted: containers and jobs cannot be distinguished";
-	enum remark_level level = REMARK_LIMITED;
+	enum check_level level = CHECK_LIMITED;
 
 	if (statfs("/sys/fs/cgroup", &whole) == 0 && whole.f_type == CGROUP2_SUPER_MAGIC) {
 		text = "v2: containers, services and jobs are distinguished";
-		level = REMARK_OK;
+		level = CHECK_OK;
 	} else if (statfs("/sys/fs/cgroup/unified", &unified) == 0 && unified.f_type == CGROUP2_SUPER_MAGIC) {
 		text = "hybrid v1 and v2: processes are distinguished by whichever they are in";
-		level = REMARK_OK;
+		level = CHECK_OK;
 	} else if (access("/sys/fs/cgroup/memory", F_OK) == 0) {
 		text = "v1: containers and jobs are distinguished by the v1 paths";
-		level = REMARK_OK;
+		level = CHECK_OK;
 	}
-	remarks_add(remarks, level, "cgroups", "%s", text);
+	checks_add(checks, level, "cgroups", "%s", text);
 }
 
-static void check_bpffs(struct remarks *remarks)
+static void check_bpffs(struct checks *checks)
 {
 	bool installed = access(TRACER_STATE_DIR, F_OK) == 0;
 
-	add_check(remarks, "bpffs", daemons_have_bpffs(), "/sys/fs/bpf: the probe can be restarted without a gap",
-		  installed ? REMARK_MISSING : REMARK_LIMITED,
+	add_check(checks, "bpffs", daemons_have_bpffs(), "/sys/fs/bpf: the probe can be restarted without a gap",
+		  installed ? CHECK_MISSING : CHECK_LIMITED,
 		  "not mounted on /sys/fs/bpf: the service tracer-probe cannot start; tracer run can",
 		  "mount -t bpf bpf /sys/fs/bpf; at each boot: add \"bpf /sys/fs/bpf bpf\" to /etc/fstab");
 }
 
-static void check_accounting(struct remarks *remarks)
+static void check_accounting(struct checks *checks)
 {
 	char text[256];
 
 	program_read_line("/proc/sys/kernel/task_delayacct", text);
 	if (*text == '1')
-		remarks_add(remarks, REMARK_OK, "delay accounting", "on: time spent waiting for disks is measured");
+		checks_add(checks, CHECK_OK, "delay accounting", "on: time spent waiting for disks is measured");
 	else
-		remark_fix(remarks_add(remarks, REMARK_LIMITED, "delay accounting",
-				       "%s: block_io_delay_ns is unknown; all other figures are available",
-				       *text ? "off" : "not in this kernel"),
-			   "%s",
-			   *text ? "sysctl kernel.task_delayacct=1 (costs under 1 %; applies to "
-				   "processes that start afterwards)"
-				 : "");
-	add_check(remarks, "PSI", access("/proc/pressure/cpu", R_OK) == 0, "pressure of this host is measured",
-		  REMARK_LIMITED, "off: pressure of this host is unknown; all else works", "boot with psi=1");
+		check_fix(checks_add(checks, CHECK_LIMITED, "delay accounting",
+				     "%s: block_io_delay_ns is unknown; all other figures are available",
+				     *text ? "off" : "not in this kernel"),
+			  "%s",
+			  *text ? "sysctl kernel.task_delayacct=1 (costs under 1 %; applies to "
+				  "processes that start afterwards)"
+				: "");
+	add_check(checks, "PSI", access("/proc/pressure/cpu", R_OK) == 0, "pressure of this host is measured",
+		  CHECK_LIMITED, "off: pressure of this host is unknown; all else works", "boot with psi=1");
 }
 
 /* ---- the programs ------------------------------------------------------------ */
@@ -189,10 +188,10 @@ static bool kernel_has_symbol(const char *symbol)
 	return found;
 }
 
-static void check_network(struct remarks *remarks)
+static void check_network(struct checks *checks)
 {
-	add_check(remarks, "network", kernel_has_symbol("__traceiter_sock_recv_length"),
-		  "bytes sent and received are measured", REMARK_LIMITED,
+	add_check(checks, "network", kernel_has_symbol("__traceiter_sock_recv_length"),
+		  "bytes sent and received are measured", CHECK_LIMITED,
 		  "bytes sent and received are unknown: they need Linux 6.3", NULL);
 }
 
@@ -213,56 +212,56 @@ static enum load probe_try(char *path, char *ret_reason, size_t capacity)
 	return load;
 }
 
-static void check_probe(struct remarks *remarks, const char *path, enum load load, const char *reason)
+static void check_probe(struct checks *checks, const char *path, enum load load, const char *reason)
 {
 	const char *words = strstr(reason, ": "); /* after the program's name */
 
-	add_check(remarks, PROGRAM_PROBE, *path, path, REMARK_MISSING, "not found",
+	add_check(checks, PROGRAM_PROBE, *path, path, CHECK_MISSING, "not found",
 		  "install it next to tracer, or add its directory to PATH");
 	if (load == LOAD_WORKS)
-		remarks_add(remarks, REMARK_OK, "load", "BPF programs load, attach and iterate");
+		checks_add(checks, CHECK_OK, "load", "BPF programs load, attach and iterate");
 	else if (load == LOAD_FAILS)
-		remarks_add(remarks, REMARK_MISSING, "load", "%s",
-			    words     ? words + 2
-			    : *reason ? reason
-				      : "the probe could not be started");
+		checks_add(checks, CHECK_MISSING, "load", "%s",
+			   words     ? words + 2
+			   : *reason ? reason
+				     : "the probe could not be started");
 }
 
-static void check_correlator(struct remarks *remarks)
+static void check_correlator(struct checks *checks)
 {
 	char path[PATH_MAX];
 	bool is_found = program_find(PROGRAM_CORRELATOR, path) == 0;
 
-	add_check(remarks, PROGRAM_CORRELATOR, is_found, path, REMARK_MISSING, "not found",
+	add_check(checks, PROGRAM_CORRELATOR, is_found, path, CHECK_MISSING, "not found",
 		  "install it next to tracer, or add its directory to PATH");
 }
 
-static void check_users(struct remarks *remarks)
+static void check_users(struct checks *checks)
 {
 	bool probe = getpwnam(TRACER_PROBE_USER), correlator = getpwnam(TRACER_CORRELATOR_USER);
 
 	if (probe && correlator)
-		remarks_add(remarks, REMARK_OK, "users", TRACER_CORRELATOR_USER " and " TRACER_PROBE_USER " exist");
+		checks_add(checks, CHECK_OK, "users", TRACER_CORRELATOR_USER " and " TRACER_PROBE_USER " exist");
 	else
-		remark_fix(remarks_add(remarks, REMARK_LIMITED, "users",
-				       "%s%s%s missing: tracer run uses nobody and daemon instead",
-				       correlator ? "" : TRACER_CORRELATOR_USER, correlator || probe ? "" : " and ",
-				       probe ? "" : TRACER_PROBE_USER),
-			   "create them with deploy/install, or systemd-sysusers with sysusers.d/tracer.conf");
+		check_fix(checks_add(checks, CHECK_LIMITED, "users",
+				     "%s%s%s missing: tracer run uses nobody and daemon instead",
+				     correlator ? "" : TRACER_CORRELATOR_USER, correlator || probe ? "" : " and ",
+				     probe ? "" : TRACER_PROBE_USER),
+			  "create them with deploy/install, or systemd-sysusers with sysusers.d/tracer.conf");
 }
 
-static void check_directory(struct remarks *remarks, const char *path)
+static void check_directory(struct checks *checks, const char *path)
 {
 	struct stat status;
 
 	if (stat(path, &status) < 0)
-		remark_fix(remarks_add(remarks, REMARK_LIMITED, path, "%s: the daemons are not installed here",
-				       strerror(errno)),
-			   "run deploy/install; tracer run works without it");
+		check_fix(checks_add(checks, CHECK_LIMITED, path, "%s: the daemons are not installed here",
+				     strerror(errno)),
+			  "run deploy/install; tracer run works without it");
 	else if (status.st_mode & S_IWOTH)
-		remark_fix(remarks_add(remarks, REMARK_MISSING, path, "writable by everyone"), "chmod o-w %s", path);
+		check_fix(checks_add(checks, CHECK_MISSING, path, "writable by everyone"), "chmod o-w %s", path);
 	else
-		remarks_add(remarks, REMARK_OK, path, "mode %04o", status.st_mode & 07777);
+		checks_add(checks, CHECK_OK, path, "mode %04o", status.st_mode & 07777);
 }
 
 /* Whether a daemon of this name runs; with this pid, unless 0. */
@@ -277,7 +276,7 @@ static bool daemon_runs(const char *name, pid_t pid)
 	return false;
 }
 
-static void check_store(struct remarks *remarks, const char *path)
+static void check_store(struct checks *checks, const char *path)
 {
 	struct store_error error;
 	struct statvfs disk;
@@ -286,29 +285,29 @@ static void check_store(struct remarks *remarks, const char *path)
 	pid_t holder;
 
 	if (store_open_reader(path, &store, &error) == 0) {
-		remarks_add(remarks, REMARK_OK, "store", "%s can be read", path);
+		checks_add(checks, CHECK_OK, "store", "%s can be read", path);
 		holder = store_find_writer(path);
 		/* Only a store that a correlator writes can be behind. */
 		if (holder > 0 && daemon_runs(PROGRAM_CORRELATOR, holder) && store_read_stream(store, &stream) == 0)
-			freshness_report(&stream, remarks);
+			freshness_report(&stream, checks);
 		store_close(store);
 	} else {
-		remarks_add(remarks, REMARK_LIMITED, "store", "%s", error.text);
+		checks_add(checks, CHECK_LIMITED, "store", "%s", error.text);
 		return;
 	}
 	if (statvfs(path, &disk) == 0) {
 		int64_t free_bytes = (int64_t)(disk.f_bavail * disk.f_frsize);
-		struct remark *remark = remarks_add(remarks, free_bytes < DISK_LEAST_BYTES ? REMARK_LIMITED : REMARK_OK,
-						    "disk", "%s free for the store", units_bytes(free_bytes, false));
+		struct check *check = checks_add(checks, free_bytes < DISK_LEAST_BYTES ? CHECK_LIMITED : CHECK_OK,
+						 "disk", "%s free for the store", units_bytes(free_bytes, false));
 
-		if (remark->level != REMARK_OK)
-			remark_fix(remark, "free disk space, or keep less: tracer-correlator --retain DAYS");
+		if (check->level != CHECK_OK)
+			check_fix(check, "free disk space, or keep less: tracer-correlator --retain DAYS");
 	}
 }
 
 static int doctor_main(const struct options *options)
 {
-	static struct remarks remarks;
+	static struct checks checks;
 	enum load load = LOAD_NOT_TRIED;
 	char probe[PATH_MAX], reason[256] = "";
 	bool works;
@@ -317,24 +316,24 @@ static int doctor_main(const struct options *options)
 		probe[0] = '\0';
 	else if (has_capabilities())
 		load = probe_try(probe, reason, sizeof(reason));
-	check_kernel(&remarks, load);
-	check_btf(&remarks);
-	check_lockdown(&remarks);
-	check_permission(&remarks);
-	check_cgroups(&remarks);
-	check_bpffs(&remarks);
-	check_accounting(&remarks);
-	check_network(&remarks);
-	check_probe(&remarks, probe, load, reason);
-	check_correlator(&remarks);
-	check_users(&remarks);
-	check_directory(&remarks, TRACER_RUN_DIR);
-	check_directory(&remarks, TRACER_STATE_DIR);
-	site_rules_check(rules, true, &remarks);
-	check_store(&remarks, options_services_store_path(options));
-	daemons_check_shipper(shipper, daemon_runs(PROGRAM_SHIPPER, 0), &remarks, NULL);
-	works = remarks_work(&remarks);
-	remarks_show(&remarks, options->color, options->format, json_pack("{s:b}", "works", works));
+	check_kernel(&checks, load);
+	check_btf(&checks);
+	check_lockdown(&checks);
+	check_permission(&checks);
+	check_cgroups(&checks);
+	check_bpffs(&checks);
+	check_accounting(&checks);
+	check_network(&checks);
+	check_probe(&checks, probe, load, reason);
+	check_correlator(&checks);
+	check_users(&checks);
+	check_directory(&checks, TRACER_RUN_DIR);
+	check_directory(&checks, TRACER_STATE_DIR);
+	site_rules_check(rules, true, &checks);
+	check_store(&checks, options_services_store_path(options));
+	daemons_check_shipper(shipper, daemon_runs(PROGRAM_SHIPPER, 0), &checks, NULL);
+	works = checks_work(&checks);
+	checks_show(&checks, options->color, options->format, json_pack("{s:b}", "works", works));
 	return works ? VERB_OK : VERB_FAILED;
 }
 

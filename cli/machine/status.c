@@ -29,8 +29,8 @@ static const struct option_spec option_specs[] = {
 };
 
 struct status {
-	struct remarks remarks;
-	json_t *json;     /* the figures; remarks are added at the end */
+	struct checks checks;
+	json_t *json;     /* the figures; checks are added at the end */
 	bool has_shipper; /* one is running */
 };
 
@@ -39,14 +39,13 @@ struct status {
 static void daemon_report(struct status *status, const struct daemon_info *daemon)
 {
 	int64_t age_ns = (int64_t)clock_boot_ns() - daemon->since_boot_ns;
-	struct remark *remark =
-		remarks_add(&status->remarks, daemon->stopped ? REMARK_MISSING : REMARK_OK, daemon->name,
-			    "pid %d, user %s, %s, for %s%s", daemon->pid, units_user(daemon->user_id),
-			    units_bytes(daemon->rss_bytes, false), units_duration(age_ns, false),
-			    daemon->stopped ? ", stopped by a signal" : "");
+	struct check *check = checks_add(&status->checks, daemon->stopped ? CHECK_MISSING : CHECK_OK, daemon->name,
+					 "pid %d, user %s, %s, for %s%s", daemon->pid, units_user(daemon->user_id),
+					 units_bytes(daemon->rss_bytes, false), units_duration(age_ns, false),
+					 daemon->stopped ? ", stopped by a signal" : "");
 
 	if (daemon->stopped)
-		remark_fix(remark, "kill -CONT %d", daemon->pid);
+		check_fix(check, "kill -CONT %d", daemon->pid);
 	json_array_append_new(json_object_get(status->json, "daemons"),
 			      json_pack("{s:s, s:i, s:I, s:I, s:I, s:b}", "name", daemon->name, "pid", daemon->pid,
 					"user_id", (json_int_t)daemon->user_id, "rss_bytes",
@@ -54,21 +53,21 @@ static void daemon_report(struct status *status, const struct daemon_info *daemo
 					(json_int_t)daemon->since_boot_ns, "stopped", daemon->stopped));
 }
 
-/* Adds a remark for a daemon that is not running, and what to do about it. */
+/* Adds a check for a daemon that is not running, and what to do about it. */
 static void daemon_missing(struct status *status, const char *name)
 {
-	struct remark *remark = remarks_add(&status->remarks, REMARK_MISSING, name, "not running");
+	struct check *check = checks_add(&status->checks, CHECK_MISSING, name, "not running");
 
 	if (strcmp(name, PROGRAM_PROBE) == 0 && !daemons_have_bpffs())
-		remark_fix(remark,
-			   "its service needs a BPF file system: mount -t bpf bpf /sys/fs/bpf, then "
-			   "systemctl start %s; or trace one command with tracer run",
-			   name);
+		check_fix(check,
+			  "its service needs a BPF file system: mount -t bpf bpf /sys/fs/bpf, then "
+			  "systemctl start %s; or trace one command with tracer run",
+			  name);
 	else
-		remark_fix(remark,
-			   "systemctl start %s; if it ends again, see journalctl -u %s and sudo "
-			   "tracer doctor; or trace one command with tracer run",
-			   name, name);
+		check_fix(check,
+			  "systemctl start %s; if it ends again, see journalctl -u %s and sudo "
+			  "tracer doctor; or trace one command with tracer run",
+			  name, name);
 }
 
 static void check_daemons(struct status *status)
@@ -101,17 +100,17 @@ static void check_stream(struct status *status, struct store *store)
 	int64_t lag_ns;
 
 	if (store_read_stream(store, &stream) < 0) {
-		remark_fix(remarks_add(&status->remarks, REMARK_MISSING, "stream", "no probe has ever sent anything"),
-			   "systemctl start %s", PROGRAM_PROBE);
+		check_fix(checks_add(&status->checks, CHECK_MISSING, "stream", "no probe has ever sent anything"),
+			  "systemctl start %s", PROGRAM_PROBE);
 		json_object_set_new(status->json, "stream", json_null());
 		return;
 	}
 	lag_ns = freshness_lag_ns(&stream);
 	if (lag_ns < FRESHNESS_LIMIT_NS)
-		remarks_add(&status->remarks, REMARK_OK, "stream", "stored up to %s ago; %s read from this ring",
-			    units_duration(lag_ns, false), units_bytes((int64_t)stream.ring_offset, false));
+		checks_add(&status->checks, CHECK_OK, "stream", "stored up to %s ago; %s read from this ring",
+			   units_duration(lag_ns, false), units_bytes((int64_t)stream.ring_offset, false));
 	else
-		freshness_report(&stream, &status->remarks);
+		freshness_report(&stream, &status->checks);
 	json_object_set_new(status->json, "stream",
 			    json_pack("{s:s, s:I, s:I, s:I, s:I}", "boot_id", stream.boot_id, "ring_offset",
 				      (json_int_t)stream.ring_offset, "rev", (json_int_t)stream.rev,
@@ -126,20 +125,20 @@ static void loss_report(struct status *status, const char *kind, int64_t lost, i
 {
 	bool recent = (int64_t)clock_unix_ns() - last_unix_ns < LOSS_RECENT_NS;
 	bool unsent = strcmp(kind, "unsent") == 0;
-	struct remark *remark =
-		remarks_add(&status->remarks, recent ? REMARK_LIMITED : REMARK_OK, "losses",
-			    unsent ? "%s %s deleted before they were sent (kind %s), the last at %s"
-				   : "%s %s of kind %s, the last at %s",
-			    units_count(lost, false),
-			    unsent ? units_plural(lost, "row", "rows") : units_plural(lost, "record", "records"), kind,
-			    units_time(last_unix_ns));
+	struct check *check =
+		checks_add(&status->checks, recent ? CHECK_LIMITED : CHECK_OK, "losses",
+			   unsent ? "%s %s deleted before they were sent (kind %s), the last at %s"
+				  : "%s %s of kind %s, the last at %s",
+			   units_count(lost, false),
+			   unsent ? units_plural(lost, "row", "rows") : units_plural(lost, "record", "records"), kind,
+			   units_time(last_unix_ns));
 
 	if (recent && unsent)
-		remark_fix(remark, "restore the connection to the lake (see shipper); until then use a larger store: "
-				   "tracer-correlator --store-max");
+		check_fix(check, "restore the connection to the lake (see shipper); until then use a larger store: "
+				 "tracer-correlator --store-max");
 	else if (recent)
-		remark_fix(remark, "use a larger ring: tracer-probe --ring-size 64M; the affected runs "
-				   "are marked incomplete");
+		check_fix(check, "use a larger ring: tracer-probe --ring-size 64M; the affected runs "
+				 "are marked incomplete");
 }
 
 static int check_losses(struct status *status, struct store *store)
@@ -165,7 +164,7 @@ static int check_losses(struct status *status, struct store *store)
 	}
 	store_result_free(result);
 	if (!any)
-		remarks_add(&status->remarks, REMARK_OK, "losses", "none");
+		checks_add(&status->checks, CHECK_OK, "losses", "none");
 	return more;
 }
 
@@ -188,7 +187,7 @@ static size_t row_name_size(const char *name, int64_t count)
 	return size > 3 && strcmp(name + size - 3, "ses") == 0 ? size - 2 : size - 1;
 }
 
-/* Adds the number of rows of every entity as a remark, and as members of `rows`. */
+/* Adds the number of rows of every entity as a check, and as members of `rows`. */
 static int check_rows(struct status *status, struct store *store, json_t *rows)
 {
 	struct store_result *result;
@@ -207,7 +206,7 @@ static int check_rows(struct status *status, struct store *store, json_t *rows)
 			 (int)row_name_size(name, count), name);
 	}
 	store_result_free(result);
-	remarks_add(&status->remarks, REMARK_OK, "rows", "%s", text);
+	checks_add(&status->checks, CHECK_OK, "rows", "%s", text);
 	return more;
 }
 
@@ -219,7 +218,7 @@ static int check_contents(struct status *status, struct store *store, const char
 	json_object_set_new(status->json, "store",
 			    json_pack("{s:I, s:o}", "size_bytes", (json_int_t)size, "rows", rows));
 	json_set_string(json_object_get(status->json, "store"), "path", path);
-	remarks_add(&status->remarks, REMARK_OK, "store", "%s, %s", path, units_bytes(size, false));
+	checks_add(&status->checks, CHECK_OK, "store", "%s, %s", path, units_bytes(size, false));
 	return check_rows(status, store, rows);
 }
 
@@ -230,7 +229,7 @@ static void check_store(struct status *status, const char *path)
 	int error = store_open_reader(path, &store, &text);
 
 	if (error < 0) {
-		remarks_add(&status->remarks, REMARK_MISSING, "store", "%s", text.text);
+		checks_add(&status->checks, CHECK_MISSING, "store", "%s", text.text);
 		json_object_set_new(status->json, "store", json_null());
 		return;
 	}
@@ -242,7 +241,7 @@ static void check_store(struct status *status, const char *path)
 	if (error == 0)
 		error = check_contents(status, store, path);
 	if (error < 0)
-		remarks_add(&status->remarks, REMARK_MISSING, "store", "%s", store_error_text(store));
+		checks_add(&status->checks, CHECK_MISSING, "store", "%s", store_error_text(store));
 	source_close(store);
 }
 
@@ -263,12 +262,12 @@ static void hosts_report(struct status *status, const struct rows *hosts)
 		json_array_append_new(json_object_get(status->json, "hosts"), item);
 		if (silent_ns < HOST_SILENT_NS || silent++ >= HOSTS_NAMED)
 			continue;
-		remark_fix(remarks_add(&status->remarks, REMARK_MISSING, "host", "%s: last heard of %s ago",
-				       host->hostname, units_duration(silent_ns, false)),
-			   "on that host, see tracer status and journalctl -u tracer-shipper");
+		check_fix(checks_add(&status->checks, CHECK_MISSING, "host", "%s: last heard of %s ago", host->hostname,
+				     units_duration(silent_ns, false)),
+			  "on that host, see tracer status and journalctl -u tracer-shipper");
 	}
-	remarks_add(&status->remarks, REMARK_OK, "hosts", "%zu, of which %zu %s silent for over %d min", hosts->count,
-		    silent, units_plural((int64_t)silent, "is", "are"), (int)(HOST_SILENT_NS / 60000000000LL));
+	checks_add(&status->checks, CHECK_OK, "hosts", "%zu, of which %zu %s silent for over %d min", hosts->count,
+		   silent, units_plural((int64_t)silent, "is", "are"), (int)(HOST_SILENT_NS / 60000000000LL));
 }
 
 static void check_lake(struct status *status, const struct options *options)
@@ -287,8 +286,8 @@ static void check_lake(struct status *status, const struct options *options)
 	if (error == 0)
 		error = check_rows(status, store, rows);
 	if (error < 0)
-		remarks_add(&status->remarks, REMARK_MISSING, "lake", "%s",
-			    store ? store_error_text(store) : "cannot be queried");
+		checks_add(&status->checks, CHECK_MISSING, "lake", "%s",
+			   store ? store_error_text(store) : "cannot be queried");
 	rows_free(&hosts);
 	source_close(store);
 }
@@ -300,8 +299,8 @@ static void check_host(struct status *status, const struct options *options)
 	json_object_set_new(status->json, "daemons", json_array());
 	check_daemons(status);
 	check_store(status, options_services_store_path(options));
-	site_rules_check(rules, false, &status->remarks);
-	daemons_check_shipper(shipper, status->has_shipper, &status->remarks, status->json);
+	site_rules_check(rules, false, &status->checks);
+	daemons_check_shipper(shipper, status->has_shipper, &status->checks, status->json);
 }
 
 static int status_main(const struct options *options)
@@ -312,8 +311,8 @@ static int status_main(const struct options *options)
 		check_lake(&status, options);
 	else
 		check_host(&status, options);
-	remarks_show(&status.remarks, options->color, options->format, status.json);
-	return remarks_work(&status.remarks) ? VERB_OK : VERB_FAILED;
+	checks_show(&status.checks, options->color, options->format, status.json);
+	return checks_work(&status.checks) ? VERB_OK : VERB_FAILED;
 }
 
 const struct verb verb_status = {

@@ -159,22 +159,21 @@ static const char *silent_daemon(const struct store_stream *stream, int64_t lag_
 	return lag_ns - commit_age_ns > COMMIT_DELAY_NS ? PROGRAM_PROBE : PROGRAM_CORRELATOR;
 }
 
-void freshness_report(const struct store_stream *stream, struct remarks *remarks)
+void freshness_report(const struct store_stream *stream, struct checks *checks)
 {
 	int64_t lag_ns = freshness_lag_ns(stream);
 
 	if (lag_ns == INT64_MAX) {
-		remarks_add(remarks, REMARK_MISSING, "stream", "nothing stored since this host booted");
+		checks_add(checks, CHECK_MISSING, "stream", "nothing stored since this host booted");
 	} else if (lag_ns >= FRESHNESS_LIMIT_NS) {
 		const char *silent = silent_daemon(stream, lag_ns);
 
-		remarks_add(remarks, REMARK_MISSING, "stream", "%s has %s nothing for %s", silent,
-			    strcmp(silent, PROGRAM_PROBE) == 0 ? "sent" : "stored", units_duration(lag_ns, false));
+		checks_add(checks, CHECK_MISSING, "stream", "%s has %s nothing for %s", silent,
+			   strcmp(silent, PROGRAM_PROBE) == 0 ? "sent" : "stored", units_duration(lag_ns, false));
 	} else {
 		return;
 	}
-	remark_fix(&remarks->items[remarks->count - 1],
-		   "see the logs: journalctl -u tracer-correlator -u tracer-probe");
+	check_fix(&checks->items[checks->count - 1], "see the logs: journalctl -u tracer-correlator -u tracer-probe");
 }
 
 enum freshness freshness_read(const char *store_path)
@@ -212,37 +211,37 @@ static int64_t lag_ns(const struct shipper_status *status)
 	return status->shipped_unix_ns ? (int64_t)clock_unix_ns() - status->shipped_unix_ns : -1;
 }
 
-static void report_lag(const struct shipper_status *status, bool is_running, struct remarks *remarks)
+static void report_lag(const struct shipper_status *status, bool is_running, struct checks *checks)
 {
 	bool failing = status->failing_since_unix_ns != 0;
-	struct remark *remark;
+	struct check *check;
 
 	if (lag_revs(status) == 0)
-		remark = remarks_add(remarks, REMARK_OK, "shipper", "%s: up to date; last success %s", status->target,
-				     units_time(status->last_success_unix_ns));
+		check = checks_add(checks, CHECK_OK, "shipper", "%s: up to date; last success %s", status->target,
+				   units_time(status->last_success_unix_ns));
 	else
-		remark = remarks_add(remarks, failing || !is_running ? REMARK_MISSING : REMARK_OK, "shipper",
-				     "%s: %s changes waiting, %s%s; last success %s", status->target,
-				     units_count(lag_revs(status), false),
-				     lag_ns(status) < 0 ? "none ever delivered" : "for ",
-				     lag_ns(status) < 0 ? "" : units_duration(lag_ns(status), false),
-				     status->last_success_unix_ns ? units_time(status->last_success_unix_ns) : "never");
+		check = checks_add(checks, failing || !is_running ? CHECK_MISSING : CHECK_OK, "shipper",
+				   "%s: %s changes waiting, %s%s; last success %s", status->target,
+				   units_count(lag_revs(status), false),
+				   lag_ns(status) < 0 ? "none ever delivered" : "for ",
+				   lag_ns(status) < 0 ? "" : units_duration(lag_ns(status), false),
+				   status->last_success_unix_ns ? units_time(status->last_success_unix_ns) : "never");
 	if (!is_running)
-		remark_fix(remark, "tracer-shipper is not running: systemctl start tracer-shipper%s%s",
-			   failing ? "; its last error: " : "", failing ? status->last_error : "");
+		check_fix(check, "tracer-shipper is not running: systemctl start tracer-shipper%s%s",
+			  failing ? "; its last error: " : "", failing ? status->last_error : "");
 	else if (failing)
-		remark_fix(remark, "%s", status->last_error);
+		check_fix(check, "%s", status->last_error);
 }
 
-static void report_quarantined(const struct shipper_status *status, const char *directory, struct remarks *remarks)
+static void report_quarantined(const struct shipper_status *status, const char *directory, struct checks *checks)
 {
 	if (status->quarantined_row_count == 0)
 		return;
-	remark_fix(remarks_add(remarks, REMARK_LIMITED, "shipper",
-			       "%s rows quarantined because the lake refused them; %s of them dropped (size limit)",
-			       units_count(status->quarantined_row_count, false),
-			       units_count(status->quarantine_dropped_row_count, false)),
-		   "see %s/quarantine for the reasons; tracer ship --from sends them again", directory);
+	check_fix(checks_add(checks, CHECK_LIMITED, "shipper",
+			     "%s rows quarantined because the lake refused them; %s of them dropped (size limit)",
+			     units_count(status->quarantined_row_count, false),
+			     units_count(status->quarantine_dropped_row_count, false)),
+		  "see %s/quarantine for the reasons; tracer ship --from sends them again", directory);
 }
 
 static json_t *status_json(const struct shipper_status *status)
@@ -259,7 +258,7 @@ static json_t *status_json(const struct shipper_status *status)
 	return json;
 }
 
-void daemons_check_shipper(const char *directory, bool is_running, struct remarks *remarks, json_t *json)
+void daemons_check_shipper(const char *directory, bool is_running, struct checks *checks, json_t *json)
 {
 	int64_t rev = json_integer_value(json_object_get(json_object_get(json, "stream"), "rev"));
 	struct shipper_status status;
@@ -269,17 +268,17 @@ void daemons_check_shipper(const char *directory, bool is_running, struct remark
 		status.store_rev = rev;
 	json_object_set_new(json, "shipper", error == 0 ? status_json(&status) : json_null());
 	if (error == -ENOENT) {
-		remarks_add(remarks, REMARK_OK, "shipper", "not in use: stored data stays on this host");
+		checks_add(checks, CHECK_OK, "shipper", "not in use: stored data stays on this host");
 		return;
 	}
 	if (error < 0) {
-		remark_fix(remarks_add(remarks, REMARK_LIMITED, "shipper", "%s/%s: %s", directory, SHIPPER_STATUS_FILE,
-				       error == -EBADMSG ? "damaged" : strerror(-error)),
-			   "see the log: journalctl -u tracer-shipper");
+		check_fix(checks_add(checks, CHECK_LIMITED, "shipper", "%s/%s: %s", directory, SHIPPER_STATUS_FILE,
+				     error == -EBADMSG ? "damaged" : strerror(-error)),
+			  "see the log: journalctl -u tracer-shipper");
 		return;
 	}
-	report_lag(&status, is_running, remarks);
-	report_quarantined(&status, directory, remarks);
+	report_lag(&status, is_running, checks);
+	report_quarantined(&status, directory, checks);
 	if (status.cloud[0])
-		remarks_add(remarks, REMARK_OK, "cloud", "%s", status.cloud);
+		checks_add(checks, CHECK_OK, "cloud", "%s", status.cloud);
 }

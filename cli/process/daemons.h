@@ -1,7 +1,7 @@
 /* The daemons running on this host, found in /proc; and whether they are updating a store. */
 #pragma once
 
-#include "cli/screen/remarks.h"
+#include "cli/screen/checks.h"
 #include "common/store/store.h"
 
 #define DAEMONS_MAX 16
@@ -39,13 +39,13 @@ enum freshness {
 /* Returns how far the store lags behind now, or INT64_MAX if it is of another boot. */
 int64_t freshness_lag_ns(const struct store_stream *stream);
 
-/* Adds a remark if the store is behind: which daemon is silent, and for how long. */
-void freshness_report(const struct store_stream *stream, struct remarks *remarks);
+/* Adds a check if the store is behind: which daemon is silent, and for how long. */
+void freshness_report(const struct store_stream *stream, struct checks *checks);
 
 /* Prints no error: it is not a failure if no daemon runs. */
 enum freshness freshness_read(const char *store_path);
 
-/* Adds the contents of the shipper's status file in `directory` to the remarks, and its figures as "shipper" to
+/* Adds the contents of the shipper's status file in `directory` to the checks, and its figures as "shipper" to
  * `json` (NULL: not needed), whose "stream" has the store's current revision, since the file may be old. It is not a
  * fault if no shipper has ever run, but it is if one has stopped running. */
-void daemons_check_shipper(const char *directory, bool is_running, struct remarks *remarks, json_t *json);
+void daemons_check_shipper(const char *directory, bool is_running, struct checks *checks, json_t *json);

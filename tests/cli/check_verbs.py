@@ -272,8 +272,8 @@ class Stores(Case):
         with tempfile.TemporaryDirectory() as directory:
             def said(verb):
                 result = self.run_tracer(verb, "--rules", directory, "--json")
-                findings = json.loads(result.stdout)["findings"]
-                return [(finding["level"], finding["text"]) for finding in findings if finding["topic"] == "rules"]
+                checks = json.loads(result.stdout)["checks"]
+                return [(check["level"], check["text"]) for check in checks if check["topic"] == "rules"]
 
             self.assertEqual(said("status"), [])
             self.assertEqual([level for level, _ in said("doctor")], ["ok"])
@@ -373,7 +373,7 @@ class Hosts(Case):
                                  script + '\nexec "$@"', "sh", *arguments, "--json"],
                                 env=self.environment, capture_output=True, check=False)
         self.assertEqual(result.stderr, b"")
-        return {finding["topic"]: finding for finding in json.loads(result.stdout)["findings"]}
+        return {check["topic"]: check for check in json.loads(result.stdout)["checks"]}
 
     def test_a_host_without_bpffs(self):
         """What the probe's service cannot start without is reported as missing, not as limited."""
@@ -868,8 +868,8 @@ class Formats(Case):
         (["sweep", "--since", "3650d", "--set", "task_failures.least=1ms"], "findings"), (["sweep", "--by", "host"], "hosts"),
         (["sweep", "--by", "user", "--since", "3650d", "--set", "user_jobs.least-failed-core-hours=0"], "users"),
         (["sweep", "--list"], "findings"), (["query", "processes", "--run", "make"], "rows"), (["query", "runs"], "rows"),
-        (["query", "--list"], "queries"), (["host"], "hosts"), (["status"], "findings"), (["doctor"], "findings"), (["config", "check"], "daemons"),
-        (["lake", "check", "--lake", "http://127.0.0.1:1"], "findings"), (["prices", "show"], "hosts"), (["prices", "check", "PRICES"], None),
+        (["query", "--list"], "queries"), (["host"], "hosts"), (["status"], "checks"), (["doctor"], "checks"), (["config", "check"], "daemons"),
+        (["lake", "check", "--lake", "http://127.0.0.1:1"], "checks"), (["prices", "show"], "hosts"), (["prices", "check", "PRICES"], None),
         (["rules", "list"], "rules"), (["rules", "check", "RULES"], None), (["rules", "test", "bwa", "mem"], None)]
     # Those that answer even if nothing ran.
     WITHOUT_RUNS = ["runs", "cost", "sweep", "query runs", "prices show", "top"]

@@ -102,8 +102,8 @@ def test_init_and_check(lake):
     for user, words in (("analyst", "rights             reads\n"), ("shipper", "rights             inserts\n"),
                         ("migrator", "reads, inserts, changes the schema")):
         says(tracer(lake, "lake", "check", user=user), words, "all columns that hosts send exist")
-    findings = json.loads(tracer(lake, "lake", "check", "--json"))["findings"]
-    assert all(finding["level"] == "ok" for finding in findings), findings
+    checks = json.loads(tracer(lake, "lake", "check", "--json"))["checks"]
+    assert all(check["level"] == "ok" for check in checks), checks
 
 
 def test_every_column_of_the_store_is_in_the_lake(lake):
@@ -356,8 +356,8 @@ def test_clocks_that_differ_are_found(lake):
         return http_answer("200 OK", lake.query(sql, user="analyst", database="tracer"), *CLICKHOUSE)
 
     with Answers(an_hour_ahead) as other:
-        found = json.loads(tracer(lake, "lake", "check", "--json", url=other.url))["findings"]
-    same("findings", [item["topic"] for item in found if item["level"] != "ok"], ["clock"])
+        found = json.loads(tracer(lake, "lake", "check", "--json", url=other.url))["checks"]
+    same("checks", [item["topic"] for item in found if item["level"] != "ok"], ["clock"])
     says(str(found), "differs from this host's by 3", "timedatectl")
 
 

@@ -106,7 +106,7 @@ def tracer_status(directory, store):
     result = subprocess.run([TRACER, "status", "--json", "--store", store, "--shipper", directory / "state"],
                             capture_output=True, text=True, env=ENVIRONMENT, check=False)
     found = json.loads(result.stdout)
-    return found["shipper"], " ".join(f"{item['text']} {item['fix']}" for item in found["findings"]
+    return found["shipper"], " ".join(f"{item['text']} {item['fix']}" for item in found["checks"]
                                       if item["topic"] == "shipper")
 
 
@@ -503,7 +503,7 @@ def unsent(*arguments):
                             check=False)
     found = json.loads(result.stdout)
     counts = [loss["lost_count"] for loss in found["losses"] if loss["kind"] == "unsent"]
-    lines = [f"{item['text']} {item['fix']}" for item in found["findings"] if "unsent" in item["text"]]
+    lines = [f"{item['text']} {item['fix']}" for item in found["checks"] if "unsent" in item["text"]]
     return (counts[0], lines[0]) if counts else (0, "")
 
 
