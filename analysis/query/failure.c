@@ -1,7 +1,11 @@
 /* Failures of a run. See failure.h. */
 #include "analysis/query/failure.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "analysis/query/ask.h"
+#include "analysis/query/units.h"
 
 static int task_load(const struct report *report, const struct row_incident *incident, struct failure *failure)
 {
@@ -133,4 +137,61 @@ json_t *failure_columns(bool with_engine_names)
 	json_object_set_new(columns, "task", task);
 	json_object_update_new(columns, json_pack("{s:n, s:n}", "command", "verdict"));
 	return columns;
+}
+
+/* ---- as text ----------------------------------------------------------------- */
+
+const char *failure_sentence(const struct row_incident *incident)
+{
+	static const char *const heads[] = {" failed: ", " was killed: ", " was interrupted: "};
+
+	if (strncmp(incident->sentence, "task ", 5) != 0 && strncmp(incident->sentence, "run ", 4) != 0)
+		return incident->sentence;
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		const char *found = strstr(incident->sentence, heads[i]);
+
+		if (found)
+			return found + strlen(heads[i]);
+	}
+	return incident->sentence;
+}
+
+const char *failure_result(const struct row_run *run)
+{
+	const char *result = units_result(run->exit_code, run->signal);
+
+	return report_has_failed(run->status) && strcmp(result, "ok") != 0 ? result : "";
+}
+
+const char *failure_effect(const struct report *report, char *text, size_t capacity)
+{
+	const struct row_run *run = report_run(report);
+	const char *driver = run->engine && *run->engine ? run->engine : run->name;
+	bool has_failed = report_has_failed(run->status);
+	size_t failed = 0, standing = 0;
+	int used;
+
+	for (size_t i = 0; i < report->task_count; i++) {
+		const struct report_task *task = &report->tasks[i];
+
+		standing += !task->is_main;
+		failed += !task->is_main && task->failed &&
+			  report_find_task(report, task->retried_by_id) == REPORT_NO_TASK;
+	}
+	used = snprintf(text, capacity, "%.200s %s%s", driver, has_failed ? "ended with " : "is ",
+			has_failed ? failure_result(run) : run->status);
+	if (standing > 0)
+		snprintf(text + used, capacity - (size_t)used, "; of %zu %s that began, %zu failed", standing,
+			 units_plural((int64_t)standing, "task", "tasks"), failed);
+	return text;
+}
+
+size_t failure_attempts_before(const struct report *report, const struct failure *failure)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; failure->task && i < report->task_count; i++)
+		count += i != failure->index && report->tasks[i].retried_by_id != ROW_NULL &&
+			 report_last_attempt(report, i) == failure->index;
+	return count;
 }

@@ -22,3 +22,12 @@ void failure_free(struct failure *failure);
 int failures_to_json(const struct report *report, json_t **ret_failures);
 /* What each of them has, as an object. */
 json_t *failure_columns(bool with_engine_names);
+
+/* The sentence of an incident without its task. */
+const char *failure_sentence(const struct row_incident *incident);
+/* How a run failed; "" if that is unknown or it did not fail. */
+const char *failure_result(const struct row_run *run);
+/* "snakemake ended with exit 1; of 9 tasks that began, 2 failed". Returns `text`. */
+const char *failure_effect(const struct report *report, char *text, size_t capacity);
+/* How many attempts at the same work failed before it. */
+size_t failure_attempts_before(const struct report *report, const struct failure *failure);

@@ -1,16 +1,14 @@
 /* tracer explain: why a process, a task or a run was classified as it was. */
 #include <string.h>
 
-#include "analysis/query/ask.h"
 #include "analysis/query/command.h"
+#include "analysis/query/rows.h"
+#include "analysis/query/subject.h"
 #include "analysis/query/units.h"
 #include "cli/site_rules.h"
 #include "cli/source.h"
-#include "common/identity.h"
-#include "common/parse.h"
 #include "common/text.h"
 
-#define PID_MAX 4194304        /* the kernel's own limit */
 #define CHAIN_MAX 24           /* ancestors listed one by one */
 #define CHAIN_COMMAND_SIZE 240 /* bytes of an ancestor's command line */
 #define CHAIN_COMMAND_LEAST 12 /* minimum columns of it on a terminal */
@@ -25,14 +23,6 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPECS_OF_FORMAT,
 	OPTION_SPEC_SOURCE,
 	OPTION_SPECS_LAST,
-};
-
-enum subject_kind { SUBJECT_RUN, SUBJECT_TASK, SUBJECT_PROCESS, SUBJECT_KIND_COUNT };
-
-/* A match for the operand. */
-struct found {
-	enum subject_kind kind;
-	int64_t id, host_id;
 };
 
 /* Context for explaining one subject. */
@@ -118,7 +108,7 @@ static void parent_show(const struct story *story, const struct row_process *pro
 }
 
 /* Prints the process and all its ancestors in the store, the oldest first. */
-static int chain_show(const struct story *story, const struct found *found)
+static int chain_show(const struct story *story, const struct subject *found)
 {
 	struct store_parameter parameters[] = QUERY_PARAMETERS_OF("process_id", found->id, found->host_id);
 	struct rows chain = {0};
@@ -224,72 +214,13 @@ static void run_show(const struct story *story, struct store_result *row)
 	relative_show(story, row, "root", "root");
 }
 
-/* ---- finding ----------------------------------------------------------------- */
-
-static const struct {
-	const char *find;    /* query by a range of ids */
-	const char *explain; /* query by id */
-	const char *key;     /* the parameter for the id */
-	void (*tell)(const struct story *story, struct store_result *row);
-} subjects[SUBJECT_KIND_COUNT] = {
-	[SUBJECT_RUN] = {"run", "explain_run", "run_id", run_show},
-	[SUBJECT_TASK] = {"task", "explain_task", "task_id", task_show},
-	[SUBJECT_PROCESS] = {"process", "explain_process", "process_id", process_show},
-};
-
-#define FOUND_MAX 8
-
-struct search {
-	struct store *store;
-	struct found found[FOUND_MAX];
-	size_t count;
-};
-
-/* Adds the rows of a query to the matches. Returns 0 or -errno. */
-static int search_query(struct search *search, enum subject_kind kind, const char *query,
-			const struct store_parameter *parameters)
-{
-	struct store_result *result;
-	int more = query_ask(search->store, query, parameters, &result);
-
-	if (more < 0)
-		return more;
-	while ((more = store_result_next(result)) > 0 && search->count < FOUND_MAX)
-		search->found[search->count++] = (struct found){kind, store_result_get(result, "id").integer,
-								store_result_get(result, "host_id").integer};
-	store_result_free(result);
-	return more < 0 ? more : 0;
-}
-
-/* Tries a pid first, as users usually mean pids by numbers; then ids; then names. */
-static int search_all(struct search *search, const char *text)
-{
-	struct store_parameter range[] = {
-		{"first_id", STORE_INTEGER, 0, NULL},
-		{"last_id", STORE_INTEGER, 0, NULL},
-		{0},
-	};
-	struct store_parameter name[] = {{"name", STORE_TEXT, 0, text}, {0}}, number[] = {{"pid", STORE_INTEGER}, {0}};
-	int error = 0;
-	uint64_t pid;
-
-	if (!parse_number(text, parse_counts, 0, PID_MAX, &pid)) {
-		number[0].integer = (int64_t)pid;
-		error = search_query(search, SUBJECT_PROCESS, "process_by_pid", number);
-	}
-	if (search->count == 0 && identity_parse_prefix(text, &range[0].integer, &range[1].integer) == 0)
-		for (int kind = 0; kind < SUBJECT_KIND_COUNT && error == 0; kind++)
-			error = search_query(search, (enum subject_kind)kind, subjects[kind].find, range);
-	if (search->count == 0 && error == 0)
-		error = search_query(search, SUBJECT_RUN, "run_by_name", name);
-	if (search->count == 0 && error == 0)
-		error = search_query(search, SUBJECT_TASK, "task_by_name", name);
-	if (search->count == 0 && error == 0)
-		error = search_query(search, SUBJECT_PROCESS, "process_by_name", name);
-	return error;
-}
-
 /* ---- explaining -------------------------------------------------------------- */
+
+static void (*const shows[SUBJECT_KIND_COUNT])(const struct story *story, struct store_result *row) = {
+	[SUBJECT_RUN] = run_show,
+	[SUBJECT_TASK] = task_show,
+	[SUBJECT_PROCESS] = process_show,
+};
 
 static void subject_show(const struct story *story, enum subject_kind kind, struct store_result *row)
 {
@@ -298,21 +229,20 @@ static void subject_show(const struct story *story, enum subject_kind kind, stru
 
 	output_flow_begin(&flow, story->output);
 	flowing.output = &flow.inner;
-	subjects[kind].tell(&flowing, row);
+	shows[kind](&flowing, row);
 	output_flow_end(&flow, POINT_COLUMNS);
 }
 
-static int found_show(const struct story *story, const struct found *found, json_t *array)
+static int found_show(const struct story *story, const struct subject *found, json_t *array)
 {
-	struct store_parameter id[] = QUERY_PARAMETERS_OF(subjects[found->kind].key, found->id, found->host_id);
 	struct store_result *result;
-	int more, error = query_ask(story->store, subjects[found->kind].explain, id, &result);
+	int more, error = subject_ask(story->store, found, &result);
 
 	if (error < 0)
 		return error;
 	more = store_result_next(result);
 	if (more > 0 && array) {
-		json_t *object = json_pack("{s:s}", "subject", subjects[found->kind].find);
+		json_t *object = json_pack("{s:s}", "subject", subject_kind_name(found->kind));
 
 		json_object_update_new(object, result_to_json(result));
 		json_array_append_new(array, object);
@@ -326,41 +256,42 @@ static int found_show(const struct story *story, const struct found *found, json
 }
 
 /* The latest match is explained; the others are listed with the command that explains them. */
-static void others_show(const struct story *story, const struct search *search)
+static void others_show(const struct story *story, const struct subject *found, size_t count)
 {
 	fputc('\n', story->output->file);
 	output_print(story->output, STYLE_DIM, "Earlier matches:\n");
-	for (size_t i = 1; i < search->count; i++)
-		fprintf(story->output->file, "  tracer explain %s  (%s)\n", units_id(search->found[i].id, false),
-			subjects[search->found[i].kind].find);
+	for (size_t i = 1; i < count; i++)
+		fprintf(story->output->file, "  tracer explain %s  (%s)\n", units_id(found[i].id, false),
+			subject_kind_name(found[i].kind));
 }
 
-static int found_explain(const struct story *story, const struct search *search, json_t *array)
+static int found_explain(const struct story *story, const struct subject *found, size_t count, json_t *array)
 {
 	int error = 0;
 
-	for (size_t i = 0; i < (array ? search->count : 1) && error == 0; i++)
-		error = found_show(story, &search->found[i], array);
-	if (error == 0 && !array && search->count > 1)
-		others_show(story, search);
+	for (size_t i = 0; i < (array ? count : 1) && error == 0; i++)
+		error = found_show(story, &found[i], array);
+	if (error == 0 && !array && count > 1)
+		others_show(story, found, count);
 	return error;
 }
 
 static int explain_show(struct view *view)
 {
 	const char *name = view->options->operands[0];
-	struct search search = {.store = view->store};
+	struct subject found[SUBJECTS_MAX];
+	size_t count = 0;
 	struct rules *rules = site_rules_load(rules_directory); /* without them, no file:line */
 	struct story story = {view->store, rules, &view->output};
 	json_t *root = json_pack("{s:[]}", "explained");
-	int error = search_all(&search, name);
+	int error = subjects_find(view->store, name, found, &count);
 
-	if (error == 0 && search.count == 0)
+	if (error == 0 && count == 0)
 		error = say("tracer explain: no process, task or run matches '%s': give a pid, an id or a name from "
 			    "tracer show --processes",
 			    name);
 	else if (error == 0)
-		error = found_explain(&story, &search,
+		error = found_explain(&story, found, count,
 				      view->options->format ? json_object_get(root, "explained") : NULL);
 	if (error == 0 && view->options->format)
 		error = document_print(json_incref(root), "explained", NULL, view->options->format);

@@ -61,25 +61,9 @@ static void print_task(const struct failures *failures, const struct row_inciden
 			       failures->raw));
 }
 
-/* The sentence without the task, which is printed above it. */
-static const char *bare_sentence(const struct row_incident *incident)
-{
-	static const char *const heads[] = {" failed: ", " was killed: ", " was interrupted: "};
-
-	if (strncmp(incident->sentence, "task ", 5) != 0 && strncmp(incident->sentence, "run ", 4) != 0)
-		return incident->sentence;
-	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
-		const char *found = strstr(incident->sentence, heads[i]);
-
-		if (found)
-			return found + strlen(heads[i]);
-	}
-	return incident->sentence;
-}
-
 static void print_cause(const struct failures *failures, const struct row_incident *incident)
 {
-	print_field(failures, "cause", bare_sentence(incident));
+	print_field(failures, "cause", failure_sentence(incident));
 	if (incident->cause)
 		print_field(failures, "", incident->cause);
 }
@@ -95,51 +79,22 @@ static void print_command(const struct failures *failures)
 			    command_text(&process->arguments, process->program, true, text, capacity));
 }
 
-/* How a run failed; "" if that is unknown or it did not fail. */
-static const char *failure_text(const struct row_run *run)
-{
-	const char *result = units_result(run->exit_code, run->signal);
-
-	return report_has_failed(run->status) && strcmp(result, "ok") != 0 ? result : "";
-}
-
-static void print_effect(const struct failures *failures)
-{
-	const struct row_run *run = report_run(&failures->report);
-	const char *driver = run->engine && *run->engine ? run->engine : run->name;
-	bool has_failed = report_has_failed(run->status);
-	size_t failed = 0, standing = 0;
-	char text[512];
-	int used;
-
-	for (size_t i = 0; i < failures->report.task_count; i++) {
-		const struct report_task *task = &failures->report.tasks[i];
-
-		standing += !task->is_main;
-		failed += !task->is_main && task->failed &&
-			  report_find_task(&failures->report, task->retried_by_id) == REPORT_NO_TASK;
-	}
-	used = snprintf(text, sizeof(text), "%.200s %s%s", driver, has_failed ? "ended with " : "is ",
-			has_failed ? failure_text(run) : run->status);
-	if (standing > 0)
-		snprintf(text + used, sizeof(text) - (size_t)used, "; of %zu %s that began, %zu failed", standing,
-			 units_plural((int64_t)standing, "task", "tasks"), failed);
-	print_field(failures, "effect", text);
-}
-
 static void print_attempts(const struct failures *failures)
 {
-	const struct report *report = &failures->report;
-	size_t before = 0;
+	size_t before = failure_attempts_before(&failures->report, &failures->failure);
 	char text[64];
 
-	for (size_t i = 0; failures->failure.task && i < report->task_count; i++)
-		before += i != failures->failure.index && report->tasks[i].retried_by_id != ROW_NULL &&
-			  report_last_attempt(report, i) == failures->failure.index;
 	if (before == 0)
 		return;
 	snprintf(text, sizeof(text), "%zu, all failed", before + 1);
 	print_field(failures, "attempts", text);
+}
+
+static void print_effect(const struct failures *failures)
+{
+	char text[512];
+
+	print_field(failures, "effect", failure_effect(&failures->report, text, sizeof(text)));
 }
 
 static void print_fatal(const struct failures *failures, const struct row_incident *incident)
@@ -186,7 +141,7 @@ static void print_head(const struct failures *failures)
 	const struct row_run *run = report_run(&failures->report);
 	const size_t *counts = failures->report.verdict_counts;
 	const struct output *output = &failures->output;
-	const char *failure = failure_text(run);
+	const char *failure = failure_result(run);
 
 	output_print(output, STYLE_TITLE, "%s", run->name);
 	output_print(output, report_has_failed(run->status) ? STYLE_BAD : STYLE_PLAIN, "  %s", run->status);

@@ -3,11 +3,11 @@
 #include <time.h>
 
 #include "analysis/query/ask.h"
+#include "analysis/query/host_load.h"
 #include "analysis/query/units.h"
 #include "cli/source.h"
 
-#define NOW_NS (60 * INT64_C(1000000000)) /* "now" is an average over at least this */
-#define LABEL_COLUMNS 11                  /* columns before the text of a line */
+#define LABEL_COLUMNS 11 /* columns before the text of a line */
 #define SAMPLES_MAX 100000
 #define AHEAD_MAX 8 /* hosts asked for at once */
 
@@ -20,44 +20,6 @@ static const struct option_spec option_specs[] = {
 	{"host", 0, "NAME", NULL, "show only this host of a lake", .text = &host_name},
 	OPTION_SPECS_OF_VIEW,
 };
-
-/* Two samples of one boot, and the time between them. */
-struct span {
-	const struct row_host_sample *first, *last;
-	int64_t wall_ns;
-};
-
-static int64_t grown(int64_t before, int64_t now)
-{
-	return now < before ? ROW_NULL : row_subtract(now, before);
-}
-#define GROWN(span, column) grown((span)->first->column, (span)->last->column)
-
-static int64_t a_second(int64_t amount, const struct span *span)
-{
-	double each = (double)amount * 1e9 / (double)span->wall_ns;
-
-	return amount == ROW_NULL || each >= (double)INT64_MAX ? ROW_NULL : (int64_t)each;
-}
-
-/* `samples` has the latest first. Returns false if there are not two of the latest boot. */
-static bool span_find(const struct rows *samples, struct span *ret)
-{
-	*ret = (struct span){0};
-	for (size_t i = 0; i < samples->count; i++) {
-		const struct row_host_sample *sample = ROWS_ITEM(samples, host_sample, i);
-
-		if (i == 0)
-			ret->last = sample;
-		else if (sample->boot_ns >= ret->last->boot_ns)
-			break; /* of an earlier boot */
-		ret->first = sample;
-		ret->wall_ns = row_subtract(ret->last->boot_ns, sample->boot_ns);
-		if (ret->wall_ns >= NOW_NS)
-			break;
-	}
-	return ret->wall_ns > 0;
-}
 
 /* ---- text -------------------------------------------------------------------- */
 
@@ -152,50 +114,44 @@ static void print_share(const struct output *output, int64_t ns, int64_t whole_n
 		fprintf(output->file, "- %s", what);
 }
 
-static void print_cpu(const struct span *span, const struct output *output)
+static void print_cpu(const struct host_load *load, const struct output *output)
 {
-	int64_t user = GROWN(span, cpu_user_ns), system = GROWN(span, cpu_system_ns);
-	int64_t iowait = GROWN(span, cpu_iowait_ns), steal = GROWN(span, cpu_steal_ns);
-	int64_t idle = GROWN(span, cpu_idle_ns);
-	int64_t whole = row_add(row_add(row_add(user, system), row_add(idle, iowait)), steal);
-
 	print_label(output, "CPU");
-	print_share(output, user, whole, "user, ");
-	print_share(output, system, whole, "system, ");
-	print_share(output, iowait, whole, "waiting for I/O, ");
-	print_share(output, steal, whole, "stolen");
-	if (span->last->load_milli != ROW_NULL)
-		fprintf(output->file, "; load %.2f", (double)span->last->load_milli / 1e3);
+	print_share(output, load->cpu_user_ns, load->cpu_ns, "user, ");
+	print_share(output, load->cpu_system_ns, load->cpu_ns, "system, ");
+	print_share(output, load->cpu_iowait_ns, load->cpu_ns, "waiting for I/O, ");
+	print_share(output, load->cpu_steal_ns, load->cpu_ns, "stolen");
+	if (load->last->load_milli != ROW_NULL)
+		fprintf(output->file, "; load %.2f", (double)load->last->load_milli / 1e3);
 	fputc('\n', output->file);
 }
 
-static void print_pressure(const struct span *span, const struct output *output)
+static void print_pressure(const struct host_load *load, const struct output *output)
 {
 	print_label(output, "pressure");
-	print_share(output, GROWN(span, cpu_some_ns), span->wall_ns, "CPU, ");
-	print_share(output, GROWN(span, memory_some_ns), span->wall_ns, "memory, ");
-	print_share(output, GROWN(span, io_some_ns), span->wall_ns, "I/O: share of time in which something waited\n");
+	print_share(output, load->cpu_some_ns, load->wall_ns, "CPU, ");
+	print_share(output, load->memory_some_ns, load->wall_ns, "memory, ");
+	print_share(output, load->io_some_ns, load->wall_ns, "I/O: share of time in which something waited\n");
 }
 
-static void print_flows(const struct span *span, const struct output *output, bool raw)
+static void print_flows(const struct host_load *load, const struct output *output, bool raw)
 {
 	print_label(output, "disks");
-	fprintf(output->file, "%s read, %s written\n", units_rate(a_second(GROWN(span, disk_read_bytes), span), raw),
-		units_rate(a_second(GROWN(span, disk_write_bytes), span), raw));
+	fprintf(output->file, "%s read, %s written\n", units_rate(load->disk_read_rate, raw),
+		units_rate(load->disk_write_rate, raw));
 	print_label(output, "network");
-	fprintf(output->file, "%s received, %s sent\n",
-		units_rate(a_second(GROWN(span, network_received_bytes), span), raw),
-		units_rate(a_second(GROWN(span, network_sent_bytes), span), raw));
+	fprintf(output->file, "%s received, %s sent\n", units_rate(load->network_received_rate, raw),
+		units_rate(load->network_sent_rate, raw));
 }
 
-static void print_how(const struct span *span, const struct output *output, bool raw)
+static void print_how(const struct host_load *load, const struct output *output, bool raw)
 {
-	const struct row_host_sample *now = span->last;
+	const struct row_host_sample *now = load->last;
 
 	fputc('\n', output->file);
 	output_print(output, STYLE_DIM, "  %s, over %s\n", units_time(now->unix_ns),
-		     units_duration(span->wall_ns, false));
-	print_cpu(span, output);
+		     units_duration(load->wall_ns, false));
+	print_cpu(load, output);
 	print_label(output, "memory");
 	fprintf(output->file, "%s available, %s page cache, %s of it not written yet",
 		units_bytes(now->memory_available_bytes, raw), units_bytes(now->memory_cache_bytes, raw),
@@ -203,8 +159,8 @@ static void print_how(const struct span *span, const struct output *output, bool
 	if (now->swap_used_bytes != ROW_NULL && now->swap_used_bytes > 0)
 		fprintf(output->file, "; %s swapped out", units_bytes(now->swap_used_bytes, raw));
 	fputc('\n', output->file);
-	print_pressure(span, output);
-	print_flows(span, output, raw);
+	print_pressure(load, output);
+	print_flows(load, output, raw);
 }
 
 /* ---- the verb ---------------------------------------------------------------- */
@@ -232,7 +188,7 @@ static int show_host(struct view *view, const struct row_cloud_host *host, struc
 {
 	struct rows samples = {0};
 	struct output_flow flow;
-	struct span span;
+	struct host_load load;
 	int error = rows_load(&samples, &row_type_host_sample, view->store, "host_samples", filter);
 
 	if (error == 0 && json) {
@@ -242,8 +198,8 @@ static int show_host(struct view *view, const struct row_cloud_host *host, struc
 		if (!is_first)
 			fputc('\n', flow.inner.file);
 		print_what(host, &flow.inner, view->options->raw);
-		if (span_find(&samples, &span))
-			print_how(&span, &flow.inner, view->options->raw);
+		if (host_load_find(&samples, &load))
+			print_how(&load, &flow.inner, view->options->raw);
 		output_flow_end(&flow, LABEL_COLUMNS);
 	}
 	rows_free(&samples);

@@ -1,0 +1,21 @@
+/* A run, a task or a process that a user names: by a pid, the beginning of an id, or a name. */
+#pragma once
+
+#include "analysis/query/ask.h"
+
+enum subject_kind { SUBJECT_RUN, SUBJECT_TASK, SUBJECT_PROCESS, SUBJECT_KIND_COUNT };
+
+struct subject {
+	enum subject_kind kind;
+	int64_t id, host_id;
+};
+
+#define SUBJECTS_MAX 8
+
+/* Finds what `text` names, the latest first: as users usually mean pids by numbers, a process of that pid, else by ids, else
+ * by names. Returns 0 or -errno. */
+int subjects_find(struct store *store, const char *text, struct subject ret_found[SUBJECTS_MAX], size_t *ret_count);
+/* "run", "task", "process". */
+const char *subject_kind_name(enum subject_kind kind);
+/* Asks why it was classified as it was. Returns 0 or -errno. */
+int subject_ask(struct store *store, const struct subject *subject, struct store_result **ret_result);
