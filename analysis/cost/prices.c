@@ -359,6 +359,18 @@ const struct price *price_at(const struct price_times *times, int64_t unix_ns)
 	return &times->items[found];
 }
 
+static const char *const basis_names[PRICES_BASIS_COUNT] = {
+	[PRICES_NODE] = "node",
+	[PRICES_RATES] = "rates",
+	[PRICES_DEFAULT] = "default",
+	[PRICES_NONE] = "none",
+};
+
+const char *price_basis_name(enum prices_basis basis)
+{
+	return basis_names[basis];
+}
+
 int64_t price_times_end(const struct price_times *times)
 {
 	if (times->items[0].basis != PRICES_NONE)

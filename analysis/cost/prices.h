@@ -42,6 +42,9 @@ enum prices_basis {
 	PRICES_BASIS_COUNT,
 };
 
+/* "node", "rates", "default", "none". */
+const char *price_basis_name(enum prices_basis basis);
+
 struct price {
 	enum prices_basis basis;
 	int64_t node_nanos;              /* PRICES_NODE */

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <jansson.h>
+
 #include "analysis/query/question.h"
 
 struct catalogue;
@@ -19,3 +21,5 @@ void catalogue_free(struct catalogue *catalogue);
 const struct question *catalogue_get(const struct catalogue *catalogue, size_t index);
 /* Returns NULL if there is no question of that name. */
 const struct question *catalogue_find(const struct catalogue *catalogue, const char *name);
+/* All of them, as an array (docs/json.md, tracer query --list). */
+json_t *catalogue_to_json(const struct catalogue *catalogue);

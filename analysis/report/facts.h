@@ -19,3 +19,6 @@ struct report_facts {
 int report_facts_load(const struct report *report, const struct report_facts_request *request,
 		      struct report_facts *ret_facts);
 void report_facts_free(struct report_facts *facts);
+
+/* Writes at most some 60 lines of Markdown. Returns 0 or -errno; check ferror(). */
+int report_markdown_write(FILE *file, const struct report *report, const struct report_facts *facts, bool is_shared);

@@ -53,8 +53,6 @@ static int64_t micros(int64_t nanos)
 
 static json_t *item_to_object(const struct sweep_item *item)
 {
-	static const char *const bases[] = {
-		[PRICES_NODE] = "node", [PRICES_RATES] = "rates", [PRICES_DEFAULT] = "default", [PRICES_NONE] = "none"};
 	json_t *object = json_object();
 
 	json_set_string(object, "finding", item->question->name);
@@ -70,7 +68,7 @@ static json_t *item_to_object(const struct sweep_item *item)
 	json_set_integer(object, "memory_byte_seconds", item->memory_byte_seconds);
 	json_set_integer(object, "cost_micros", micros(item->cost_nanos));
 	json_set_integer(object, "cost_per_hour_micros", micros(item->hour_nanos));
-	json_set_string(object, "price_basis", bases[item->basis]);
+	json_set_string(object, "price_basis", price_basis_name(item->basis));
 	json_set_string(object, "sentence", item->sentence);
 	json_set_string(object, "advice", item->advice);
 	return object;

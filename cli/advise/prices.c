@@ -2,16 +2,14 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analysis/cost/bill.h"
 #include "analysis/cost/import.h"
+#include "analysis/cost/priced_host.h"
 #include "analysis/query/units.h"
 #include "cli/advise/price_list.h"
 #include "cli/screen/table.h"
 #include "cli/source.h"
 #include "common/clock.h"
 
-#define HOUR_NS INT64_C(3600000000000)
-#define MICRO_NANOS 1000
 #define MICROS 1000000
 
 static const char *list_path, *output_path;
@@ -22,13 +20,6 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPECS_OF_FORMAT,
 	OPTION_SPEC_SOURCE,
 	OPTION_SPECS_LAST,
-};
-
-static const char *const basis_names[PRICES_BASIS_COUNT] = {
-	[PRICES_NODE] = "node",
-	[PRICES_RATES] = "rates",
-	[PRICES_DEFAULT] = "default",
-	[PRICES_NONE] = "none",
 };
 
 /* ---- check ------------------------------------------------------------------------- */
@@ -60,66 +51,20 @@ static int check(const struct options *options)
 
 /* ---- show -------------------------------------------------------------------------- */
 
-struct priced_host {
-	const struct row_cloud_host *row;
-	struct prices_host host; /* as a list of prices knows it */
-	struct price price;
-	int64_t hour_micros; /* of the whole host; ROW_NULL if its size is unknown */
-};
-
-static int host_price(const struct prices *prices, const struct row_cloud_host *row, struct priced_host *ret_priced)
-{
-	struct priced_host priced = {.row = row, .host = bill_priced_host(row), .hour_micros = ROW_NULL};
-	struct price_times times;
-	int64_t cpu_nanos, memory_nanos;
-
-	if (price_times_make(prices, &priced.host, &times) < 0)
-		return -ENOMEM;
-	priced.price = *price_at(&times, (int64_t)clock_unix_ns());
-	price_times_free(&times);
-	*ret_priced = priced;
-	if (priced.price.basis == PRICES_NONE ||
-	    (priced.price.basis != PRICES_NODE &&
-	     (row->host.cpu_count == ROW_NULL || row->host.memory_bytes == ROW_NULL)))
-		return 0;
-	price_bill(&priced.price, row->host.cpu_count, row->host.memory_bytes, HOUR_NS, &cpu_nanos, &memory_nanos);
-	ret_priced->hour_micros = row_add(cpu_nanos, memory_nanos);
-	if (ret_priced->hour_micros != ROW_NULL)
-		ret_priced->hour_micros /= MICRO_NANOS;
-	return 0;
-}
-
-static json_t *host_to_object(const struct priced_host *priced)
-{
-	json_t *object = json_object();
-	const struct price *price = &priced->price;
-
-	json_set_integer(object, "host_id", priced->row->host.id);
-	json_set_string(object, "host", priced->row->host.hostname);
-	json_set_string(object, "instance_id", priced->host.instance_id);
-	json_set_string(object, "instance_type", priced->host.instance_type);
-	json_set_string(object, "region", priced->host.region);
-	json_set_string(object, "lifecycle", priced->host.lifecycle);
-	json_set_string(object, "basis", basis_names[price->basis]);
-	json_set_integer(object, "hour_micros", priced->hour_micros);
-	json_set_integer(object, "until_unix_ns", price->until_unix_ns == INT64_MAX ? ROW_NULL : price->until_unix_ns);
-	json_set_integer(object, "line", price->line ? price->line : ROW_NULL);
-	return object;
-}
-
 static int print_document(const struct prices *prices, const struct rows *hosts, enum format format)
 {
 	const struct row_cloud_host none = {0};
 	json_t *root = json_object(), *array = json_array();
 	struct priced_host priced = {.row = &none};
-	json_t *columns = host_to_object(&priced);
+	json_t *columns = priced_host_to_json(&priced);
+	int64_t now_unix_ns = (int64_t)clock_unix_ns();
 	int error = 0;
 
 	json_set_string(root, "currency", prices_currency(prices));
 	for (size_t i = 0; i < hosts->count && error == 0; i++) {
-		error = host_price(prices, ROWS_ITEM(hosts, cloud_host, i), &priced);
+		error = priced_host_make(prices, ROWS_ITEM(hosts, cloud_host, i), now_unix_ns, &priced);
 		if (error == 0)
-			json_array_append_new(array, host_to_object(&priced));
+			json_array_append_new(array, priced_host_to_json(&priced));
 	}
 	json_object_set_new(root, "hosts", array);
 	if (error == 0)
@@ -138,7 +83,7 @@ static void line_add(struct table *table, const struct priced_host *priced)
 	table_add_name(table, STYLE_PLAIN, "", priced->host.instance_type ? priced->host.instance_type : "-");
 	table_add_name(table, STYLE_PLAIN, "", priced->host.region ? priced->host.region : "-");
 	table_add_name(table, STYLE_PLAIN, "", priced->host.lifecycle ? priced->host.lifecycle : "-");
-	table_add(table, has_price ? STYLE_PLAIN : STYLE_WARNING, basis_names[priced->price.basis]);
+	table_add(table, has_price ? STYLE_PLAIN : STYLE_WARNING, price_basis_name(priced->price.basis));
 	if (priced->hour_micros != ROW_NULL)
 		snprintf(text, sizeof(text), "%lld.%06lld", (long long)(priced->hour_micros / MICROS),
 			 (long long)(priced->hour_micros % MICROS));
@@ -157,10 +102,11 @@ static int print_text(const struct prices *prices, const struct rows *hosts, con
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	struct price_doubts doubts = {0};
 	struct priced_host priced;
+	int64_t now_unix_ns = (int64_t)clock_unix_ns();
 	int error = 0;
 
 	for (size_t i = 0; i < hosts->count && error == 0; i++) {
-		error = host_price(prices, ROWS_ITEM(hosts, cloud_host, i), &priced);
+		error = priced_host_make(prices, ROWS_ITEM(hosts, cloud_host, i), now_unix_ns, &priced);
 		if (error < 0)
 			break;
 		price_doubts_add(&doubts, &priced.price);

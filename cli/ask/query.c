@@ -256,44 +256,9 @@ static int ask_question(struct view *view)
 
 /* ---- the list -------------------------------------------------------------------- */
 
-static json_t *fields_to_json(const struct question_field *fields, size_t count, bool are_parameters)
-{
-	json_t *array = json_array();
-
-	for (size_t i = 0; i < count; i++) {
-		json_t *field = json_pack("{s:s, s:s, s:s, s:s}", "name", fields[i].name, "type",
-					  question_type_name(fields[i].type), "unit",
-					  question_type_unit(fields[i].type), "meaning", fields[i].meaning);
-		char option[OPTION_NAME_BYTES];
-
-		if (are_parameters)
-			json_object_update_new(field,
-					       json_pack("{s:s, s:s?, s:s?}", "option",
-							 question_field_title(&fields[i], '-', option, sizeof(option)),
-							 "default", fields[i].preset, "source", fields[i].source));
-		json_array_append_new(array, field);
-	}
-	return array;
-}
-
-static json_t *question_to_json(const struct question *question)
-{
-	return json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:b, s:o, s:o, s:s?}", "name", question->name, "title",
-			 question->title, "explanation", question->explanation, "file", question->file, "finding_of",
-			 question->finding.kind, "is_query", !question->of_account, "parameters",
-			 fields_to_json(question->parameters, question->parameter_count, true), "columns",
-			 fields_to_json(question->columns, question->column_count, false), "all_columns_of",
-			 question->relation);
-}
-
 static int list_document(const struct catalogue *catalogue, enum format format)
 {
-	json_t *array = json_array(), *root = json_pack("{s:o}", "queries", array);
-	const struct question *question;
-
-	for (size_t i = 0; (question = catalogue_get(catalogue, i)); i++)
-		json_array_append_new(array, question_to_json(question));
-	return document_print(root, "queries", NULL, format);
+	return document_print(json_pack("{s:o}", "queries", catalogue_to_json(catalogue)), "queries", NULL, format);
 }
 
 static int list_table(const struct catalogue *catalogue, const struct output *output)

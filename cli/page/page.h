@@ -25,6 +25,3 @@ struct report_page_request {
 
 /* Returns 0, -errno or, after printing an error, VERB_FAILED. */
 int report_page_write(struct store *store, const struct row_run *run, const struct report_page_request *request);
-
-/* Writes at most some 60 lines of Markdown. Returns 0 or -errno; check ferror(). */
-int report_markdown_write(FILE *file, const struct report *report, const struct report_facts *facts, bool is_shared);

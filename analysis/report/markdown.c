@@ -1,12 +1,12 @@
-/* A run in some 60 lines of Markdown: to read over ssh, to paste into a pull request. See report_page.h. */
+/* A run in some 60 lines of Markdown: to read over ssh, to paste into a pull request. See facts.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/query/figures.h"
 #include "analysis/query/units.h"
+#include "analysis/report/facts.h"
 #include "analysis/report/share.h"
-#include "cli/page/page.h"
 #include "common/text.h"
 
 #define FAILURES_MAX 6
