@@ -24,7 +24,7 @@ static const struct {
 
 const char *const lake_layout_names[] = {"one-node", "shards", "cluster", NULL};
 
-int lake_layout_find(const char *name)
+static int layout_find(const char *name)
 {
 	for (int i = 0; lake_layout_names[i]; i++)
 		if (strcmp(name, lake_layout_names[i]) == 0)
@@ -85,7 +85,7 @@ int lake_schema_read(struct lake_client *client, struct lake_schema *ret_schema)
 	if (!tab)
 		return 0;
 	tab[1 + strcspn(tab + 1, "\n")] = '\0';
-	layout = lake_layout_find(tab + 1);
+	layout = layout_find(tab + 1);
 	*ret_schema = (struct lake_schema){atoi(text), layout < 0 ? LAKE_ONE_NODE : (enum lake_layout)layout};
 	return 0;
 }

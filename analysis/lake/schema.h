@@ -10,9 +10,6 @@ enum lake_layout { LAKE_ONE_NODE, LAKE_SHARDS, LAKE_CLUSTER, LAKE_LAYOUT_COUNT }
 /* "one-node", "shards", "cluster". */
 extern const char *const lake_layout_names[];
 
-/* Returns the layout of that name, or a negative value if there is none. */
-int lake_layout_find(const char *name);
-
 struct lake_schema {
 	int version; /* 0 if there is no schema */
 	enum lake_layout layout;

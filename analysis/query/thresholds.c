@@ -10,14 +10,9 @@
 
 #define TITLE_SIZE 64
 
-bool finding_is(const struct question *question, const char *kind)
-{
-	return question->finding.kind && strcmp(question->finding.kind, kind) == 0;
-}
-
 bool thresholds_are_of(const struct question *question, const char *kind)
 {
-	return finding_is(question, kind) ||
+	return (question->finding.kind && strcmp(question->finding.kind, kind) == 0) ||
 	       (strcmp(kind, "sweep") == 0 && strcmp(question->name, SWEEP_USER_JOBS) == 0);
 }
 

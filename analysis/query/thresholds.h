@@ -29,8 +29,6 @@ const struct store_parameter *thresholds_bind(struct thresholds *thresholds, con
 
 #define SWEEP_USER_JOBS "user_jobs" /* the question of tracer sweep --by user */
 
-/* Whether a question is a finding of that kind. */
-bool finding_is(const struct question *question, const char *kind);
 /* Whether thresholds of that kind are about it: also about the question of tracer sweep --by user, which is no finding. */
 bool thresholds_are_of(const struct question *question, const char *kind);
 /* Whether a parameter is a threshold: what the verb sets itself is none. */

@@ -73,6 +73,26 @@ int compared_join(struct compared *compared)
 	return 0;
 }
 
+int compared_runs(const struct compared *compared, int64_t **ret_ids)
+{
+	int64_t *ids = calloc(compared->run_count + 1, sizeof(*ids));
+	size_t count = 0;
+
+	*ret_ids = ids;
+	if (!ids)
+		return -ENOMEM;
+	for (int side = COMPARE_SIDES - 1; side >= 0; side--)
+		for (size_t i = compared->sides[side].history.run_count; i > 0; i--)
+			ids[count++] = compared->sides[side].history.runs[i - 1].id;
+	return 0;
+}
+
+void compared_rename(struct compared *compared, const struct engine_names *names)
+{
+	for (size_t i = 0; i < compared->task_count; i++)
+		compared->tasks[i].name = engine_names_of(names, ROW_NULL, compared->tasks[i].name);
+}
+
 int compared_find(struct compared *compared)
 {
 	return compare_init(&compared->compare, compared->tasks, compared->task_count, compared->side_of_run,

@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 
+#include "analysis/engines/names.h"
 #include "analysis/tune/compare.h"
 #include "analysis/tune/history.h"
 
@@ -29,6 +30,10 @@ bool compared_are_same(const struct compared *compared);
 int compared_load(struct compared *compared, struct store *store, size_t last);
 /* Puts the tasks of both sides into one array, with runs of both sides. Returns 0 or -ENOMEM. */
 int compared_join(struct compared *compared);
+/* Writes the ids of the runs of both sides, the latest first, to an array that the caller frees. Returns 0 or -ENOMEM. */
+int compared_runs(const struct compared *compared, int64_t **ret_ids);
+/* Gives all tasks of a name the engine's name for them, borrowed, if there is one for all. */
+void compared_rename(struct compared *compared, const struct engine_names *names);
 /* Compares them. Returns 0 or -ENOMEM. */
 int compared_find(struct compared *compared);
 void compared_free(struct compared *compared);

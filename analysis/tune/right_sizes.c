@@ -245,10 +245,10 @@ int right_sizes_runs(const struct right_sizes *sizes, int64_t **ret_ids, size_t 
 	return 0;
 }
 
-void right_sizes_rename(struct right_sizes *sizes, right_sizes_namer *namer, const void *data)
+void right_sizes_rename(struct right_sizes *sizes, const struct engine_names *names)
 {
 	for (size_t i = 0; i < sizes->task_count; i++)
-		sizes->tasks[i].name = namer(data, sizes->tasks[i].id, sizes->tasks[i].name);
+		sizes->tasks[i].name = engine_names_of(names, sizes->tasks[i].id, sizes->tasks[i].name);
 }
 
 /* ---- by name --------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 
+#include "analysis/engines/names.h"
 #include "analysis/tune/right_size.h"
 #include "common/store/store.h"
 
@@ -31,9 +32,8 @@ struct right_sizes {
 int64_t right_sizes_add(struct right_sizes *sizes, struct store *store, const struct right_sizes_selection *selection);
 /* Writes the ids of the runs of all tasks, each once, to an array that the caller frees. Returns 0 or -ENOMEM. */
 int right_sizes_runs(const struct right_sizes *sizes, int64_t **ret_ids, size_t *ret_count);
-/* Gives each task the name that `namer` returns for it, borrowed. */
-typedef const char *right_sizes_namer(const void *data, int64_t task_id, const char *name);
-void right_sizes_rename(struct right_sizes *sizes, right_sizes_namer *namer, const void *data);
+/* Gives each task the engine's name for it, borrowed. */
+void right_sizes_rename(struct right_sizes *sizes, const struct engine_names *names);
 /* Computes `items` from all tasks that were added; call it once. `input_bytes` as in right_size_find(). Returns 0
  * or -ENOMEM. */
 int right_sizes_find(struct right_sizes *sizes, int64_t input_bytes);

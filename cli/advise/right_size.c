@@ -198,11 +198,6 @@ static int print(const struct printer *printer, bool has_engine_names)
 	return 0;
 }
 
-static const char *name_of(const void *names, int64_t task_id, const char *name)
-{
-	return engine_names_of(names, task_id, name);
-}
-
 static int tasks_name(struct right_sizes *sizes, struct engine_names **names, struct store *store)
 {
 	int64_t *run_ids = NULL;
@@ -212,7 +207,7 @@ static int tasks_name(struct right_sizes *sizes, struct engine_names **names, st
 	if (error == 0)
 		error = names_learn(names, store, run_ids, count);
 	if (error == 0)
-		right_sizes_rename(sizes, name_of, *names);
+		right_sizes_rename(sizes, *names);
 	free(run_ids);
 	return error;
 }

@@ -207,18 +207,13 @@ static int side_find(struct store *store, const char *operand, struct compared_s
 /* The file is of one run: all tasks of a name that it has one name for are renamed, on both sides. */
 static int tasks_name(struct compared *compared, struct store *store)
 {
-	int64_t *run_ids = calloc(compared->run_count + 1, sizeof(*run_ids));
-	size_t count = 0;
-	int error;
+	int64_t *run_ids;
+	int error = compared_runs(compared, &run_ids);
 
-	if (!run_ids)
-		return -ENOMEM;
-	for (int side = COMPARE_SIDES - 1; side >= 0; side--)
-		for (size_t i = compared->sides[side].history.run_count; i > 0; i--)
-			run_ids[count++] = compared->sides[side].history.runs[i - 1].id;
-	error = names_learn(&engine_names, store, run_ids, count);
-	for (size_t i = 0; error == 0 && i < compared->task_count; i++)
-		compared->tasks[i].name = engine_names_of(engine_names, ROW_NULL, compared->tasks[i].name);
+	if (error == 0)
+		error = names_learn(&engine_names, store, run_ids, compared->run_count);
+	if (error == 0)
+		compared_rename(compared, engine_names);
 	free(run_ids);
 	return error;
 }
