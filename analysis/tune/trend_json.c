@@ -21,7 +21,7 @@ static size_t whole_index(const struct trend *trend)
 int trend_relative(const struct trend *trend, size_t run_count, double **ret_values)
 {
 	size_t index = whole_index(trend), count = 0;
-	double *values = calloc(2 * run_count + 1, sizeof(*values)), *known = values + run_count, median;
+	double *values = calloc(2 * run_count + 1, sizeof(*values)), median;
 
 	*ret_values = values;
 	if (!values)
@@ -29,9 +29,9 @@ int trend_relative(const struct trend *trend, size_t run_count, double **ret_val
 	for (size_t run = 0; run < run_count; run++) {
 		values[run] = index < trend->count ? trend->values.items[index].values[run] : NAN;
 		if (!isnan(values[run]))
-			known[count++] = values[run];
+			values[run_count + count++] = values[run];
 	}
-	median = rank_median(known, count);
+	median = rank_median(values + run_count, count);
 	for (size_t run = 0; run < run_count; run++)
 		values[run] = exp(values[run] - median);
 	return 0;
