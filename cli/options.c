@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "analysis/query/question.h"
 #include "cli/process/user.h"
 
 struct options options_given;
@@ -26,10 +27,24 @@ int options_misuse(const struct options *options, const char *format, ...)
 
 const struct option_spec options_none[] = {OPTION_SPEC_HELP, OPTION_SPEC_END};
 
+const char *options_parse_time(const struct option_spec *spec, const char *value)
+{
+	return question_parse_time(value, spec->number) < 0 ? question_type_example(QUESTION_TIME) : NULL;
+}
+
 int options_check_most(const struct options *options, size_t most)
 {
 	return options->operand_count > most
 		       ? options_misuse(options, "unexpected argument '%s'", options->operands[most])
+		       : 0;
+}
+
+static int times_check(const struct options *options)
+{
+	bool has_until = options->until_unix_ns != OPTIONS_NO_TIME;
+
+	return has_until && options->until_unix_ns <= options->since_unix_ns
+		       ? options_misuse(options, "--until is not after --since")
 		       : 0;
 }
 
@@ -52,7 +67,12 @@ bool options_read(struct options *options, const struct verb *verb, int argc, ch
 {
 	char problem[OPTION_PROBLEM_BYTES];
 
-	options_given = (struct options){.verb = verb, .has_command = command_is_given(verb, argv)};
+	options_given = (struct options){
+		.verb = verb,
+		.has_command = command_is_given(verb, argv),
+		.since_unix_ns = OPTIONS_NO_TIME,
+		.until_unix_ns = OPTIONS_NO_TIME,
+	};
 	*ret_status = option_parse(verb->options, verb->takes_command, argc, argv, NULL, &options_given, problem);
 	*options = options_given;
 	if (*ret_status == -ECANCELED) {
@@ -64,6 +84,8 @@ bool options_read(struct options *options, const struct verb *verb, int argc, ch
 		*ret_status = options_misuse(options, "%s", problem);
 	options->operands = argv + optind;
 	options->operand_count = (size_t)(argc - optind);
+	if (*ret_status == VERB_OK)
+		*ret_status = times_check(options);
 	if (*ret_status == VERB_OK)
 		*ret_status = operands_check(options);
 	return *ret_status == VERB_OK;

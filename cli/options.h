@@ -10,6 +10,7 @@
 #include "cli/verb.h"
 
 #define OPTIONS_STORE_DEFAULT TRACER_STATE_DIR "/tracer.db"
+#define OPTIONS_NO_TIME INT64_MIN
 
 /* clang-format off */
 /* Entries for a verb's table. */
@@ -28,6 +29,11 @@
 #define OPTION_SPECS_OF_FORMATS(words, help) \
 	{"format", 'f', "FORMAT", words, help, .choice = &options_given.format}, \
 	{"json", 'j', NULL, NULL, "the same as --format json", .choice = &options_given.format, .chosen = FORMAT_JSON}
+/* For verbs whose rows have a time. */
+#define OPTION_SPEC_SINCE(help) \
+	{"since", 's', "TIME", NULL, help, .parse = options_parse_time, .number = &options_given.since_unix_ns}
+#define OPTION_SPEC_UNTIL(help) \
+	{"until", 0, "TIME", NULL, help, .parse = options_parse_time, .number = &options_given.until_unix_ns}
 #define OPTION_SPEC_RAW \
 	{"raw", 0, NULL, NULL, "print figures as whole nanoseconds and bytes", .flag = &options_given.raw}
 #define OPTION_SPEC_COLOR \
@@ -49,7 +55,8 @@ struct options {
 	const char *lake_url;   /* as given, or NULL */
 	int format;             /* enum format, or the index of a word of the verb's own */
 	bool raw;
-	int color; /* enum output_color */
+	int64_t since_unix_ns, until_unix_ns; /* OPTIONS_NO_TIME: not given */
+	int color;                            /* enum output_color */
 	bool has_command;
 	char **operands;
 	size_t operand_count;
@@ -57,6 +64,9 @@ struct options {
 
 /* As read last. */
 extern struct options options_given;
+
+/* Of option_spec.parse: sets `number` to a time. */
+const char *options_parse_time(const struct option_spec *spec, const char *value);
 
 /* Returns whether to continue. If not, the help or a usage error has been printed, and `*ret_status` is
  * the exit status. */

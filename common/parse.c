@@ -9,7 +9,8 @@
 
 const struct parse_unit parse_counts[] = {{"", 1}, {0}};
 const struct parse_unit parse_sizes[] = {{"", 1}, {"K", 1ULL << 10}, {"M", 1ULL << 20}, {"G", 1ULL << 30}, {0}};
-const struct parse_unit parse_durations[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}, {0}};
+const struct parse_unit parse_durations[] = {{"", 1},      {"s", 1},      {"m", 60}, {"h", 3600},
+					     {"d", 86400}, {"w", 604800}, {0}};
 
 int parse_number(const char *text, const struct parse_unit *units, uint64_t least, uint64_t most, uint64_t *ret)
 {

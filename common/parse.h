@@ -16,7 +16,7 @@ struct parse_unit {
 
 extern const struct parse_unit parse_counts[];    /* no suffix */
 extern const struct parse_unit parse_sizes[];     /* K, M, G: bytes */
-extern const struct parse_unit parse_durations[]; /* s, m, h, d: seconds */
+extern const struct parse_unit parse_durations[]; /* s, m, h, d, w: seconds */
 
 /* Digits followed by one of the units. */
 int parse_number(const char *text, const struct parse_unit *units, uint64_t least, uint64_t most, uint64_t *ret);

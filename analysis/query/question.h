@@ -115,6 +115,10 @@ const char *question_field_title(const struct question_field *field, char separa
 /* Returns the column of that name, or NULL if it is not declared. */
 const struct question_field *question_column(const struct question *question, const char *name);
 
+/* Parses a time: "90s", "500ms", "15m", "2h", "3d" or "2w" before now, or a date with or without a time of day. Returns 0
+ * or -EINVAL. */
+int question_parse_time(const char *text, int64_t *ret_unix_ns);
+
 /* Parses a value for that parameter as a user writes it; texts are borrowed. A run stays text
  * (STORE_TEXT): the caller resolves it. Returns 0 or -EINVAL; question_type_example() describes
  * the accepted values. */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "analysis/query/question.h"
 #include "common/clock.h"
@@ -14,16 +15,16 @@
 static const struct parse_unit durations_ns[] = {
 	/* clang-format off */
 	{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", SECOND_NS}, {"m", 60 * SECOND_NS},
-	{"h", 3600 * SECOND_NS}, {"d", 86400 * SECOND_NS}, {0},
+	{"h", 3600 * SECOND_NS}, {"d", 86400 * SECOND_NS}, {"w", 7 * 86400 * SECOND_NS}, {0},
 	/* clang-format on */
 };
 
 const char *question_type_example(enum question_type type)
 {
 	static const char *const examples[] = {
-		[QUESTION_TIME] = "a time such as 2h or 3d (ago), 2026-11-22 or '2026-11-22 10:30'",
+		[QUESTION_TIME] = "a time such as 2h, 3d or 2w (ago), 2026-11-22 or 2026-11-22T10:30[Z]",
 		[QUESTION_BOOT] = "a time since boot such as 90s, 15m or 2h",
-		[QUESTION_DURATION] = "a duration such as 500ms, 90s, 15m, 2h or 3d",
+		[QUESTION_DURATION] = "a duration such as 500ms, 90s, 15m, 2h, 3d or 2w",
 		[QUESTION_BYTES] = "a size such as 4096, 64K, 100M or 2G",
 		[QUESTION_BYTE_SECONDS] = "a number",
 		[QUESTION_SHARE] = "a share such as 10% or 0.1",
@@ -51,25 +52,44 @@ static int number_parse(const char *text, const struct parse_unit *units, int64_
 	return 0;
 }
 
-/* A local date, with or without a time of day; or a duration before now. */
-static int time_parse(const char *text, int64_t *ret_unix_ns)
+/* Parses a date, with or without a time of day after a T or a blank: local, or UTC if it ends with Z. */
+static int date_parse(const char *text, int64_t *ret_unix_ns)
 {
-	static const char *const formats[] = {"%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"};
+	static const char *const formats[] = {"%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"};
+	char copy[32], *blank;
+	size_t size = strlen(text);
+	bool is_utc = size > 0 && text[size - 1] == 'Z';
 
+	if (size >= sizeof(copy))
+		return -EINVAL;
+	memcpy(copy, text, size + 1);
+	copy[size - is_utc] = '\0';
+	blank = strchr(copy, ' ');
+	if (blank)
+		*blank = 'T';
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-		struct tm local = {.tm_isdst = -1};
-		const char *end = strptime(text, formats[i], &local);
+		struct tm date = {.tm_isdst = -1};
+		const char *end = strptime(copy, formats[i], &date);
+		int day = date.tm_mday;
+		time_t seconds = !end || *end ? -1 : is_utc ? timegm(&date) : mktime(&date);
 
-		time_t seconds = end && !*end ? mktime(&local) : -1;
-
-		if (seconds < 0 || seconds > INT64_MAX / (int64_t)SECOND_NS)
-			continue;
+		if (seconds < 0 || seconds > INT64_MAX / (int64_t)SECOND_NS || date.tm_mday != day)
+			continue; /* another format; too large; or a day that the month does not have */
 		*ret_unix_ns = seconds * (int64_t)SECOND_NS;
 		return 0;
 	}
-	if (number_parse(text, durations_ns, ret_unix_ns) < 0)
+	return -EINVAL;
+}
+
+int question_parse_time(const char *text, int64_t *ret_unix_ns)
+{
+	int64_t ago_ns;
+
+	if (date_parse(text, ret_unix_ns) == 0)
+		return 0;
+	if (number_parse(text, durations_ns, &ago_ns) < 0)
 		return -EINVAL;
-	*ret_unix_ns = (int64_t)clock_unix_ns() - *ret_unix_ns;
+	*ret_unix_ns = (int64_t)clock_unix_ns() - ago_ns;
 	return 0;
 }
 
@@ -109,7 +129,7 @@ int question_parse_value(const struct question_field *parameter, const char *tex
 		value.type = STORE_TEXT;
 		value.text = text;
 		break;
-	case QUESTION_TIME: error = time_parse(text, &value.integer); break;
+	case QUESTION_TIME: error = question_parse_time(text, &value.integer); break;
 	case QUESTION_BOOT:
 	case QUESTION_DURATION: error = number_parse(text, durations_ns, &value.integer); break;
 	case QUESTION_BYTES: error = number_parse(text, parse_sizes, &value.integer); break;

@@ -14,13 +14,14 @@
 
 #define NANOS INT64_C(1000000000)
 #define MS 1000000
+#define WINDOW_NS (INT64_C(7) * 86400 * NANOS)
 #define CENTRES_DEFAULT TRACER_CONFIG_DIR "/centres.csv"
 #define CARBON_INTENSITY_MOST 10000
 
 enum { FORMAT_FOCUS = FORMAT_COUNT };
 
 static int by = -1; /* enum bill_key; -1: by task for one run, else by run */
-static const char *since, *until, *prices_path, *centres_path;
+static const char *prices_path, *centres_path;
 static int64_t limit = 20, carbon_intensity = -1;
 static bool co2;
 
@@ -28,9 +29,8 @@ static const struct option_spec option_specs[] = {
 	{"by", 'b', "KEY", "run task tool sample user centre host day",
 	 "add up by run, task, tool, sample, user, centre, host or day (task for one run, else run)", .choice = &by},
 	OPTION_SPECS_OF_SAMPLES,
-	{"since", 0, "TIME", NULL, "without RUN: from this time on, such as 3d (ago) or 2026-11-22 (7d)",
-	 .text = &since},
-	{"until", 0, "TIME", NULL, "without RUN: until this time (now)", .text = &until},
+	OPTION_SPEC_SINCE("without RUN: from this time on, such as 3d (ago) or 2026-11-22 (7d)"),
+	OPTION_SPEC_UNTIL("without RUN: until this time (now)"),
 	{"limit", 'n', "N", NULL, "print at most N rows, and the sum of the others (20); 0: no limit", .number = &limit,
 	 .most = INT64_MAX},
 	OPTION_SPEC_PRICES(&prices_path),
@@ -233,20 +233,6 @@ static int print_document(struct cost *cost, enum format format)
 
 /* ---- the verb ---------------------------------------------------------------------- */
 
-static int time_read(const struct options *options, const char *name, const char *text, int64_t *ret_unix_ns)
-{
-	const struct question_field field = {.name = name, .type = QUESTION_TIME};
-	struct store_parameter value;
-
-	if (!text)
-		return 0;
-	if (question_parse_value(&field, text, &value) < 0)
-		return options_misuse(options, "--%s takes %s, not '%s'", name, question_type_example(QUESTION_TIME),
-				      text);
-	*ret_unix_ns = value.integer;
-	return 0;
-}
-
 static int prices_read(struct cost *cost)
 {
 	cost->prices = price_list_load(prices_path);
@@ -272,10 +258,13 @@ static int request_make(struct view *view, struct cost *cost)
 	const struct options *options = view->options;
 	struct bill_request *request = &cost->request;
 	bool has_run = options->operand_count > 0, focus = options->format == FORMAT_FOCUS;
-	int error;
+	int error = 0;
 
-	request->until_unix_ns = (int64_t)clock_unix_ns();
-	request->since_unix_ns = request->until_unix_ns - INT64_C(7) * 86400 * NANOS;
+	bool has_since = options->since_unix_ns != OPTIONS_NO_TIME,
+	     has_until = options->until_unix_ns != OPTIONS_NO_TIME;
+
+	request->until_unix_ns = has_until ? options->until_unix_ns : (int64_t)clock_unix_ns();
+	request->since_unix_ns = has_since ? options->since_unix_ns : request->until_unix_ns - WINDOW_NS;
 	request->by = by >= 0 ? (enum bill_key)by : has_run ? BILL_BY_TASK : BILL_BY_RUN;
 	if (co2 && (focus || prices_path))
 		return options_misuse(options, "--co2 prints energy: leave out --%s",
@@ -290,12 +279,9 @@ static int request_make(struct view *view, struct cost *cost)
 	request->as_charges = focus;
 	if (centres_path && request->by != BILL_BY_CENTRE && !(focus && request->by == BILL_BY_RUN))
 		return options_misuse(options, "--centres is used with --by centre, or --by run --format focus");
-	if (has_run && (since || until))
-		return options_misuse(options, "a run has its own time: leave out --%s", since ? "since" : "until");
-	error = time_read(options, "since", since, &request->since_unix_ns);
-	if (error == 0)
-		error = time_read(options, "until", until, &request->until_unix_ns);
-	if (error == 0 && !co2)
+	if (has_run && (has_since || has_until))
+		return options_misuse(options, "a run has its own time: leave out --%s", has_since ? "since" : "until");
+	if (!co2)
 		error = prices_read(cost);
 	if (error == 0 && (centres_path || request->by == BILL_BY_CENTRE))
 		error = centres_read(cost);

@@ -22,7 +22,7 @@
 enum sweep_key { BY_HOST, BY_USER };
 
 static int by = -1; /* enum sweep_key; -1: hosts, and findings */
-static const char *since, *prices_path;
+static const char *prices_path;
 static bool list;
 static int64_t limit = 10;
 static struct thresholds thresholds;
@@ -35,7 +35,7 @@ static int set_take(const struct options *options, const char *text)
 static const struct option_spec option_specs[] = {
 	{"by", 'b', "KEY", "host user", "only this, without findings: host; user: a text to mail to each",
 	 .choice = &by},
-	{"since", 0, "TIME", NULL, "from this time on, such as 3d (ago) or 2026-11-22 (7d)", .text = &since},
+	OPTION_SPEC_SINCE("from this time on, such as 3d (ago) or 2026-11-22 (7d)"),
 	{"limit", 'n', "N", NULL, "print at most N hosts, findings or users (10); 0: no limit", .number = &limit,
 	 .most = INT64_MAX},
 	{"list", 'l', NULL, NULL, "list the findings and their thresholds", .flag = &list},
@@ -309,21 +309,13 @@ static int print_document(struct sweeping *sweeping)
 
 /* ---- the verb ---------------------------------------------------------------------- */
 
-static int since_read(const struct options *options, struct sweeping *sweeping)
+static void since_read(const struct options *options, struct sweeping *sweeping)
 {
-	static const struct question_field field = {.name = "since", .type = QUESTION_TIME};
-	struct store_parameter value;
-
 	sweeping->now_unix_ns = (int64_t)clock_unix_ns();
-	sweeping->since_unix_ns = sweeping->now_unix_ns - WINDOW_NS;
-	if (since && question_parse_value(&field, since, &value) < 0)
-		return options_misuse(options, "--since takes %s, not '%s'", question_type_example(QUESTION_TIME),
-				      since);
-	if (since)
-		sweeping->since_unix_ns = value.integer;
+	sweeping->since_unix_ns =
+		options->since_unix_ns != OPTIONS_NO_TIME ? options->since_unix_ns : sweeping->now_unix_ns - WINDOW_NS;
 	sweeping->given[0] = (struct store_parameter)STORE_INT("since_unix_ns", sweeping->since_unix_ns);
 	sweeping->given[1] = (struct store_parameter)STORE_INT("now_unix_ns", sweeping->now_unix_ns);
-	return 0;
 }
 
 static int sweep_ask(struct sweeping *sweeping)
@@ -354,7 +346,7 @@ static int sweep_show(struct view *view)
 	sweeping.prices = sweeping.catalogue ? price_list_load(prices_path) : NULL;
 	error = sweeping.prices ? 0 : VERB_FAILED;
 	if (error == 0)
-		error = since_read(view->options, &sweeping);
+		since_read(view->options, &sweeping);
 	if (error == 0)
 		error = threshold_options_check(&thresholds, view->options, sweeping.catalogue, KIND);
 	if (error == 0)

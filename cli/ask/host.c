@@ -1,22 +1,22 @@
 /* tracer host: what this host is, and its recent load. */
 #include <string.h>
-#include <time.h>
 
 #include "analysis/query/ask.h"
 #include "analysis/query/host_load.h"
 #include "analysis/query/units.h"
 #include "cli/source.h"
+#include "common/clock.h"
 
 #define LABEL_COLUMNS 11 /* columns before the text of a line */
 #define SAMPLES_MAX 100000
+#define WINDOW_NS (3600 * INT64_C(1000000000))
 #define AHEAD_MAX 8 /* hosts asked for at once */
 
 static const char *host_name; /* NULL: all */
-static int64_t since_ns = 3600 * INT64_C(1000000000);
 
 static const struct option_spec option_specs[] = {
-	{"since", 's', "TIME", NULL, "with --json: samples of the last TIME (default 1h): 90s, 15m, 2h, 3d",
-	 .duration_ns = &since_ns},
+	OPTION_SPEC_SINCE("samples in JSON from this time on, such as 3d (ago) or 2026-11-22 (1h)"),
+	OPTION_SPEC_UNTIL("load at this time, and samples before it (now)"),
 	{"host", 0, "NAME", NULL, "show only this host of a lake", .text = &host_name},
 	OPTION_SPECS_OF_VIEW,
 };
@@ -214,9 +214,14 @@ static bool is_shown(const struct row_cloud_host *host)
 /* A store has one host, a lake has many: it answers for the next ones meanwhile. */
 static int host_show(struct view *view)
 {
+	const struct options *options = view->options;
+	bool has_since = options->since_unix_ns != OPTIONS_NO_TIME,
+	     has_until = options->until_unix_ns != OPTIONS_NO_TIME;
+	int64_t until_unix_ns = has_until ? options->until_unix_ns : (int64_t)clock_unix_ns();
 	struct store_parameter filter[] = {
 		{"host_id", STORE_INTEGER, 0, NULL},
-		{"since_unix_ns", STORE_INTEGER, (int64_t)time(NULL) * 1000000000 - since_ns, NULL},
+		{"since_unix_ns", STORE_INTEGER, has_since ? options->since_unix_ns : until_unix_ns - WINDOW_NS, NULL},
+		{"until_unix_ns", has_until ? STORE_INTEGER : STORE_NULL, until_unix_ns, NULL},
 		{"limit", STORE_INTEGER, SAMPLES_MAX, NULL},
 		{0},
 	};

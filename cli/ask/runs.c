@@ -1,6 +1,5 @@
 /* tracer runs: what ran on this host, newest first. */
 #include <errno.h>
-#include <time.h>
 
 #include "analysis/query/ask.h"
 #include "analysis/query/joined.h"
@@ -8,6 +7,7 @@
 #include "analysis/query/units.h"
 #include "cli/screen/table.h"
 #include "cli/source.h"
+#include "common/clock.h"
 #include "common/parse.h"
 
 #define LIMIT_DEFAULT 20
@@ -16,7 +16,7 @@
 #define PARTS_EXPECTED 16 /* per listed run, on average: if there are more, all runs are searched */
 
 static bool all;
-static int64_t since_ns = -1, limit = LIMIT_DEFAULT;
+static int64_t limit = LIMIT_DEFAULT;
 static const char *wanted_name, *wanted_host;
 static struct store_parameter user = {"user_id", STORE_NULL, 0, NULL};
 
@@ -33,7 +33,8 @@ static int user_take(const struct options *options, const char *value)
 
 static const struct option_spec option_specs[] = {
 	{"all", 'a', NULL, NULL, "include the system's own runs: services, login sessions", .flag = &all},
-	{"since", 's', "TIME", NULL, "runs that began in the last TIME: 90s, 15m, 2h, 3d", .duration_ns = &since_ns},
+	OPTION_SPEC_SINCE("runs that began from then on: 90s, 15m, 2h, 3d, 2w (ago), 2026-11-22"),
+	OPTION_SPEC_UNTIL("runs that began before then"),
 	{"limit", 'n', "N", NULL, "show at most N runs (default 20); 0: all", .number = &limit, .most = INT32_MAX},
 	{"user", 'u', "USER", "user", "runs of USER (name or number)", .take = user_take},
 	{"name", 0, "TEXT", NULL, "runs whose name contains TEXT", .text = &wanted_name},
@@ -221,14 +222,18 @@ static int left_out_load(struct listing *list, const struct store_parameter *fil
 static int runs_load(struct listing *list)
 {
 	struct store *store = list->view->store;
-	int64_t now_unix_ns = (int64_t)time(NULL) * 1000000000, most = limit ? limit : INT64_MAX;
-	int64_t given_unix_ns = since_ns < 0 ? 0 : now_unix_ns - since_ns;
+	const struct options *options = list->view->options;
+	bool has_until = options->until_unix_ns != OPTIONS_NO_TIME;
+	int64_t until_unix_ns = has_until ? options->until_unix_ns : (int64_t)clock_unix_ns();
+	int64_t given_unix_ns = options->since_unix_ns == OPTIONS_NO_TIME ? 0 : options->since_unix_ns;
+	int64_t most = limit ? limit : INT64_MAX;
 	struct store_parameter filter[] = {
 		[FILTER_CANDIDATES] = {"candidate_limit", STORE_INTEGER,
 				       most > INT64_MAX / PARTS_EXPECTED ? INT64_MAX : most * PARTS_EXPECTED, NULL},
 		[FILTER_ALL] = {"with_system", STORE_INTEGER, all, NULL},
 		[FILTER_LIMIT] = {"limit", STORE_INTEGER, most, NULL},
 		[FILTER_SINCE] = {"since_unix_ns", STORE_INTEGER, given_unix_ns, NULL},
+		{"until_unix_ns", has_until ? STORE_INTEGER : STORE_NULL, until_unix_ns, NULL},
 		user,
 		{"name", wanted_name ? STORE_TEXT : STORE_NULL, 0, wanted_name},
 		{"host", wanted_host ? STORE_TEXT : STORE_NULL, 0, wanted_host},
@@ -240,8 +245,8 @@ static int runs_load(struct listing *list)
 	if (!all)
 		query_ask_ahead(store, "runs_left_out", filter + FILTER_SINCE);
 	query_ask_ahead(store, "hosts", NULL);
-	if (now_unix_ns - RECENT_NS > given_unix_ns)
-		*since = now_unix_ns - RECENT_NS;
+	if (until_unix_ns - RECENT_NS > given_unix_ns)
+		*since = until_unix_ns - RECENT_NS;
 	error = rows_load(&list->runs, &row_type_run, store, "runs", filter);
 	if (error == 0 && (int64_t)list->runs.count < most && (*candidates != INT64_MAX || *since != given_unix_ns)) {
 		*candidates = INT64_MAX;

@@ -4,6 +4,7 @@
  * scans, at most a few seconds old, and of the processes that have ended since.
  */
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -29,14 +30,14 @@ static const char *const sort_names[] = {"cpu", "memory", "read", "write"};
 static int sort; /* enum sort_key */
 static bool all, once;
 static const char *host_name; /* as given, or NULL */
-static int64_t period_s = 1;
+static int64_t period_ns = 1000000000;
 
 static const struct option_spec option_specs[] = {
 	{"once", '1', NULL, NULL, "print one snapshot and exit", .flag = &once},
 	{"sort", 0, "KEY", "cpu memory read write", "sort by cpu, memory, read or write", .choice = &sort},
 	{"all", 'a', NULL, NULL, "include idle tools and the system's own", .flag = &all},
 	{"host", 0, "NAME", NULL, "show this host, if a lake has several", .text = &host_name},
-	{"period", 0, "SECONDS", NULL, "refresh interval (1)", .number = &period_s, .least = 1, .most = 3600},
+	{"period", 0, "TIME", NULL, "refresh interval (1s)", .duration_ns = &period_ns, .least = 1000000000},
 	OPTION_SPECS_OF_VIEW,
 };
 
@@ -338,7 +339,7 @@ static int live_loop(struct view *view)
 		output_measure(&view->output);
 		error = frame_draw(view, &snapshot);
 		rows_free(&snapshot.lines);
-		if (poll(&keys, 1, (int)period_s * 1000) == 1) {
+		if (poll(&keys, 1, period_ns / 1000000 < INT_MAX ? (int)(period_ns / 1000000) : INT_MAX) == 1) {
 			if (read(STDIN_FILENO, &key, 1) != 1)
 				break; /* the terminal is gone */
 			key_take(key);

@@ -120,8 +120,6 @@ static int record_main(const struct options *options)
 
 	if (!has_command && as)
 		return options_misuse(options, "--as requires a COMMAND");
-	if (duration_ns == 0)
-		return options_misuse(options, "--duration must be greater than 0");
 	if (has_command && duration_ns > 0)
 		return options_misuse(options, "--duration cannot be used with a COMMAND");
 	error = as ? user_read_named(&user, as) : user_read_invoking(&user);
@@ -135,7 +133,7 @@ static int record_main(const struct options *options)
 		return has_command ? VERB_OURS : VERB_FAILED;
 	if (has_command)
 		return record_command(options, probe, &user);
-	snprintf(seconds, sizeof(seconds), "%.9g", (double)duration_ns / 1e9);
+	snprintf(seconds, sizeof(seconds), "%.15g", (double)duration_ns / 1e9);
 	return record_host(probe, options->operands[0], duration_ns > 0 ? seconds : NULL);
 }
 

@@ -121,7 +121,9 @@ class Usage(Case):
                           ["run", "--as", "no-such-user", "true"], ["help", "nope"], ["nope"],
                           ["query"], ["query", "nope"], ["query", "runs", "--limit", "x"], ["query", "runs", "x"],
                           ["query", "host_samples"], ["query", "runs", "--param", "limit"], ["query", "runs", "--param", "x=1"],
-                          ["status", "x"], ["doctor", "x"], ["host", "x"], ["host", "--since", "x"]):
+                          ["status", "x"], ["doctor", "x"], ["host", "x"], ["host", "--since", "x"],
+                          ["runs", "--since", "1d", "--until", "2d"], ["cost", "--until", "2026-11-01", "--since", "2026-11-01"],
+                          ["host", "--since", "90"], ["runs", "--until", "2026-02-30"], ["top", "--period", "500ms"]):
             result = self.fails(USAGE[arguments[0]], *arguments)
             self.assertEqual(len(result.stderr.splitlines()), 1, arguments)
 
@@ -852,6 +854,32 @@ class Json(Case):
                 result = self.run_tracer(command[0], "--json", *(words.get(word, word) for word in command[1:]))
                 self.compare(json.loads(result.stdout.decode("ascii")), "", documented, seen)
             self.assertEqual(documented.keys() - seen - self.ONLY_IN_LAKES, set(), section)
+
+
+class Times(Case):
+    def count(self, *arguments, name="runs"):
+        return len(json.loads(self.run_tracer(*arguments, "--json").stdout)[name])
+
+    def test_since_and_until(self):
+        runs = json.loads(self.run_tracer("runs", "--all", "--json").stdout)["runs"]
+        begun = sorted({run["started_unix_ns"] for run in runs})
+        middle = datetime.datetime.fromtimestamp(begun[len(begun) // 2] // 10**9, datetime.timezone.utc)
+        later = sum(run["started_unix_ns"] >= int(middle.timestamp()) * 10**9 for run in runs)
+        self.assertTrue(0 < later < len(runs))
+        for text in (middle.strftime("%Y-%m-%dT%H:%M:%SZ"), middle.strftime("%Y-%m-%d %H:%M:%S")):
+            self.assertEqual(self.count("runs", "--all", "--since", text), later)
+            self.assertEqual(self.count("runs", "--all", "--until", text), len(runs) - later)
+        self.assertEqual(self.count("runs", "--all", "--since", "2w", "--until", "1s"), len(runs))
+        east = {**self.environment, "TZ": "UTC-3"}
+        there = (middle + datetime.timedelta(hours=3)).strftime("%Y-%m-%dT%H:%M:%S")
+        result = self.run_tracer("runs", "--all", "--json", "--since", there, env=east)
+        self.assertEqual(len(json.loads(result.stdout)["runs"]), later)
+
+    def test_samples_until(self):
+        samples = json.loads(self.run_tracer("host", "--json").stdout)["hosts"][0]["samples"]
+        latest = datetime.datetime.fromtimestamp(samples[0]["unix_ns"] // 10**9, datetime.timezone.utc)
+        fewer = json.loads(self.run_tracer("host", "--json", "--until", latest.strftime("%Y-%m-%dT%H:%M:%SZ")).stdout)
+        self.assertEqual(fewer["hosts"][0]["samples"], samples[1:])
 
 
 class Formats(Case):

@@ -2,6 +2,7 @@
 -- explanation: The latest first. A run that several hosts share is represented by the part that began
 --   first.
 -- parameter: since_unix_ns time = 1970-01-02; only runs that began at or after this time
+-- parameter: until_unix_ns time = none; only runs that began before this time
 -- parameter: with_system flag = no; include the system's own runs and login sessions
 -- parameter: user_id user = none; only runs of this user
 -- parameter: name text = none; only runs whose name contains this text
@@ -26,6 +27,7 @@
 WITH latest AS (
   SELECT host_id AS latest_host_id, id AS latest_id, run_key AS latest_key FROM standing_runs
    WHERE started_unix_ns >= :since_unix_ns
+     AND (:until_unix_ns IS NULL OR started_unix_ns < :until_unix_ns)
      AND (:with_system = 1 OR kind NOT IN ('system', 'session', 'host-service'))
      AND (:user_id IS NULL OR user_id = :user_id)
      AND (:name IS NULL OR instr(name, :name) > 0)
