@@ -152,7 +152,7 @@ int report_each_process(const struct report *report, const struct row_task *task
 
 /* Writes the object described in docs/json.md: run, tasks with tools, incidents, ... Check ferror()
  * for write errors. */
-int report_write_json(const struct report *report, FILE *file, bool with_processes, bool with_samples);
+int report_write_json(const struct report *report, FILE *file, bool with_processes, bool with_series);
 
 /* Writes the rows of one kind, each a line: an object of JSON, or CSV with a line of names first. The samples are those
  * that tasks worked on, which must be loaded; the series what was measured of processes over time. */

@@ -10,7 +10,7 @@ struct writing {
 	const struct row_type *type; /* of the rows to write */
 	const char *between;         /* separator before the next row; "" before the first */
 	const char *array;           /* name of the task's open array */
-	bool with_processes, with_samples;
+	bool with_processes, with_series;
 };
 
 /* Writes the members of a row, and its wall time. */
@@ -106,7 +106,7 @@ static int sample_write(void *context, const struct row_sample *sample)
 {
 	struct writing *writing = context;
 
-	array_go_on(writing, "samples");
+	array_go_on(writing, "series");
 	json_write_object(&writing->json);
 	json_write_row(&writing->json, &row_type_sample, sample);
 	json_write_text(&writing->json, "}");
@@ -119,8 +119,8 @@ static int task_end(void *context)
 
 	if (writing->with_processes && strcmp(writing->array, "tools") == 0)
 		array_go_on(writing, "processes");
-	if (writing->with_samples && strcmp(writing->array, "samples") != 0)
-		array_go_on(writing, "samples");
+	if (writing->with_series && strcmp(writing->array, "series") != 0)
+		array_go_on(writing, "series");
 	json_write_text(&writing->json, "]}");
 	return writing->json.error;
 }
@@ -169,7 +169,7 @@ static int tasks_write(struct writing *writing)
 		.tool = tool_write,
 		.task_end = task_end,
 		.process = writing->with_processes ? process_write : NULL,
-		.sample = writing->with_samples ? sample_write : NULL,
+		.sample = writing->with_series ? sample_write : NULL,
 	};
 	int error;
 
@@ -233,10 +233,10 @@ static void run_write(struct writing *writing)
 	json_write_text(&writing->json, "}");
 }
 
-int report_write_json(const struct report *report, FILE *file, bool with_processes, bool with_samples)
+int report_write_json(const struct report *report, FILE *file, bool with_processes, bool with_series)
 {
 	struct writing writing = {
-		.report = report, .json.file = file, .with_processes = with_processes, .with_samples = with_samples};
+		.report = report, .json.file = file, .with_processes = with_processes, .with_series = with_series};
 	const struct report_doubts *doubts = &report->doubts;
 	int error = 0;
 

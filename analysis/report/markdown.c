@@ -239,8 +239,8 @@ static int names_write(const struct markdown *markdown)
 	}
 	if (count > shown)
 		fprintf(markdown->file,
-			"\n%zu of %zu names are shown, those with the most CPU time: `tracer show --table %s`\n", shown,
-			count, units_id(report_run(markdown->report)->id, true));
+			"\n%zu of %zu names are shown, those with the most CPU time: `tracer show --by task %s`\n",
+			shown, count, units_id(report_run(markdown->report)->id, true));
 	report_groups_free(groups);
 	return error;
 }

@@ -11,16 +11,9 @@ static const char *names_path;
 static struct engine_names *names;
 
 static const struct option_spec option_specs[] = {
-	{"tree", 0, NULL, NULL, "show run, tasks and tools as a tree (the default)", .choice = &style.view,
-	 .chosen = REPORT_TREE},
-	{"table", 0, NULL, NULL, "group tasks by name: count, median, longest", .choice = &style.view,
-	 .chosen = REPORT_TABLE},
-	{"tools", 0, NULL, NULL, "group tools by name over the whole run", .choice = &style.view,
-	 .chosen = REPORT_TOOLS},
-	{"by", 'b', "KEY", "task tool sample", "group by task (as --table), tool (as --tools) or sample",
-	 .choice = &by},
+	{"by", 'b', "KEY", REPORT_KEYS, REPORT_KEYS_HELP, .choice = &by},
 	{"processes", 'p', NULL, NULL, "also show processes, below their tools", .flag = &style.with_processes},
-	{"samples", 0, NULL, NULL, "the processes of each task over time; not as a table", .flag = &style.with_samples},
+	{"series", 0, NULL, NULL, "what processes used over time; not as a table", .flag = &style.with_series},
 	{"all", 'a', NULL, NULL, "show every task, shell and helper on its own line", .flag = &style.all},
 	{"names", 0, "FILE", "file", "use the engine's task names from its trace.txt, log or benchmark; none: forget",
 	 .text = &names_path},
@@ -60,9 +53,9 @@ static int show_main(const struct options *options)
 	if (by >= 0)
 		style.view = REPORT_TABLE + by;
 	if (style.with_processes && style.view != REPORT_TREE && !options->format)
-		return options_misuse(options, "--processes requires the tree view");
-	if (style.with_samples && !options->format)
-		return options_misuse(options, "--samples requires --format json, ndjson or csv");
+		return options_misuse(options, "--processes is not for a table --by");
+	if (style.with_series && !options->format)
+		return options_misuse(options, "--series requires --format json, ndjson or csv");
 	return names_show(names_path, &names, options, show);
 }
 
@@ -89,9 +82,9 @@ const struct verb verb_show = {
 	.options = option_specs,
 	.examples = "  tracer show\n"
 		    "  tracer show 3f2a --processes\n"
-		    "  tracer show --table | less\n"
+		    "  tracer show --by task | less\n"
 		    "  tracer show --by sample\n"
-		    "  tracer show --names trace.txt --table\n"
+		    "  tracer show --names trace.txt --by task\n"
 		    "  tracer show --json | jq '.tasks[] | {name, cpu_ns}'",
 	.completion = "run",
 	.main = show_main,

@@ -379,7 +379,7 @@ static void print_left_out(const struct tree_hidden *hidden, size_t dropped, con
 	if (hidden->task_count > 0)
 		output_print(&flow.inner, STYLE_DIM,
 			     "%s more %s (%s failed): shown above are the failed ones first, "
-			     "then the longest. --all shows every task, --table groups them by name.\n",
+			     "then the longest. --all shows every task, --by task groups them by name.\n",
 			     units_count((int64_t)hidden->task_count, false),
 			     units_plural((int64_t)hidden->task_count, "task", "tasks"),
 			     hidden->failed_count > 0 ? units_count((int64_t)hidden->failed_count, false) : "none");
@@ -391,8 +391,8 @@ static void print_left_out(const struct tree_hidden *hidden, size_t dropped, con
 
 static enum report_lines lines_of(const struct report_style *style)
 {
-	if (style->with_processes || style->with_samples)
-		return style->with_samples ? REPORT_LINES_SERIES : REPORT_LINES_PROCESSES;
+	if (style->with_processes || style->with_series)
+		return style->with_series ? REPORT_LINES_SERIES : REPORT_LINES_PROCESSES;
 	return style->view == REPORT_TOOLS     ? REPORT_LINES_TOOLS
 	       : style->view == REPORT_SAMPLES ? REPORT_LINES_SAMPLES
 					       : REPORT_LINES_TASKS;
@@ -427,6 +427,6 @@ int report_print(const struct report *report, const struct output *output, const
 	if (style->format == FORMAT_TABLE)
 		return print_text(report, output, style);
 	if (style->format == FORMAT_JSON)
-		return report_write_json(report, output->file, style->with_processes, style->with_samples);
+		return report_write_json(report, output->file, style->with_processes, style->with_series);
 	return report_write_lines(report, output->file, lines_of(style), style->format == FORMAT_CSV);
 }

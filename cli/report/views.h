@@ -7,10 +7,14 @@
 
 enum report_view { REPORT_TREE, REPORT_TABLE, REPORT_TOOLS, REPORT_SAMPLES };
 
+/* Values of --by: the views from REPORT_TABLE on. */
+#define REPORT_KEYS "task tool sample"
+#define REPORT_KEYS_HELP "instead of a tree, group by task (count, median, longest), tool or sample"
+
 struct report_style {
 	int view;            /* enum report_view */
 	bool with_processes; /* tree: show processes below their tools */
-	bool with_samples;   /* JSON: include samples of each task's processes */
+	bool with_series;    /* JSON and rows: what each task's processes used over time */
 	bool all;            /* every task and every helper, even on a terminal */
 	bool raw;
 	enum format format; /* rows and JSON: of tasks, or of what `view` or the flags name */

@@ -14,6 +14,7 @@
 #include "cli/process/child.h"
 #include "cli/process/daemons.h"
 #include "cli/process/program.h"
+#include "cli/report/sample_options.h"
 #include "cli/report/views.h"
 #include "cli/run/watch.h"
 #include "cli/source.h"
@@ -48,6 +49,7 @@ struct keep {
 static struct run {
 	const struct options *options;
 	struct report_style style;
+	int by; /* enum report_view from REPORT_TABLE on; -1: a tree */
 	const char *keep_path;
 	const char *output_path;
 	const char *page_path;
@@ -63,7 +65,7 @@ static struct run {
 	struct keep keep;
 	FILE *output; /* NULL if no report is printed */
 	int exit_code;
-} command = {.style = {.view = REPORT_TREE}, .exit_code = VERB_OURS};
+} command = {.by = -1, .exit_code = VERB_OURS};
 
 static const struct option_spec option_specs[] = {
 	{"store", 0, "FILE", "file", "keep the run in FILE (yours, 0600), adding to it (else $TRACER_STORE)",
@@ -72,8 +74,7 @@ static const struct option_spec option_specs[] = {
 	{"report", 0, "FILE", "file", "also write the run as a page for a browser to FILE, as tracer report does",
 	 .text = &command.page_path},
 	OPTION_SPECS_OF_FORMAT,
-	{"table", 0, NULL, NULL, "group tasks by name instead of a tree", .choice = &command.style.view,
-	 .chosen = REPORT_TABLE},
+	{"by", 'b', "KEY", REPORT_KEYS, REPORT_KEYS_HELP, .choice = &command.by},
 	{"processes", 'p', NULL, NULL, "also show processes, below their tools", .flag = &command.style.with_processes},
 	{"quiet", 'q', NULL, NULL, "print no report, only record", .flag = &command.quiet},
 	{"as", 0, "USER", "user", "run COMMAND as USER (root only); files stay yours", .text = &command.as},
@@ -166,16 +167,23 @@ static int output_open(struct run *run)
 
 static void report_show(struct run *run, struct store *store, const struct row_run *shown)
 {
+	struct sample_names *names = NULL;
 	struct report report;
 	struct output output;
 	int error = report_load(&report, store, shown, true);
 
 	output_init(&output, run->output, run->options->color);
 	run->style.format = (enum format)run->options->format;
+	run->style.view = run->by < 0 ? REPORT_TREE : REPORT_TABLE + run->by;
+	if (error == 0 && run->style.view == REPORT_SAMPLES)
+		error = sample_options_read(run->options, true, &names);
+	if (error == 0 && run->style.view == REPORT_SAMPLES)
+		error = report_load_samples(&report, names);
 	if (error == 0)
 		error = report_print(&report, &output, &run->style);
 	if (!ferror(run->output))
 		source_say(store, error);
+	sample_names_free(names);
 	report_free(&report);
 	print_finish(run->output);
 }

@@ -74,7 +74,7 @@ def show(options, directory):
     for a_task, a_tool in SHAPES:
         store = pathlib.Path(directory) / f"{a_task}-{a_tool}.db"
         make_store(options, store, a_task, a_tool)
-        for arguments in (["-p"], ["--json", "-p"], ["--tools"], ["--table"]):
+        for arguments in (["-p"], ["--json", "-p"], ["--by", "tool"], ["--by", "task"]):
             rounds = [measure(options.build / "cli/tracer", "show", "--store", store, *arguments)
                       for _ in range(1 if options.smoke else 3)]
             wall_s, cpu_s, memory_kib = (min(figures) for figures in zip(*rounds))

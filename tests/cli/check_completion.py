@@ -113,7 +113,7 @@ class Shells(unittest.TestCase):
                     ("tracer sho", "tracer show"),
                     ("tracer --vers", "tracer --version"),
                     ("tracer help doc", "tracer help doctor"),
-                    ("tracer show --to", "tracer show --tools"),
+                    ("tracer show --ser", "tracer show --series"),
                     ("tracer top --sort m", "tracer top --sort memory"),
                     ("tracer top --sort m", "tracer top --sort memory"),
                     ("tracer completion z", "tracer completion zsh"),
@@ -134,7 +134,7 @@ class Shells(unittest.TestCase):
                     # Nothing is known about these, so nothing is inserted.
                     ("tracer runs --limit 1", "tracer runs --limit 1"),
                     ("tracer runs rec", "tracer runs rec"),
-                    ("tracer help show --to", "tracer help show --to")):
+                    ("tracer help show --ser", "tracer help show --ser")):
                 self.assertEqual(shell.complete(line), completed)
         finally:
             shell.close()

@@ -147,7 +147,7 @@ class Names(unittest.TestCase):
         text = self.show(self.store, HERE / "snakemake.log").stdout
         self.assertRegex(text, r"─ map  sample=heart +\d")
         self.assertNotRegex(text, r"─ bwa mem \+ samtools sort  ")
-        rows = self.show(self.store, HERE / "snakemake.log", "--table").stdout.split("\n\n")[-1].splitlines()[1:]
+        rows = self.show(self.store, HERE / "snakemake.log", "--by", "task").stdout.split("\n\n")[-1].splitlines()[1:]
         counts = {re.match(r"\S+", row)[0]: int(row.split()[1]) for row in rows}
         self.assertEqual(counts, {"map": 3, "simulate": 3, "stats": 3, "index_bam": 3, "flagstat": 3, "index": 1,
                                   "reference": 1, "summary": 1, "snakemake": 1})
@@ -162,7 +162,7 @@ class Names(unittest.TestCase):
         def show(*options):
             return subprocess.run([TRACER, "show", "--store", store, *options], capture_output=True, text=True,
                                   check=True).stdout
-        self.assertEqual(re.findall(r"^bwa index +(\d+) +(\d+)", show("--tools"), re.M), [("1", "2")])
+        self.assertEqual(re.findall(r"^bwa index +(\d+) +(\d+)", show("--by", "tool"), re.M), [("1", "2")])
         self.assertEqual(show().count("bwa index"), 1)
 
     def test_without_names_nothing_is_added(self):
@@ -201,7 +201,7 @@ class Names(unittest.TestCase):
         shutil.rmtree(kept, ignore_errors=True)
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text("", encoding="ascii")
-        result = self.show(self.store, HERE / "snakemake.log", "--table")
+        result = self.show(self.store, HERE / "snakemake.log", "--by", "task")
         kept.unlink()
         self.assertEqual(result.returncode, 0)
         self.assertRegex(result.stderr, r"^tracer: the names are not kept for this run: .*: Not a directory\n$")

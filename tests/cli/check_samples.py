@@ -92,8 +92,6 @@ class Samples(unittest.TestCase):
         self.assertEqual(table[0].split()[:4], ["sample", "tasks", "failed", "wall"])
         self.assertEqual({line.split("  ")[0].strip(): int(line[len("(no sample)"):].split()[0]) for line in table[1:]},
                          TASKS)
-        self.assertEqual(self.tracer("show", "--by", "task"), self.tracer("show", "--table"))
-        self.assertEqual(self.tracer("show", "--by", "tool"), self.tracer("show", "--tools"))
 
     def test_tune(self):
         by_task, by_sample = self.json("tune"), self.json("tune", "--by", "sample")

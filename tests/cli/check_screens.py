@@ -33,12 +33,12 @@ PIPE = "pipe"
 SERIES = "series"
 CASES = [
     ("show", ["show", "snakemake"], [80, 200, PIPE]),
-    ("show-table", ["show", "--table", "snakemake"], [80, 200, PIPE]),
-    ("show-tools", ["show", "--tools", "snakemake"], [80, 200, PIPE]),
+    ("show-table", ["show", "--by", "task", "snakemake"], [80, 200, PIPE]),
+    ("show-tools", ["show", "--by", "tool", "snakemake"], [80, 200, PIPE]),
     ("show-samples", ["show", "--by", "sample", "snakemake"], [80]),
     ("show-processes", ["show", "--processes", "align.sh"], [80, 200]),
     ("show-many", ["show", "parallel sort"], [80, 200]),
-    ("show-many-table", ["show", "--table", "parallel sort"], [80]),
+    ("show-many-table", ["show", "--by", "task", "parallel sort"], [80]),
     ("show-running", ["show", "make"], [80, 200, PIPE]),
     ("show-lossy", ["show", "evil"], [80, PIPE]),
     ("runs", ["runs", "--all"], [80, 200, PIPE]),
@@ -162,7 +162,7 @@ class Screens(unittest.TestCase):
         self.assertEqual(results[:4], ["exit 1", "exit 1", "exit 1", "ok"])
         walls = [float(wall) for wall in re.findall(r"^[├└]─ sort +(\S+) (?:ms|s) .* ok$", shown, re.M)]
         self.assertGreater(len(walls), 30)
-        self.assertRegex(shown, r"\n1,96\d more tasks \(none failed\): .*\n?.*--all .*--table ")
+        self.assertRegex(shown, r"\n1,96\d more tasks \(none failed\): .*\n?.*--all .*--by task ")
         every = self.screen(["show", "--all", "parallel sort"], 80)
         self.assertEqual(len(re.findall(r"^[├└]─ sort ", every, re.M)), 2000)
 

@@ -762,8 +762,8 @@ def test_no_answer_of_a_lake_does_harm(lake):
                          (int64(1 - 2**62), ("String", b"\0")), (int64(0), escape), (int64(-1), escape),
                          (("String", b"\1x"), int64(3)), (("Float64", b"\xff" * 8), int64(1))):
         with HostileLake(lake, number, text, 3 if text == escape else 1) as other: # several rows are summed
-            for verb in ("runs", "runs --all --raw --json", "show", "show --json --processes", "show --table",
-                         "show --tools", "show --all --processes", "show --raw", "explain 1", "explain --json 1",
+            for verb in ("runs", "runs --all --raw --json", "show", "show --json --processes", "show --by task",
+                         "show --by tool", "show --all --processes", "show --raw", "explain 1", "explain --json 1",
                          "explain x", "top --once --all", "top --once --all --json", "status", "status --json",
                          "host", "host --json", "runs --limit 0 --host x"):
                 harmless(lake, other, verb, (number, text))

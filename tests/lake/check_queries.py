@@ -420,10 +420,10 @@ def test_verbs_give_the_same_output(lake):
             store = shipped(lake, pathlib.Path(temporary), name)
             runs = json.loads(command(TRACER, "runs", "--all", "--json", "--store", store))["runs"]
             for arguments in (("runs",), ("runs", "--all"), ("runs", "--all", "--json"), ("runs", "--limit", "0"),
-                              ("show", "--table"), ("show", "--tools"), ("show", "--json"), ("show", "--all")):
+                              ("show", "--by", "task"), ("show", "--by", "tool"), ("show", "--json"), ("show", "--all")):
                 compare_verb(lake, store, *arguments)
             for each in runs[:RUNS_SHOWN]:
-                compare_verb(lake, store, "show", each["id"], "--json", "--processes", "--samples")
+                compare_verb(lake, store, "show", each["id"], "--json", "--processes", "--series")
                 compare_verb(lake, store, "show", each["id"], "--processes")
                 compare_verb(lake, store, "explain", each["id"])
                 compare_verb(lake, store, "explain", each["id"], "--json")
@@ -441,7 +441,7 @@ def test_verbs_on_several_hosts(lake):
                           ("--format", "focus", "--by", "run", "--centres", centres)):
             compare_verb(lake, store, "cost", "--since", "2020-01-01", "--until", "2030-01-01", *arguments)
         for each in runs:
-            for arguments in (("--json",), ("--table",), ("--tools",)):
+            for arguments in (("--json",), ("--by", "task",), ("--by", "tool",)):
                 compare_verb(lake, store, "show", each["id"], *arguments, running=True)
 
 

@@ -125,9 +125,9 @@ def check_nextflow(bench, classes, name, kinds, count, starter, under_make):
         problems.append(f"{name}: jspawnhelper is a tool")
     if named != {key[0] for key in expected}:
         problems.append(f"{name}: tools are {sorted(named)}")
-    rows = bench.daemons.tell("show", reports[0]["run"]["id"], "--table").split("\n\n")[-1].strip().splitlines()[1:]
+    rows = bench.daemons.tell("show", reports[0]["run"]["id"], "--by", "task").split("\n\n")[-1].strip().splitlines()[1:]
     if not kinds <= len(rows) <= kinds + 2:
-        problems.append(f"{name}: --table has {len(rows)} rows of {kinds} kinds")
+        problems.append(f"{name}: --by task has {len(rows)} rows of {kinds} kinds")
     return problems
 
 
