@@ -10,6 +10,7 @@
 
 #include "analysis/query/question.h"
 #include "cli/process/user.h"
+#include "common/parse.h"
 
 struct options options_given;
 
@@ -30,6 +31,17 @@ const struct option_spec options_none[] = {OPTION_SPEC_HELP, OPTION_SPEC_END};
 const char *options_parse_time(const struct option_spec *spec, const char *value)
 {
 	return question_parse_time(value, spec->number) < 0 ? question_type_example(QUESTION_TIME) : NULL;
+}
+
+const char *options_parse_user(const struct option_spec *spec, const char *value)
+{
+	uid_t uid;
+	gid_t gid;
+
+	if (parse_user(value, &uid, &gid) < 0)
+		return "a user's name or number";
+	*spec->number = uid;
+	return NULL;
 }
 
 int options_check_most(const struct options *options, size_t most)
@@ -72,6 +84,7 @@ bool options_read(struct options *options, const struct verb *verb, int argc, ch
 		.has_command = command_is_given(verb, argv),
 		.since_unix_ns = OPTIONS_NO_TIME,
 		.until_unix_ns = OPTIONS_NO_TIME,
+		.user_id = ROW_NULL,
 	};
 	*ret_status = option_parse(verb->options, verb->takes_command, argc, argv, NULL, &options_given, problem);
 	*options = options_given;

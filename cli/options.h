@@ -34,6 +34,14 @@
 	{"since", 's', "TIME", NULL, help, .parse = options_parse_time, .number = &options_given.since_unix_ns}
 #define OPTION_SPEC_UNTIL(help) \
 	{"until", 0, "TIME", NULL, help, .parse = options_parse_time, .number = &options_given.until_unix_ns}
+/* For verbs whose rows are of hosts and users. */
+#define OPTION_SPEC_HOST(help) {"host", 0, "NAME", NULL, help, .text = &options_given.host}
+#define OPTION_SPEC_USER(help) \
+	{"user", 'u', "USER", "user", help, .parse = options_parse_user, .number = &options_given.user_id}
+/* For verbs with the operand RUN. */
+#define OPTION_SPECS_OF_RUN \
+	OPTION_SPEC_HOST("RUN is one on this host of a lake"), \
+	OPTION_SPEC_USER("RUN is one of USER (name or number)")
 #define OPTION_SPEC_RAW \
 	{"raw", 0, NULL, NULL, "print figures as whole nanoseconds and bytes", .flag = &options_given.raw}
 #define OPTION_SPEC_COLOR \
@@ -56,6 +64,8 @@ struct options {
 	int format;             /* enum format, or the index of a word of the verb's own */
 	bool raw;
 	int64_t since_unix_ns, until_unix_ns; /* OPTIONS_NO_TIME: not given */
+	const char *host;                     /* as given, or NULL */
+	int64_t user_id;                      /* ROW_NULL: not given */
 	int color;                            /* enum output_color */
 	bool has_command;
 	char **operands;
@@ -65,8 +75,9 @@ struct options {
 /* As read last. */
 extern struct options options_given;
 
-/* Of option_spec.parse: sets `number` to a time. */
+/* Of option_spec.parse: set `number` to a time and to a user's id. */
 const char *options_parse_time(const struct option_spec *spec, const char *value);
+const char *options_parse_user(const struct option_spec *spec, const char *value);
 
 /* Returns whether to continue. If not, the help or a usage error has been printed, and `*ret_status` is
  * the exit status. */

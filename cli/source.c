@@ -99,11 +99,12 @@ static int find_by_query(struct store *store, const char *query, const struct st
 	return error;
 }
 
-static int find_by_id(struct store *store, const char *text, struct rows *ret_run)
+static int find_by_id(struct store *store, const struct options *options, const char *text, struct rows *ret_run)
 {
 	struct store_parameter range[] = {
 		{"first_id", STORE_INTEGER, 0, NULL},
 		{"last_id", STORE_INTEGER, 0, NULL},
+		SOURCE_FILTER(options),
 		{0},
 	};
 	int error = -ENOENT;
@@ -120,11 +121,13 @@ static bool begins_with(const struct rows *runs, size_t index, const char *text)
 
 /* Finds the latest run whose name begins with or contains the text, if that is true of only one
  * name. */
-static int find_by_part_of_name(struct store *store, const char *text, struct rows *ret_run)
+static int find_by_part_of_name(struct store *store, const struct options *options, const char *text,
+				struct rows *ret_run)
 {
 	struct store_parameter parameters[] = {
 		{"name", STORE_TEXT, 0, text},
 		{"limit", STORE_INTEGER, NAMED_MAX, NULL},
+		SOURCE_FILTER(options),
 		{0},
 	};
 	int error = find_by_query(store, "runs_by_part_of_name", parameters, ret_run);
@@ -133,24 +136,33 @@ static int find_by_part_of_name(struct store *store, const char *text, struct ro
 	return error == 0 && !is_one ? say_ambiguous("have names that contain", text, ret_run) : error;
 }
 
-int source_find_run(struct store *store, const char *text, struct rows *ret_run)
+/* Whether --host or --user restricts the runs. */
+static bool is_restricted(const struct options *options)
 {
-	struct store_parameter name[] = {{"name", STORE_TEXT, 0, text}, {0}};
+	return options && (options->host || options->user_id != ROW_NULL);
+}
+
+int source_find_run(struct store *store, const struct options *options, const char *text, struct rows *ret_run)
+{
+	struct store_parameter name[] = {{"name", STORE_TEXT, 0, text}, SOURCE_FILTER(options), {0}};
 	int error;
 
 	if (!text || strcmp(text, "latest") == 0) {
-		error = find_by_query(store, "run_latest", NULL, ret_run);
+		error = find_by_query(store, "run_latest", name + 1, ret_run);
+		if (error == -ENOENT && is_restricted(options))
+			return say("tracer: no run of this host or user: see tracer runs --all");
 		return error != -ENOENT ? error
 					: say("tracer: this store has no runs yet: start something, or see "
 					      "tracer status");
 	}
-	error = find_by_id(store, text, ret_run);
+	error = find_by_id(store, options, text, ret_run);
 	if (error == -ENOENT)
 		error = find_by_query(store, "run_by_name", name, ret_run);
 	if (error == -ENOENT)
-		error = find_by_part_of_name(store, text, ret_run);
-	return error != -ENOENT ? error
-				: say("tracer: no run has a name that contains '%s' or an id that begins with it: see "
-				      "tracer runs --all",
-				      text);
+		error = find_by_part_of_name(store, options, text, ret_run);
+	return error != -ENOENT
+		       ? error
+		       : say("tracer: no run has a name that contains '%s' or an id that begins with it%s: see "
+			     "tracer runs --all",
+			     text, is_restricted(options) ? ", of this host or user" : "");
 }

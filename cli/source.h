@@ -27,8 +27,17 @@ int source_renew(struct store *store);
 /* Prints why a call that returned `error` failed, if it did. Returns `error`. */
 int source_say(const struct store *store, int error);
 
-/* Finds the run that `text` names: a prefix of its id, its name, or "latest" (also if `text` is NULL).
+/* Parameters of queries: what --host and --user restrict them to. `options` may be NULL. */
+/* clang-format off */
+#define SOURCE_FILTER(options) \
+	{"host", (options) && (options)->host ? STORE_TEXT : STORE_NULL, 0, (options) ? (options)->host : NULL}, \
+	{"user_id", (options) && (options)->user_id != ROW_NULL ? STORE_INTEGER : STORE_NULL, \
+	 (options) ? (options)->user_id : 0, NULL}
+/* clang-format on */
+
+/* Finds the run that `text` names: a prefix of its id, its name, or "latest" (also if `text` is NULL), among those
+ * that --host and --user leave; `options` may be NULL.
  * A part of a name suffices if no other name contains it. Among runs with the same name, the latest is
  * taken. Ignore rows after the first. Returns 0, -errno or, after printing an error, VERB_FAILED if no
  * run or several match. */
-int source_find_run(struct store *store, const char *text, struct rows *ret_run);
+int source_find_run(struct store *store, const struct options *options, const char *text, struct rows *ret_run);

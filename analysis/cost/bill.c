@@ -502,15 +502,24 @@ static int run_add(struct maker *maker, int64_t id, const struct row_cost_task *
 	return 0;
 }
 
+/* Whether it is no work, or not what was asked for. */
+static bool is_other(const struct maker *maker, const struct row_cost_task *of, const struct row_part *part)
+{
+	const struct bill_request *request = maker->request;
+
+	if (request->user_id && of->user_id != *request->user_id)
+		return true;
+	return request->run ? of->run_id != request->run->id && !part : bill_is_system(of->run_kind);
+}
+
 /* Adds what a task, or the request of its run, was charged for to the row that it belongs to. */
 static int item_add(struct maker *maker, const struct host_work *work, const struct row_cost_task *of,
 		    const struct charge_parts *parts, bool is_task)
 {
 	const struct row_host *host = &work->host->host;
-	const struct row_run *asked = maker->request->run;
 	const struct row_part *part = part_of(maker, of->run_id);
 
-	if (asked ? of->run_id != asked->id && !part : bill_is_system(of->run_kind)) {
+	if (is_other(maker, of, part)) {
 		*(bill_is_system(of->run_kind) ? &maker->bill->system_nanos : &maker->bill->others_nanos) +=
 			parts_sum(parts);
 		return 0;
@@ -675,7 +684,6 @@ static bool work_begin(const struct maker *maker, const struct row_cloud_host *h
 	struct host_work work = {
 		.host = host, .since_unix_ns = request->since_unix_ns, .until_unix_ns = request->until_unix_ns};
 	int64_t seen_unix_ns = host->host.last_seen_unix_ns; /* or a little later: it is written seldom */
-
 	if (request->run) {
 		work.since_unix_ns = INT64_MAX;
 		work.until_unix_ns = 0;
@@ -865,6 +873,7 @@ int bill_make(struct store *store, const struct bill_request *request, struct bi
 
 	*ret_bill = (struct bill){0};
 	error = rows_load(&ret_bill->hosts, &row_type_cloud_host, store, "hosts", NULL);
+	rows_keep_host(&ret_bill->hosts, request->host);
 	if (error == 0)
 		error = joined_load(store, request->run, request->run ? 0 : request->since_unix_ns, &maker.parts);
 	if (error == 0)

@@ -38,6 +38,8 @@ struct bill_request {
 	bool is_energy;  /* not money: `prices` are not used */
 	bool as_charges; /* a row for each host and day (UTC) too, and one for what is no work there */
 	int64_t since_unix_ns, until_unix_ns;
+	const char *host;          /* only this one; NULL: all */
+	const int64_t *user_id;    /* only runs of this user, the others are other runs; NULL: all */
 	const struct row_run *run; /* only this run, with its parts on other hosts, while it ran; NULL: everything */
 	const struct prices *prices;
 	const struct centres *centres;           /* if by centre; as charges by run they may be named, too */

@@ -322,6 +322,16 @@ size_t rows_find(const struct rows *rows, size_t at, int64_t number, size_t *ret
 	return low;
 }
 
+void rows_keep_host(struct rows *hosts, const char *hostname)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < hosts->count; i++)
+		if (!hostname || strcmp(ROWS_ITEM(hosts, cloud_host, i)->host.hostname, hostname) == 0)
+			*ROWS_ITEM(hosts, cloud_host, count++) = *ROWS_ITEM(hosts, cloud_host, i);
+	hosts->count = count;
+}
+
 void rows_free(struct rows *rows)
 {
 	arena_deinit(&rows->texts);

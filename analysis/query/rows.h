@@ -197,6 +197,8 @@ int rows_load(struct rows *rows, const struct row_type *type, struct store *stor
 	      const struct store_parameter *parameters);
 /* Appends a copy of the row, which must be of the same type as the others. Returns 0 or -ENOMEM. */
 int rows_add(struct rows *rows, const struct row_type *type, const void *row);
+/* Leaves only those of the hosts (row_cloud_host) that have this name; NULL: all. */
+void rows_keep_host(struct rows *hosts, const char *hostname);
 void rows_free(struct rows *rows);
 
 /* In rows sorted by the number `at` bytes into each: returns the index of the first row with that

@@ -40,15 +40,15 @@ static int search_query(struct search *search, enum subject_kind kind, const cha
 	return more < 0 ? more : 0;
 }
 
-int subjects_find(struct store *store, const char *text, struct subject ret_found[SUBJECTS_MAX], size_t *ret_count)
+int subjects_find(struct store *store, const char *text, const struct store_parameter *filter,
+		  struct subject ret_found[SUBJECTS_MAX], size_t *ret_count)
 {
 	struct search search = {.store = store, .found = ret_found};
 	struct store_parameter range[] = {
-		{"first_id", STORE_INTEGER, 0, NULL},
-		{"last_id", STORE_INTEGER, 0, NULL},
-		{0},
+		{"first_id", STORE_INTEGER, 0, NULL}, {"last_id", STORE_INTEGER, 0, NULL}, filter[0], filter[1], {0},
 	};
-	struct store_parameter name[] = {{"name", STORE_TEXT, 0, text}, {0}}, number[] = {{"pid", STORE_INTEGER}, {0}};
+	struct store_parameter name[] = {{"name", STORE_TEXT, 0, text}, filter[0], filter[1], {0}};
+	struct store_parameter number[] = {{"pid", STORE_INTEGER}, filter[0], filter[1], {0}};
 	int error = 0;
 	uint64_t pid;
 

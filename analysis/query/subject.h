@@ -13,8 +13,9 @@ struct subject {
 #define SUBJECTS_MAX 8
 
 /* Finds what `text` names, the latest first: as users usually mean pids by numbers, a process of that pid, else by ids, else
- * by names. Returns 0 or -errno. */
-int subjects_find(struct store *store, const char *text, struct subject ret_found[SUBJECTS_MAX], size_t *ret_count);
+ * by names; `filter`: the parameters "host" and "user_id". Returns 0 or -errno. */
+int subjects_find(struct store *store, const char *text, const struct store_parameter *filter,
+		  struct subject ret_found[SUBJECTS_MAX], size_t *ret_count);
 /* "run", "task", "process". */
 const char *subject_kind_name(enum subject_kind kind);
 /* Asks why it was classified as it was. Returns 0 or -errno. */

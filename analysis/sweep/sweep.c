@@ -268,6 +268,20 @@ static void finding_ask_ahead(const struct sweep_request *request, const struct 
 		query_ask_ahead(request->store, question->name, request->bind(question, request->data));
 }
 
+/* Findings of others still say when their hosts were idle. */
+static void items_choose(struct sweep *sweep, int64_t user_id)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < sweep->count; i++) {
+		if (sweep->items[i].user_id == user_id)
+			sweep->items[count++] = sweep->items[i];
+		else
+			item_free(&sweep->items[i]);
+	}
+	sweep->count = count;
+}
+
 static int findings_make(struct sweeper *sweeper)
 {
 	const struct sweep_request *request = sweeper->request;
@@ -282,6 +296,8 @@ static int findings_make(struct sweeper *sweeper)
 		finding_ask_ahead(request, finding_next(request->catalogue, &ahead));
 		error = question_take(sweeper, question);
 	}
+	if (request->user_id != ROW_NULL)
+		items_choose(sweep, request->user_id);
 	if (error == 0 && sweep->count > 0)
 		qsort(sweep->items, sweep->count, sizeof(*sweep->items), compare_items);
 	return error;
@@ -360,6 +376,7 @@ static int hosts_make(struct sweeper *sweeper)
 
 	if (error < 0)
 		return error;
+	rows_keep_host(&sweep->hosts, sweeper->request->host);
 	sweep->owned = calloc(sweep->hosts.count + 1, sizeof(*sweep->owned));
 	sweeper->prices = calloc(sweep->hosts.count + 1, sizeof(*sweeper->prices));
 	if (!sweep->owned || !sweeper->prices)

@@ -35,6 +35,8 @@ struct sweep_request {
 	const struct catalogue *catalogue;
 	const struct prices *prices;
 	int64_t since_unix_ns, now_unix_ns;
+	const char *host; /* only this one; NULL: all */
+	int64_t user_id;  /* only findings that are of this user; ROW_NULL: all */
 	/* Binds all parameters of a question; ends with a NULL name. */
 	const struct store_parameter *(*bind)(const struct question *question, void *data);
 	void *data;

@@ -173,7 +173,9 @@ static int users_load(const struct sweep_users_request *request, struct users *u
 	for (size_t i = 0; i < request->sweep->count && error == 0; i++)
 		error = item_take(users, &request->sweep->items[i]);
 	for (size_t i = 0; i < users->count; i++)
-		users->items[i].wasted_hours = wasted_hours(&users->items[i]);
+		users->items[i].wasted_hours = request->user_id == ROW_NULL || users->items[i].id == request->user_id
+						       ? wasted_hours(&users->items[i])
+						       : 0;
 	if (users->count > 0)
 		qsort(users->items, users->count, sizeof(*users->items), compare_users);
 	while (users->count > 0 && users->items[users->count - 1].wasted_hours <= 0)

@@ -13,7 +13,8 @@ struct sweep_users_request {
 	const struct question *jobs; /* user_jobs */
 	const struct store_parameter *parameters;
 	int64_t since_unix_ns;
-	size_t most; /* users */
+	int64_t user_id; /* only this one; ROW_NULL: all */
+	size_t most;     /* users */
 };
 
 /* Those who waste most come first; who wastes less than the thresholds is left out. Sets the first users, as in `tracer

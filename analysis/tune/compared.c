@@ -32,7 +32,7 @@ bool compared_are_same(const struct compared *compared)
 	return a->id || b->id ? a->id == b->id : strcmp(a->name, b->name) == 0;
 }
 
-int compared_load(struct compared *compared, struct store *store, size_t last)
+int compared_load(struct compared *compared, struct store *store, size_t last, const struct store_parameter *filter)
 {
 	int error = 0;
 
@@ -43,6 +43,7 @@ int compared_load(struct compared *compared, struct store *store, size_t last)
 			.name = side->id ? NULL : side->name,
 			.last = side->id ? 0 : last,
 			.without_id = side->id ? 0 : compared->sides[!i].id,
+			.filter = filter,
 		};
 
 		error = history_load(store, &request, &side->history);

@@ -26,8 +26,8 @@ struct compared {
 
 bool compared_are_same(const struct compared *compared);
 /* Reads the last runs of both sides (0: all); one that is compared with the others of its name is not among them. A side may
- * have none then. Returns 0, -ENOMEM or the store's error. */
-int compared_load(struct compared *compared, struct store *store, size_t last);
+ * have none then. `filter` as in struct history_request. Returns 0, -ENOMEM or the store's error. */
+int compared_load(struct compared *compared, struct store *store, size_t last, const struct store_parameter *filter);
 /* Puts the tasks of both sides into one array, with runs of both sides. Returns 0 or -ENOMEM. */
 int compared_join(struct compared *compared);
 /* Writes the ids of the runs of both sides, the latest first, to an array that the caller frees. Returns 0 or -ENOMEM. */

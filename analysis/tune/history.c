@@ -193,18 +193,22 @@ int history_load(struct store *store, const struct history_request *request, str
 	struct store_parameter parameters[] = {
 		{"name", request->name ? STORE_TEXT : STORE_NULL, 0, request->name},
 		{"run_id", request->run_id ? STORE_INTEGER : STORE_NULL, request->run_id, NULL},
+		{"host", STORE_NULL, 0, NULL},
+		{"user_id", STORE_NULL, 0, NULL},
 		{0},
 		{0},
 	};
 	int error;
 
+	if (request->filter)
+		memcpy(&parameters[2], request->filter, 2 * sizeof(*parameters));
 	*history = (struct history){0};
 	error = rows_load(&history->parts, &row_type_history_run, store, "history_runs", parameters);
 	if (error == 0)
 		error = runs_make(history, request);
 	if (error < 0 || history->run_count == 0)
 		return error;
-	parameters[2] = (struct store_parameter){"since_unix_ns", STORE_INTEGER,
+	parameters[4] = (struct store_parameter){"since_unix_ns", STORE_INTEGER,
 						 history->runs[0].begin_unix_ns - BEGAN_EARLIER_NS, NULL};
 	error = rows_load(&history->tasks, &row_type_history_task, store, "history_tasks", parameters);
 	return error < 0 ? error : steps_make(history);

@@ -33,10 +33,11 @@ struct history {
 
 /* Which runs: one, or the last of a name. Running ones are left out. */
 struct history_request {
-	int64_t run_id;     /* 0: by name */
-	const char *name;   /* NULL: by id */
-	size_t last;        /* 0: all */
-	int64_t without_id; /* leave out the run with a part of this id; 0: none */
+	int64_t run_id;                       /* 0: by name */
+	const char *name;                     /* NULL: by id */
+	size_t last;                          /* 0: all */
+	int64_t without_id;                   /* leave out the run with a part of this id; 0: none */
+	const struct store_parameter *filter; /* of a name: only those of :host and :user_id; NULL: all */
 };
 
 /* Returns 0, -ENOMEM or the store's error. Free the history either way. */

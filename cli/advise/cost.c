@@ -33,6 +33,8 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPEC_UNTIL("without RUN: until this time (now)"),
 	{"limit", 'n', "N", NULL, "print at most N rows, and the sum of the others (20); 0: no limit", .number = &limit,
 	 .most = INT64_MAX},
+	OPTION_SPEC_HOST("only this host of a lake"),
+	OPTION_SPEC_USER("only runs of USER (name or number)"),
 	OPTION_SPEC_PRICES(&prices_path),
 	{"centres", 0, "FILE", "file", "list of cost centres (" CENTRES_DEFAULT ")", .text = &centres_path},
 	{"co2", 0, NULL, NULL, "print energy in kWh and CO2 in kg, modelled", .flag = &co2},
@@ -265,6 +267,8 @@ static int request_make(struct view *view, struct cost *cost)
 
 	request->until_unix_ns = has_until ? options->until_unix_ns : (int64_t)clock_unix_ns();
 	request->since_unix_ns = has_since ? options->since_unix_ns : request->until_unix_ns - WINDOW_NS;
+	request->host = options->host;
+	request->user_id = options->user_id == ROW_NULL ? NULL : &options->user_id;
 	request->by = by >= 0 ? (enum bill_key)by : has_run ? BILL_BY_TASK : BILL_BY_RUN;
 	if (co2 && (focus || prices_path))
 		return options_misuse(options, "--co2 prints energy: leave out --%s",
@@ -272,6 +276,8 @@ static int request_make(struct view *view, struct cost *cost)
 	if (carbon_intensity >= 0 && !co2)
 		return options_misuse(options, "--carbon-intensity is used with --co2");
 	request->is_energy = co2;
+	if (focus && options->user_id != ROW_NULL)
+		return options_misuse(options, "--format focus has all charges: leave out --user");
 	if (focus && has_run)
 		return options_misuse(options, "--format focus is of a time: leave out RUN");
 	if (focus && (by < 0 || request->by == BILL_BY_DAY))
@@ -286,7 +292,7 @@ static int request_make(struct view *view, struct cost *cost)
 	if (error == 0 && (centres_path || request->by == BILL_BY_CENTRE))
 		error = centres_read(cost);
 	if (error == 0 && has_run)
-		error = source_find_run(view->store, options->operands[0], &cost->run);
+		error = source_find_run(view->store, options, options->operands[0], &cost->run);
 	if (error == 0 && has_run)
 		request->run = ROWS_ITEM(&cost->run, run, 0);
 	return error;

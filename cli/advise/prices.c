@@ -13,10 +13,13 @@
 #define MICROS 1000000
 
 static const char *list_path, *output_path;
+static int64_t limit;
 
 static const struct option_spec option_specs[] = {
 	{"prices", 0, "FILE", "file", "show: list of prices (" PRICE_LIST_DEFAULT ")", .text = &list_path},
 	{"output", 'o', "FILE", "file", "import: write to FILE, not to standard output", .text = &output_path},
+	OPTION_SPEC_HOST("show: only this host of a lake"),
+	{"limit", 'n', "N", NULL, "show: at most N hosts (0: all)", .number = &limit, .most = INT32_MAX},
 	OPTION_SPECS_OF_FORMAT,
 	OPTION_SPEC_SOURCE,
 	OPTION_SPECS_LAST,
@@ -130,6 +133,8 @@ static int hosts_show(struct view *view)
 	if (!prices)
 		return VERB_FAILED;
 	error = rows_load(&hosts, &row_type_cloud_host, view->store, "hosts", NULL);
+	rows_keep_host(&hosts, view->options->host);
+	hosts.count = limit && hosts.count > (size_t)limit ? (size_t)limit : hosts.count;
 	if (error == 0)
 		error = view->options->format ? print_document(prices, &hosts, view->options->format)
 					      : print_text(prices, &hosts, &view->output);

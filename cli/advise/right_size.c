@@ -159,7 +159,7 @@ static int operand_add(struct view *view, struct right_sizes *sizes, const char 
 
 	if (count != 0)
 		return count < 0 ? (int)count : 0;
-	error = source_find_run(view->store, operand, &runs);
+	error = source_find_run(view->store, view->options, operand, &runs);
 	if (error == 0) {
 		const struct row_run *run = ROWS_ITEM(&runs, run, 0);
 

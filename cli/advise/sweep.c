@@ -40,6 +40,8 @@ static const struct option_spec option_specs[] = {
 	 .most = INT64_MAX},
 	{"list", 'l', NULL, NULL, "list the findings and their thresholds", .flag = &list},
 	{"set", 0, "FINDING.PARAMETER=VALUE", NULL, "set a threshold, such as host_idle.least=1h", .take = set_take},
+	OPTION_SPEC_HOST("only this host of a lake"),
+	OPTION_SPEC_USER("only findings that are of USER (name or number)"),
 	OPTION_SPEC_PRICES(&prices_path),
 	OPTION_SPECS_OF_VIEW,
 };
@@ -228,6 +230,7 @@ static int users_load(struct sweeping *sweeping, json_t **ret_users, size_t *ret
 		.jobs = jobs,
 		.parameters = bind(jobs, sweeping),
 		.since_unix_ns = sweeping->since_unix_ns,
+		.user_id = sweeping->view->options->user_id,
 		.most = least_of(SIZE_MAX),
 	};
 
@@ -275,13 +278,14 @@ static int print_text(struct sweeping *sweeping, const struct output *output)
 {
 	const struct sweep *sweep = &sweeping->sweep;
 	int64_t host_count = (int64_t)sweep->hosts.count, count = (int64_t)sweep->count;
-	int error;
+	int error = 0;
 
 	output_print(output, STYLE_TITLE, "Since %s", units_time(sweeping->since_unix_ns));
 	output_print(output, STYLE_PLAIN, "  %s %s, %s %s, in %s\n", units_count(host_count, false),
 		     units_plural(host_count, "host", "hosts"), units_count(count, false),
 		     units_plural(count, "finding", "findings"), prices_currency(sweeping->prices));
-	error = print_hosts(sweeping, output);
+	if (sweeping->view->options->user_id == ROW_NULL || by == BY_HOST)
+		error = print_hosts(sweeping, output);
 	if (error == 0 && by < 0) {
 		output_print(output, STYLE_PLAIN, "\n");
 		error = print_findings(sweeping, output);
@@ -328,6 +332,8 @@ static int sweep_ask(struct sweeping *sweeping)
 		.prices = sweeping->prices,
 		.since_unix_ns = sweeping->since_unix_ns,
 		.now_unix_ns = sweeping->now_unix_ns,
+		.host = sweeping->view->options->host,
+		.user_id = sweeping->view->options->user_id,
 		.bind = bind,
 		.data = sweeping,
 	};

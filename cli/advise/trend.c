@@ -140,7 +140,7 @@ int trend_show(struct view *view, const char *name)
 {
 	struct trend_view shown = {.view = view};
 	struct rows run = {0};
-	int error = source_find_run(view->store, name, &run);
+	int error = source_find_run(view->store, view->options, name, &run);
 
 	if (error == 0) {
 		shown.name = ROWS_ITEM(&run, run, 0)->name;

@@ -42,6 +42,7 @@ static const struct option_spec option_specs[] = {
 	 .bytes = &input_bytes, .least = 1},
 	{"trend", 0, "NAME", "run", "show where the runs of that name became slower or faster", .text = &trend},
 	{"set", 0, "FINDING.PARAMETER=VALUE", NULL, "set a threshold, such as serial_task.least=1m", .take = set_take},
+	OPTION_SPECS_OF_RUN,
 	OPTION_SPEC_NAMES(&names_path),
 	OPTION_SPEC_PRICES(&prices_path),
 	OPTION_SPEC_RAW,
@@ -333,7 +334,7 @@ static int run_show(struct view *view, struct tuning tune)
 	struct report report = {0};
 	struct rows run = {0};
 	struct sample_names *sample_names = NULL;
-	int error = source_find_run(view->store, options->operand_count ? options->operands[0] : NULL, &run);
+	int error = source_find_run(view->store, options, options->operand_count ? options->operands[0] : NULL, &run);
 
 	if (error == 0)
 		error = report_load(&report, view->store, ROWS_ITEM(&run, run, 0), false);
@@ -400,6 +401,8 @@ static int tune_main(const struct options *options)
 		return options_misuse(options, "--input-size needs --right-size");
 	if ((by >= 0 || sample_sheet || sample_pattern) && (list || right_size || trend))
 		return options_misuse(options, "--by and samples are for one run");
+	if ((options->host || options->user_id != ROW_NULL) && (list || right_size || trend))
+		return options_misuse(options, "--host and --user are for one run");
 	if (names_path && (list || trend))
 		return options_misuse(options, "--names is for one run, or --right-size");
 	if (right_size)

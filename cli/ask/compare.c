@@ -27,6 +27,8 @@ static const struct option_spec option_specs[] = {
 	 .most = INT32_MAX},
 	{"limit", 'n', "N", NULL, "print at most N task names (20); 0: no limit", .number = &limit, .most = INT32_MAX},
 	OPTION_SPEC_NAMES(&names_path),
+	OPTION_SPEC_HOST("only runs on this host of a lake"),
+	OPTION_SPEC_USER("only runs of USER (name or number)"),
 	OPTION_SPECS_OF_VIEW,
 };
 
@@ -188,11 +190,11 @@ static int print_text(const struct compared *compared, const struct output *outp
 /* ---- the verb ------------------------------------------------------------------------ */
 
 /* An id or `latest` is one run, a name all runs of that name. */
-static int side_find(struct store *store, const char *operand, struct compared_side *side)
+static int side_find(const struct view *view, const char *operand, struct compared_side *side)
 {
 	int64_t first_id, last_id;
 	const struct row_run *run;
-	int error = source_find_run(store, operand, &side->run);
+	int error = source_find_run(view->store, view->options, operand, &side->run);
 
 	if (error != 0)
 		return error;
@@ -223,14 +225,15 @@ static int sides_load(struct view *view, struct compared *compared)
 	const struct options *options = view->options;
 	struct compared_side *sides = compared->sides;
 	struct sample_names *names = NULL;
+	const struct store_parameter filter[] = {SOURCE_FILTER(options)};
 	int error = 0;
 
 	for (int i = 0; error == 0 && i < COMPARE_SIDES; i++)
-		error = side_find(view->store, options->operands[i], &sides[i]);
+		error = side_find(view, options->operands[i], &sides[i]);
 	if (error == 0 && compared_are_same(compared))
 		return options_misuse(options, "A and B are the same: %s", sides[0].name);
 	if (error == 0)
-		error = compared_load(compared, view->store, (size_t)last);
+		error = compared_load(compared, view->store, (size_t)last, filter);
 	for (int i = 0; error == 0 && i < COMPARE_SIDES; i++)
 		if (sides[i].history.run_count == 0)
 			error = say("tracer compare: no %s run to compare for '%s'",

@@ -20,6 +20,8 @@ static const char *rules_directory;
 static const struct option_spec option_specs[] = {
 	{"rules", 'r', "DIR", "directory", "look up rules in DIR (" SITE_RULES_DEFAULT ") and the shipped ones",
 	 .text = &rules_directory},
+	OPTION_SPEC_HOST("explain what is on this host of a lake"),
+	OPTION_SPEC_USER("explain what is of USER (name or number)"),
 	OPTION_SPECS_OF_FORMAT,
 	OPTION_SPEC_SOURCE,
 	OPTION_SPECS_LAST,
@@ -283,8 +285,9 @@ static int explain_show(struct view *view)
 	size_t count = 0;
 	struct rules *rules = site_rules_load(rules_directory); /* without them, no file:line */
 	struct story story = {view->store, rules, &view->output};
+	const struct store_parameter filter[] = {SOURCE_FILTER(view->options)};
 	json_t *root = json_pack("{s:[]}", "explained");
-	int error = subjects_find(view->store, name, found, &count);
+	int error = subjects_find(view->store, name, filter, found, &count);
 
 	if (error == 0 && count == 0)
 		error = say("tracer explain: no process, task or run matches '%s': give a pid, an id or a name from "

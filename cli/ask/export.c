@@ -22,6 +22,7 @@ static int format_take(const struct options *options, const char *value)
 static const struct option_spec option_specs[] = {
 	{"format", 'f', "FORMAT", FORMATS, "the format: one of those above", .take = format_take},
 	{"output", 'o', "FILE", "file", "write to FILE instead of standard output", .text = &output_path},
+	OPTION_SPECS_OF_RUN,
 	{"names", 0, "FILE", "file", "use the engine's task names from its trace.txt, log or benchmark; none: forget",
 	 .text = &names_path},
 	OPTION_SPEC_SOURCE,
@@ -43,7 +44,7 @@ static int export_show(struct view *view)
 	const struct options *options = view->options;
 	struct rows runs = {0};
 	struct report report = {0};
-	int error = source_find_run(view->store, options->operand_count ? options->operands[0] : NULL, &runs);
+	int error = source_find_run(view->store, options, options->operand_count ? options->operands[0] : NULL, &runs);
 
 	if (error == 0)
 		error = report_load(&report, view->store, runs.items, true);

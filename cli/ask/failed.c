@@ -20,6 +20,7 @@ static struct engine_names *names;
 
 static const struct option_spec option_specs[] = {
 	{"all", 'a', NULL, NULL, "include harmless failures and every attempt", .flag = &all},
+	OPTION_SPECS_OF_RUN,
 	OPTION_SPEC_NAMES(&names_path),
 	OPTION_SPECS_OF_VIEW,
 };
@@ -230,12 +231,13 @@ static int failed_show(struct view *view)
 {
 	const struct options *options = view->options;
 	struct rows runs = {0};
+	const struct store_parameter filter[] = {SOURCE_FILTER(options), {0}};
 	int error;
 
 	if (options->operand_count)
-		error = source_find_run(view->store, options->operands[0], &runs);
+		error = source_find_run(view->store, options, options->operands[0], &runs);
 	else
-		error = rows_load(&runs, &row_type_run, view->store, "run_latest_failed", NULL);
+		error = rows_load(&runs, &row_type_run, view->store, "run_latest_failed", filter);
 	if (error == 0)
 		error = runs.count ? show_run(view, runs.items) : print_none(options);
 	rows_free(&runs);

@@ -12,12 +12,13 @@
 #define WINDOW_NS (3600 * INT64_C(1000000000))
 #define AHEAD_MAX 8 /* hosts asked for at once */
 
-static const char *host_name; /* NULL: all */
+static int64_t limit;
 
 static const struct option_spec option_specs[] = {
 	OPTION_SPEC_SINCE("samples in JSON from this time on, such as 3d (ago) or 2026-11-22 (1h)"),
 	OPTION_SPEC_UNTIL("load at this time, and samples before it (now)"),
-	{"host", 0, "NAME", NULL, "show only this host of a lake", .text = &host_name},
+	OPTION_SPEC_HOST("show only this host of a lake"),
+	{"limit", 'n', "N", NULL, "show at most N hosts (0: all)", .number = &limit, .most = INT32_MAX},
 	OPTION_SPECS_OF_VIEW,
 };
 
@@ -206,11 +207,6 @@ static int show_host(struct view *view, const struct row_cloud_host *host, struc
 	return error;
 }
 
-static bool is_shown(const struct row_cloud_host *host)
-{
-	return !host_name || strcmp(host->host.hostname, host_name) == 0;
-}
-
 /* A store has one host, a lake has many: it answers for the next ones meanwhile. */
 static int host_show(struct view *view)
 {
@@ -229,23 +225,21 @@ static int host_show(struct view *view)
 	json_t *json = view->options->format ? json_object_get(object, "hosts") : NULL;
 	struct rows hosts = {0};
 	int error = rows_load(&hosts, &row_type_cloud_host, view->store, "hosts", NULL);
-	bool is_first = true;
+	size_t shown;
 
-	for (size_t i = 0, ahead = 0; i < hosts.count && error == 0; i++) {
-		for (; ahead < hosts.count && ahead < i + AHEAD_MAX; ahead++) {
+	rows_keep_host(&hosts, options->host);
+	shown = limit && (size_t)limit < hosts.count ? (size_t)limit : hosts.count;
+	for (size_t i = 0, ahead = 0; i < shown && error == 0; i++) {
+		for (; ahead < shown && ahead < i + AHEAD_MAX; ahead++) {
 			filter[0].integer = ROWS_ITEM(&hosts, cloud_host, ahead)->host.id;
-			if (is_shown(ROWS_ITEM(&hosts, cloud_host, ahead)))
-				query_ask_ahead(view->store, "host_samples", filter);
+			query_ask_ahead(view->store, "host_samples", filter);
 		}
-		if (!is_shown(ROWS_ITEM(&hosts, cloud_host, i)))
-			continue;
 		filter[0].integer = ROWS_ITEM(&hosts, cloud_host, i)->host.id;
-		error = show_host(view, ROWS_ITEM(&hosts, cloud_host, i), filter, is_first, json);
-		is_first = false;
+		error = show_host(view, ROWS_ITEM(&hosts, cloud_host, i), filter, i == 0, json);
 	}
-	if (error == 0 && is_first && host_name)
+	if (error == 0 && hosts.count == 0 && options->host)
 		error = say("tracer host: no host has this name: see tracer status");
-	else if (error == 0 && is_first)
+	else if (error == 0 && hosts.count == 0)
 		say("tracer host: this store has no host yet: see tracer status");
 	if (error == 0 && json)
 		error = document_print(json_incref(object), "hosts", columns(), view->options->format);

@@ -220,7 +220,7 @@ static int run_bind(struct store *store)
 
 		if (ask.question->parameters[i].type != QUESTION_RUN || bound->type == STORE_NULL)
 			continue;
-		error = source_find_run(store, bound->text, &ask.run);
+		error = source_find_run(store, NULL, bound->text, &ask.run);
 		if (error)
 			return error;
 		run = ROWS_ITEM(&ask.run, run, 0);

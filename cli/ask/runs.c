@@ -8,7 +8,6 @@
 #include "cli/screen/table.h"
 #include "cli/source.h"
 #include "common/clock.h"
-#include "common/parse.h"
 
 #define LIMIT_DEFAULT 20
 #define HOSTS_NAMED 2                           /* in the line of a run that several hosts share */
@@ -17,28 +16,16 @@
 
 static bool all;
 static int64_t limit = LIMIT_DEFAULT;
-static const char *wanted_name, *wanted_host;
-static struct store_parameter user = {"user_id", STORE_NULL, 0, NULL};
-
-static int user_take(const struct options *options, const char *value)
-{
-	uid_t uid;
-	gid_t gid;
-
-	if (parse_user(value, &uid, &gid) < 0)
-		return options_misuse(options, "no such user: '%s'", value);
-	user = (struct store_parameter){"user_id", STORE_INTEGER, uid, NULL};
-	return 0;
-}
+static const char *wanted_name;
 
 static const struct option_spec option_specs[] = {
 	{"all", 'a', NULL, NULL, "include the system's own runs: services, login sessions", .flag = &all},
 	OPTION_SPEC_SINCE("runs that began from then on: 90s, 15m, 2h, 3d, 2w (ago), 2026-11-22"),
 	OPTION_SPEC_UNTIL("runs that began before then"),
 	{"limit", 'n', "N", NULL, "show at most N runs (default 20); 0: all", .number = &limit, .most = INT32_MAX},
-	{"user", 'u', "USER", "user", "runs of USER (name or number)", .take = user_take},
+	OPTION_SPEC_USER("runs of USER (name or number)"),
 	{"name", 0, "TEXT", NULL, "runs whose name contains TEXT", .text = &wanted_name},
-	{"host", 0, "NAME", NULL, "runs on this host of a lake", .text = &wanted_host},
+	OPTION_SPEC_HOST("runs on this host of a lake"),
 	OPTION_SPECS_OF_VIEW,
 };
 
@@ -234,9 +221,8 @@ static int runs_load(struct listing *list)
 		[FILTER_LIMIT] = {"limit", STORE_INTEGER, most, NULL},
 		[FILTER_SINCE] = {"since_unix_ns", STORE_INTEGER, given_unix_ns, NULL},
 		{"until_unix_ns", has_until ? STORE_INTEGER : STORE_NULL, until_unix_ns, NULL},
-		user,
 		{"name", wanted_name ? STORE_TEXT : STORE_NULL, 0, wanted_name},
-		{"host", wanted_host ? STORE_TEXT : STORE_NULL, 0, wanted_host},
+		SOURCE_FILTER(options),
 		{0},
 	};
 	int64_t *since = &filter[FILTER_SINCE].integer, *candidates = &filter[FILTER_CANDIDATES].integer;

@@ -15,6 +15,7 @@ static const struct option_spec option_specs[] = {
 	{"processes", 'p', NULL, NULL, "also show processes, below their tools", .flag = &style.with_processes},
 	{"series", 0, NULL, NULL, "what processes used over time; not as a table", .flag = &style.with_series},
 	{"all", 'a', NULL, NULL, "show every task, shell and helper on its own line", .flag = &style.all},
+	OPTION_SPECS_OF_RUN,
 	{"names", 0, "FILE", "file", "use the engine's task names from its trace.txt, log or benchmark; none: forget",
 	 .text = &names_path},
 	OPTION_SPECS_OF_SAMPLES,
@@ -28,7 +29,7 @@ static int show(struct view *view)
 	struct report report = {0};
 	struct sample_names *sample_names = NULL;
 	bool by_sample = style.view == REPORT_SAMPLES;
-	int error = source_find_run(view->store, options->operand_count ? options->operands[0] : NULL, &runs);
+	int error = source_find_run(view->store, options, options->operand_count ? options->operands[0] : NULL, &runs);
 
 	if (error == 0)
 		error = sample_options_read(options, by_sample, &sample_names);

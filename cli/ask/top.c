@@ -29,14 +29,16 @@ static const char *const sort_names[] = {"cpu", "memory", "read", "write"};
 
 static int sort; /* enum sort_key */
 static bool all, once;
-static const char *host_name; /* as given, or NULL */
+static int64_t limit;
 static int64_t period_ns = 1000000000;
 
 static const struct option_spec option_specs[] = {
 	{"once", '1', NULL, NULL, "print one snapshot and exit", .flag = &once},
 	{"sort", 0, "KEY", "cpu memory read write", "sort by cpu, memory, read or write", .choice = &sort},
 	{"all", 'a', NULL, NULL, "include idle tools and the system's own", .flag = &all},
-	{"host", 0, "NAME", NULL, "show this host, if a lake has several", .text = &host_name},
+	OPTION_SPEC_HOST("show this host, if a lake has several"),
+	OPTION_SPEC_USER("show tools of USER (name or number)"),
+	{"limit", 'n', "N", NULL, "show at most N lines (0: all)", .number = &limit, .most = INT32_MAX},
 	{"period", 0, "TIME", NULL, "refresh interval (1s)", .duration_ns = &period_ns, .least = 1000000000},
 	OPTION_SPECS_OF_VIEW,
 };
@@ -75,7 +77,7 @@ static int compare_lines(const void *left, const void *right)
 }
 
 /* Chooses the host to show. Returns 0, or VERB_FAILED after printing an error. */
-static int host_choose(const struct rows *hosts, const struct row_host **ret_host)
+static int host_choose(const struct rows *hosts, const char *host_name, const struct row_host **ret_host)
 {
 	size_t found = 0;
 
@@ -93,15 +95,16 @@ static int host_choose(const struct rows *hosts, const struct row_host **ret_hos
 }
 
 /* Determines "now": in a lake it differs between hosts, a store has a single host. */
-static int now_find(struct store *store, struct snapshot *snapshot, struct store_parameter *ret_host_id)
+static int now_find(const struct view *view, struct snapshot *snapshot, struct store_parameter *ret_host_id)
 {
 	const struct row_host *host = NULL;
+	struct store *store = view->store;
 	struct store_stream stream;
 	struct rows hosts = {0};
 	int error = rows_load(&hosts, &row_type_host, store, "hosts", NULL);
 
 	if (error == 0)
-		error = host_choose(&hosts, &host);
+		error = host_choose(&hosts, view->options->host, &host);
 	if (error == 0) {
 		snapshot->now_boot_ns = report_now_boot_ns(store, host);
 		if (store_read_stream(store, &stream) == 0) {
@@ -118,7 +121,7 @@ static int now_find(struct store *store, struct snapshot *snapshot, struct store
 	return error;
 }
 
-static int snapshot_take(struct store *store, struct snapshot *snapshot)
+static int snapshot_take(const struct view *view, struct snapshot *snapshot)
 {
 	struct store_parameter parameters[] = {
 		{"since_boot_ns", STORE_INTEGER, 0, NULL},
@@ -127,26 +130,28 @@ static int snapshot_take(struct store *store, struct snapshot *snapshot)
 		{"host_id", STORE_NULL, 0, NULL},
 		{0},
 	};
-	int error = source_renew(store);
+	int error = source_renew(view->store);
 
 	*snapshot = (struct snapshot){.lag_ns = INT64_MAX};
 	if (error == 0)
-		error = now_find(store, snapshot, &parameters[3]);
+		error = now_find(view, snapshot, &parameters[3]);
 	if (error)
 		return error;
 	parameters[0].integer = snapshot->now_boot_ns - WINDOW_NS;
-	error = rows_load(&snapshot->lines, &row_type_top, store, "top", parameters);
+	error = rows_load(&snapshot->lines, &row_type_top, view->store, "top", parameters);
 	if (snapshot->lines.count)
 		qsort(snapshot->lines.items, snapshot->lines.count, sizeof(struct row_top), compare_lines);
 	return error;
 }
 
 /* Without --all, hides what is idle, the system's own, or has ended and used too little to be visible. */
-static bool line_is_shown(const struct row_top *line)
+static bool line_is_shown(const struct row_top *line, const struct options *options)
 {
 	bool is_negligible = line->process_count == 0 && line->cores < CORES_LEAST && line->read_bytes_per_second < 1 &&
 			     line->write_bytes_per_second < 1;
 
+	if (options->user_id != ROW_NULL && line->user_id != options->user_id)
+		return false;
 	return all || (!line->is_system && !line->idle && !is_negligible);
 }
 
@@ -216,7 +221,7 @@ static int snapshot_print(const struct view *view, const struct snapshot *snapsh
 
 	summary_print(snapshot, output);
 	for (size_t i = 0; i < snapshot->lines.count && shown < most; i++) {
-		if (!line_is_shown(SNAPSHOT_LINE(snapshot, i)))
+		if (!line_is_shown(SNAPSHOT_LINE(snapshot, i), view->options))
 			continue;
 		line_print(snapshot, SNAPSHOT_LINE(snapshot, i), view->options->raw, table);
 		shown++;
@@ -239,28 +244,29 @@ static json_t *line_to_json(const struct row_top *line)
 	return object;
 }
 
-static int snapshot_write(const struct snapshot *snapshot, enum format format)
+static int snapshot_write(const struct snapshot *snapshot, const struct options *options, size_t most)
 {
 	json_t *array = json_array(), *root = json_object();
 
 	for (size_t i = 0; i < snapshot->lines.count; i++)
-		if (line_is_shown(SNAPSHOT_LINE(snapshot, i)))
+		if (line_is_shown(SNAPSHOT_LINE(snapshot, i), options) && json_array_size(array) < most)
 			json_array_append_new(array, line_to_json(SNAPSHOT_LINE(snapshot, i)));
 	json_set_integer(root, "boot_ns", snapshot->now_boot_ns);
 	json_set_integer(root, "lag_ns", snapshot->lag_ns == INT64_MAX ? ROW_NULL : snapshot->lag_ns);
 	json_object_set_new(root, "tools", array);
-	return document_print(root, "tools", line_to_json(&(const struct row_top){0}), format);
+	return document_print(root, "tools", line_to_json(&(const struct row_top){0}), options->format);
 }
 
 static int show_once(struct view *view)
 {
+	size_t most = limit ? (size_t)limit : SIZE_MAX;
 	struct snapshot snapshot;
-	int error = snapshot_take(view->store, &snapshot);
+	int error = snapshot_take(view, &snapshot);
 
 	if (error)
 		return error;
-	error = view->options->format ? snapshot_write(&snapshot, view->options->format)
-				      : snapshot_print(view, &snapshot, &view->output, SIZE_MAX);
+	error = view->options->format ? snapshot_write(&snapshot, view->options, most)
+				      : snapshot_print(view, &snapshot, &view->output, most);
 	rows_free(&snapshot.lines);
 	return error;
 }
@@ -333,7 +339,7 @@ static int live_loop(struct view *view)
 	char key;
 
 	while (!ended && error == 0) {
-		error = snapshot_take(view->store, &snapshot);
+		error = snapshot_take(view, &snapshot);
 		if (error)
 			break;
 		output_measure(&view->output);

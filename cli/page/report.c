@@ -19,6 +19,7 @@ static const struct option_spec option_specs[] = {
 	{"share", 0, NULL, NULL, "for others: no arguments, paths, hosts, names", .flag = &is_shared},
 	{"commands-size", 0, "BYTES", NULL, "at most so much of command lines (16M)", .bytes = &command_bytes_max,
 	 .least = 1},
+	OPTION_SPECS_OF_RUN,
 	OPTION_SPEC_NAMES(&names_path),
 	OPTION_SPECS_OF_SAMPLES,
 	OPTION_SPEC_PRICES(&prices_path),
@@ -41,7 +42,7 @@ static int report_show(struct view *view)
 		.command_bytes_max = command_bytes_max,
 	};
 	struct rows runs = {0};
-	int error = source_find_run(view->store, options->operand_count ? options->operands[0] : NULL, &runs);
+	int error = source_find_run(view->store, options, options->operand_count ? options->operands[0] : NULL, &runs);
 
 	if (error == 0)
 		error = report_page_write(view->store, ROWS_ITEM(&runs, run, 0), &request);

@@ -243,6 +243,7 @@ static bool root_fits(const struct run *run, struct store *store, int64_t root_p
 	struct store_parameter range[] = {
 		{"first_id", STORE_INTEGER, root_process_id, NULL},
 		{"last_id", STORE_INTEGER, root_process_id, NULL},
+		SOURCE_FILTER(run->options),
 		{0},
 	};
 	struct rows roots = {0};

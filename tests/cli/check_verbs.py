@@ -883,6 +883,54 @@ class Times(Case):
         self.assertEqual(fewer["hosts"][0]["samples"], samples[1:])
 
 
+class Filters(Case):
+    """--host, --user and --limit."""
+
+    def test_the_run_is_looked_for_among_them(self):
+        store = os.path.join(self.directory.name, "filtered.db")
+        shutil.copy(self.store, store)
+        with contextlib.closing(sqlite3.connect(store)) as database, database:
+            run, = database.execute("SELECT id FROM runs WHERE name = 'gzip'").fetchone()
+            database.execute("UPDATE runs SET user_id = 4711 WHERE id = ?", (run,))
+        wanted = f"{run & 0xffffffffffffffff:016x}"
+        ask = functools.partial(self.run_tracer, env={**self.environment, "TRACER_STORE": store})
+        shown = {"show": lambda document: document["run"]["id"], "tune": lambda document: document["run_id"],
+                 "cost": lambda document: document["run_id"], "explain": lambda document: document["explained"][0]["id"]}
+        for verb, find in shown.items():
+            for operand in ("gzip", wanted, "latest"):
+                if (verb, operand) != ("explain", "latest"):
+                    result = ask(verb, operand, "--json", "--user", "4711", "--host", "example")
+                    self.assertEqual(find(json.loads(result.stdout)), wanted, (verb, operand))
+            for nobody in (["--user", "4712"], ["--host", "elsewhere"]):
+                self.assertEqual(ask(verb, "gzip", *nobody).returncode, 1, verb)
+        self.assertIn(wanted.encode(), ask("export", "--user", "4711", "--format", "csv").stdout)
+        self.assertIn(b"# gzip", ask("report", "--user", "4711", "--format", "md").stdout)
+        self.assertIn(b"of this host or user", ask("compare", "make", "gzip", "--user", "4711").stderr)
+        for refused in (["tune", "--list", "--user", "1"], ["tune", "--right-size", "--host", "x"], ["show", "--user", "no-such-user"]):
+            self.assertEqual(ask(*refused).returncode, 2, refused)
+
+    def test_rows_are_filtered(self):
+        def rows(*arguments, name):
+            return json.loads(self.run_tracer(*arguments, "--json").stdout)[name]
+        for arguments, name in ((["runs", "--all"], "runs"), (["top", "--all"], "tools"), (["cost"], "rows"), (["prices", "show"], "hosts"),
+                                (["sweep", "--by", "host", "--since", "3650d"], "hosts")):
+            every = rows(*arguments, name=name)
+            self.assertGreater(len(every), 0)
+            if arguments[0] != "top":
+                self.assertEqual(rows(*arguments, "--host", "example", name=name), every, arguments)
+                self.assertEqual(rows(*arguments, "--host", "elsewhere", name=name), [], arguments)
+            if arguments[0] in ("runs", "top"):
+                for user in {row["user_id"] for row in every}:
+                    self.assertEqual(len(rows(*arguments, "--user", str(user), name=name)),
+                                     sum(row["user_id"] == user for row in every), arguments)
+                self.assertEqual(len(rows(*arguments, "--limit", "1", name=name)), 1, arguments)
+        cost = json.loads(self.run_tracer("cost", "--json", "--user", "4711").stdout)
+        self.assertEqual((cost["rows"], cost["work_micros"]), ([], 0))
+        self.assertEqual(cost["bill_micros"], sum(cost[key] for key in ("other_runs_micros", "system_micros", "idle_micros")))
+        self.fails(1, "host", "--host", "elsewhere")
+        self.fails(2, "cost", "--format", "focus", "--user", "1")
+
+
 class Formats(Case):
     """The same rows as JSON, as lines of JSON and as CSV."""
 
@@ -894,8 +942,8 @@ class Formats(Case):
         (["tune", "--right-size"], "names"), (["tune", "--trend", "snakemake: Snakefile"], "steps"), (["tune", "--list"], "findings"),
         (["compare", "gzip", "snakemake: Snakefile"], "steps"), (["cost"], "rows"), (["cost", "make"], "rows"),
         (["cost", "--co2", "--by", "user"], "rows"), (["cost", "--by", "host"], "rows"),
-        (["sweep", "--since", "3650d", "--set", "task_failures.least=1ms"], "findings"), (["sweep", "--by", "host"], "hosts"),
-        (["sweep", "--by", "user", "--since", "3650d", "--set", "user_jobs.least-failed-core-hours=0"], "users"),
+        (["sweep", "--since", "2016-01-01", "--set", "task_failures.least=1ms"], "findings"), (["sweep", "--by", "host"], "hosts"),
+        (["sweep", "--by", "user", "--since", "2016-01-01", "--set", "user_jobs.least-failed-core-hours=0"], "users"),
         (["sweep", "--list"], "findings"), (["query", "processes", "--run", "make"], "rows"), (["query", "runs"], "rows"),
         (["query", "--list"], "queries"), (["host"], "hosts"), (["status"], "checks"), (["doctor"], "checks"), (["config", "check"], "daemons"),
         (["lake", "check", "--lake", "http://127.0.0.1:1"], "checks"), (["prices", "show"], "hosts"), (["prices", "check", "PRICES"], None),

@@ -1,9 +1,10 @@
 -- The ended runs of a name, or one run, the latest first; for a run that several hosts share its parts on all of them.
--- :name the complete name, or NULL; :run_id the run, or NULL.
+-- :name the complete name, or NULL; :run_id the run, or NULL; :host, :user_id only those on this host, of this user; NULL: any.
 -- whole_id is the id of the part that represents the run, its own for a run of one host.
 WITH named AS (
   SELECT id AS named_id, run_key AS named_key FROM standing_runs
-   WHERE name = :name OR id = :run_id
+   WHERE (name = :name OR id = :run_id)
+     AND (:host IS NULL OR host = :host) AND (:user_id IS NULL OR user_id = :user_id)
 ), part AS (
   SELECT id AS part_id, joined_id AS part_whole_id FROM joined_runs
    WHERE run_key IN (SELECT named_key FROM named WHERE named_key IS NOT NULL)

@@ -1,9 +1,11 @@
 -- The ended tasks of runs of a name, or of one run, without the runs' own pseudo-tasks.
--- :name the complete name of the runs, or NULL; :run_id the run, or NULL; :since_unix_ns runs that began since.
+-- :name the complete name of the runs, or NULL; :run_id the run, or NULL; :since_unix_ns runs that began since;
+-- :host, :user_id as in history_runs.sql.
 -- A run that several hosts share has tasks on all of them.
 WITH named AS (
   SELECT id AS named_id, run_key AS named_key FROM standing_runs
    WHERE (name = :name OR id = :run_id) AND started_unix_ns >= :since_unix_ns
+     AND (:host IS NULL OR host = :host) AND (:user_id IS NULL OR user_id = :user_id)
 ), wanted AS (
   SELECT id AS wanted_id FROM joined_runs
    WHERE run_key IN (SELECT named_key FROM named WHERE named_key IS NOT NULL)
