@@ -9,8 +9,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/progress.h"
+
 #define ROW_BYTES_MAX 65536
 #define FILE_COLUMNS_MAX 1024
+#define LARGE_BYTES (8 << 20) /* reading a smaller file needs no progress */
 
 struct reader {
 	const struct csv_columns *columns;
@@ -135,9 +138,13 @@ static void lines_read(struct reader *reader, struct csv_parser *parser, FILE *f
 {
 	char *line = NULL;
 	size_t capacity = 0;
+	int64_t bytes = 0;
 	ssize_t size;
 
 	while (reader->result == 0 && (size = getline(&line, &capacity, file)) > 0) {
+		bytes += size;
+		if (bytes > LARGE_BYTES)
+			progress_show("tracer: %lld MiB read", (long long)(bytes >> 20));
 		if (++reader->line <= reader->columns->skip_lines)
 			continue;
 		if (!reader->has_header && reader->columns->may_have_tabs && memchr(line, '\t', (size_t)size))
@@ -147,6 +154,7 @@ static void lines_read(struct reader *reader, struct csv_parser *parser, FILE *f
 								       : "cannot be parsed");
 	}
 	free(line);
+	progress_hide();
 	if (reader->result == 0 && ferror(file))
 		reader->result = tree_error_set(reader->error, reader->path, 0, "%s", strerror(errno));
 	if (reader->result == 0 && csv_fini(parser, on_field, on_row, reader) != 0)

@@ -5,6 +5,9 @@
 
 #include "analysis/cost/import_list.h"
 #include "analysis/cost/prices.h"
+#include "common/progress.h"
+
+#define MANY_LINES 10000 /* fewer need no progress */
 
 /* Returns NULL with `*ret_result` set. */
 static json_t *load(const char *path, struct tree_error *ret_error, int *ret_result)
@@ -226,7 +229,8 @@ int import_gcp(const char *path, struct import_list *list, struct tree_error *re
 		json_error_t reason;
 		json_t *row = json_loads(line, 0, &reason);
 
-		number++;
+		if (++number >= MANY_LINES)
+			progress_show("tracer: %u lines read", number);
 		if (!json_is_object(json_object_get(row, "price")) || !json_is_object(json_object_get(row, "sku")))
 			result = tree_error_set(ret_error, path, number, "%s",
 						row ? "has no price or no sku" : reason.text);
@@ -234,6 +238,7 @@ int import_gcp(const char *path, struct import_list *list, struct tree_error *re
 			result = gcp_row_add(list, row);
 		json_decref(row);
 	}
+	progress_hide();
 	free(line);
 	fclose(file);
 	return result;

@@ -765,6 +765,8 @@ int report_walk(const struct report *report, const size_t *order, size_t count, 
 		if (writer->process && writer->by_tool && store_is_remote(report->store))
 			processes_ask_ahead(report, order, i, count);
 		error = task_walk(&walk, order ? order[i] : i);
+		if (report->advance)
+			report->advance(i, count);
 	}
 	for (size_t i = 0; walk.windows && i < report->parts.count; i++)
 		window_free(&walk.windows[i]);

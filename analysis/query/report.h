@@ -59,6 +59,7 @@ struct report {
 	size_t verdict_counts[REPORT_VERDICT_COUNT + 1]; /* of its incidents */
 	bool out_of_memory;                              /* the OOM killer made a task fail */
 	int64_t now_boot_ns;                             /* boot clock of the run's host when last heard of */
+	void (*advance)(size_t done, size_t count);      /* called for each task that is read, NULL: not */
 };
 
 /* Copies `run`. `with_containers` announces that containers will be read, too. Returns 0 or -errno. */

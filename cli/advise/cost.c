@@ -217,6 +217,8 @@ static int print_text(struct cost *cost, const struct output *output)
 		sums_fill(cost, table);
 		error = table_print(table, output, NULL);
 		print_notes(cost, output);
+		if (limit > 0)
+			say_cut((size_t)limit, HASH_COUNT(cost->bill.rows), "rows");
 	}
 	table_free(table);
 	return error;

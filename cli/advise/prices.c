@@ -134,7 +134,10 @@ static int hosts_show(struct view *view)
 		return VERB_FAILED;
 	error = rows_load(&hosts, &row_type_cloud_host, view->store, "hosts", NULL);
 	rows_keep_host(&hosts, view->options->host);
-	hosts.count = limit && hosts.count > (size_t)limit ? (size_t)limit : hosts.count;
+	if (limit && hosts.count > (size_t)limit) {
+		say_cut((size_t)limit, hosts.count, "hosts");
+		hosts.count = (size_t)limit;
+	}
 	if (error == 0)
 		error = view->options->format ? print_document(prices, &hosts, view->options->format)
 					      : print_text(prices, &hosts, &view->output);

@@ -110,12 +110,7 @@ static void print_sentences(const struct sweeping *sweeping, const struct output
 
 static void print_notes(const struct sweeping *sweeping, const struct output *output)
 {
-	const struct sweep *sweep = &sweeping->sweep;
-	int64_t rest = (int64_t)(sweep->count - sweeping->shown_count);
-
-	if (rest > 0)
-		output_print(output, STYLE_DIM, "%s more (--limit 0 prints all)\n", units_count(rest, false));
-	if (sweep->count > 1)
+	if (sweeping->sweep.count > 1)
 		output_print(output, STYLE_DIM,
 			     "Findings about the same host overlap: their costs do not add up, those of hosts do\n");
 }
@@ -248,8 +243,6 @@ static void users_print(const json_t *users, size_t count, const struct output *
 			     json_string_value(json_object_get(user, "user")));
 		fputs(json_string_value(json_object_get(user, "text")), output->file);
 	}
-	if (count > i)
-		output_print(output, STYLE_PLAIN, "\n%zu more (--limit 0 prints all)\n", count - i);
 	if (count == 0)
 		output_print(output, STYLE_PLAIN, "No user wastes more than the thresholds (docs/sweep.md)\n");
 }
@@ -265,9 +258,12 @@ static int print_users(struct sweeping *sweeping)
 	json_set_integer(root, "user_count", (int64_t)count);
 	json_object_set_new(root, "users", users);
 	if (error == 0 && sweeping->view->options->format)
-		return document_print(root, "users", sweep_users_columns(), sweeping->view->options->format);
-	if (error == 0)
+		error = document_print(json_incref(root), "users", sweep_users_columns(),
+				       sweeping->view->options->format);
+	else if (error == 0)
 		users_print(users, count, &sweeping->view->output);
+	if (error == 0)
+		say_cut(json_array_size(users), count, "users");
 	json_decref(root);
 	return error;
 }
@@ -361,6 +357,10 @@ static int sweep_show(struct view *view)
 		error = by == BY_USER           ? print_users(&sweeping)
 			: view->options->format ? print_document(&sweeping)
 						: print_text(&sweeping, &view->output);
+	if (error == 0 && by != BY_USER)
+		say_cut(least_of(sweeping.sweep.owned_count), sweeping.sweep.owned_count, "hosts");
+	if (error == 0 && by < 0)
+		say_cut(sweeping.shown_count, sweeping.sweep.count, "findings");
 	if (error == -EOVERFLOW)
 		error = say("tracer sweep: the bill is too large: more than %lld", (long long)(INT64_MAX / NANOS));
 	free(sweeping.shown);

@@ -270,8 +270,7 @@ static void print_findings(const struct tuning *tune, const struct output *outpu
 	output_print(output, STYLE_DIM, "  (what can save most first; each alone, they do not add up)\n");
 	for (size_t i = 0; i < shown; i++)
 		print_finding(tune, output, i);
-	if (shown < findings->count)
-		output_print(output, STYLE_DIM, "     %zu more: --limit 0\n", findings->count - shown);
+	say_cut(shown, findings->count, "findings");
 	price_doubts_print(&tune->doubts, tune->prices, output);
 }
 

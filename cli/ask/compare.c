@@ -124,12 +124,9 @@ static size_t omitted(const struct compared *compared, bool of_runs)
 
 static void print_left_out(const struct compared *compared, const struct output *output, size_t shown)
 {
-	size_t names = compared->compare.count - shown, runs = omitted(compared, true),
-	       tasks = omitted(compared, false);
+	size_t runs = omitted(compared, true), tasks = omitted(compared, false);
 
-	if (names > 0)
-		output_print(output, STYLE_DIM, "Not shown: %s more task names (--limit)\n",
-			     units_count((int64_t)names, false));
+	say_cut(shown, compared->compare.count, "names of tasks");
 	if (runs > 0)
 		output_print(output, STYLE_DIM, "Not compared: %s earlier runs (--last)\n",
 			     units_count((int64_t)runs, false));

@@ -6,6 +6,7 @@
 #include "cli/report/names.h"
 #include "cli/screen/output_file.h"
 #include "cli/source.h"
+#include "common/progress.h"
 
 #define FORMATS "perfetto otlp trace benchmark csv ndjson multiqc"
 
@@ -36,7 +37,12 @@ static int run_write(struct report *report)
 
 	if (error == 0)
 		error = output_file_open(&target, "export", output_path);
-	return error ? error : output_file_close(&target, "export", format->write(report, target.file));
+	if (error)
+		return error;
+	report->advance = output_advance;
+	error = format->write(report, target.file);
+	progress_hide();
+	return output_file_close(&target, "export", error);
 }
 
 static int export_show(struct view *view)

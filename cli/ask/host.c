@@ -241,6 +241,7 @@ static int host_show(struct view *view)
 		error = say("tracer host: no host has this name: see tracer status");
 	else if (error == 0 && hosts.count == 0)
 		say("tracer host: this store has no host yet: see tracer status");
+	say_cut(shown, hosts.count, "hosts");
 	if (error == 0 && json)
 		error = document_print(json_incref(object), "hosts", columns(), view->options->format);
 	json_decref(object);

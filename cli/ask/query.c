@@ -233,6 +233,15 @@ static int run_bind(struct store *store)
 
 /* ---- asking ---------------------------------------------------------------------- */
 
+/* The value of a parameter limit, 0 if the question has none. */
+static int64_t limit_of(const struct store_parameter *bound)
+{
+	for (; bound->name; bound++)
+		if (strcmp(bound->name, "limit") == 0)
+			return bound->integer;
+	return 0;
+}
+
 static int ask_question(struct view *view)
 {
 	enum format format = view->options->format;
@@ -249,6 +258,8 @@ static int ask_question(struct view *view)
 			    ANSWER_TABLE_ROWS_MAX);
 	else if (error == 0 && row_count == 0 && format == FORMAT_TABLE)
 		say("tracer query: no matching rows");
+	else if (error == 0 && row_count > 0 && (int64_t)row_count == limit_of(ask.bound))
+		say("%zu rows, as many as --limit allows: a larger one shows more", row_count);
 	store_result_free(answer.result);
 	rows_free(&ask.run);
 	return error;

@@ -44,6 +44,7 @@ struct listing {
 	const struct view *view;
 	struct rows runs, parts, hosts;
 	int64_t left_out_count; /* matching runs of the system's own that are omitted */
+	int64_t count;          /* of matching runs; 0: those listed are all */
 };
 
 static void status_add(struct table *table, const struct row_run *run)
@@ -188,19 +189,21 @@ static int parts_load(struct listing *list)
 	return since_unix_ns == INT64_MAX ? 0 : joined_load(list->view->store, NULL, since_unix_ns, &list->parts);
 }
 
-/* Parameters of analysis/query/questions/runs.sql; those from FILTER_SINCE on are also those of runs_left_out.sql. */
-enum { FILTER_CANDIDATES, FILTER_ALL, FILTER_LIMIT, FILTER_SINCE };
+/* Parameters of analysis/query/questions/runs.sql; those from FILTER_ALL on are also those of runs_count.sql, from
+ * FILTER_SINCE on those of runs_left_out.sql. */
+enum { FILTER_CANDIDATES, FILTER_LIMIT, FILTER_ALL, FILTER_SINCE };
 
-static int left_out_load(struct listing *list, const struct store_parameter *filter)
+static int count_load(struct store *store, const char *query, const char *column, const struct store_parameter *filter,
+		      int64_t *ret_count)
 {
 	struct store_result *result;
-	int more, error = all ? 0 : query_ask(list->view->store, "runs_left_out", filter, &result);
+	int more, error = query_ask(store, query, filter, &result);
 
-	if (all || error < 0)
+	if (error < 0)
 		return error;
 	more = store_result_next(result);
 	if (more > 0)
-		list->left_out_count = store_result_get(result, "left_out_count").integer;
+		*ret_count = store_result_get(result, column).integer;
 	store_result_free(result);
 	return more < 0 ? more : 0;
 }
@@ -217,8 +220,8 @@ static int runs_load(struct listing *list)
 	struct store_parameter filter[] = {
 		[FILTER_CANDIDATES] = {"candidate_limit", STORE_INTEGER,
 				       most > INT64_MAX / PARTS_EXPECTED ? INT64_MAX : most * PARTS_EXPECTED, NULL},
-		[FILTER_ALL] = {"with_system", STORE_INTEGER, all, NULL},
 		[FILTER_LIMIT] = {"limit", STORE_INTEGER, most, NULL},
+		[FILTER_ALL] = {"with_system", STORE_INTEGER, all, NULL},
 		[FILTER_SINCE] = {"since_unix_ns", STORE_INTEGER, given_unix_ns, NULL},
 		{"until_unix_ns", has_until ? STORE_INTEGER : STORE_NULL, until_unix_ns, NULL},
 		{"name", wanted_name ? STORE_TEXT : STORE_NULL, 0, wanted_name},
@@ -241,7 +244,12 @@ static int runs_load(struct listing *list)
 		error = rows_load(&list->runs, &row_type_run, store, "runs", filter);
 	}
 	*since = given_unix_ns;
-	return error < 0 ? error : left_out_load(list, filter + FILTER_SINCE);
+	if (error == 0 && !all)
+		error = count_load(store, "runs_left_out", "left_out_count", filter + FILTER_SINCE,
+				   &list->left_out_count);
+	if (error == 0 && (int64_t)list->runs.count == most)
+		error = count_load(store, "runs_count", "run_count", filter + FILTER_ALL, &list->count);
+	return error;
 }
 
 /* Printed to standard error, so that programs can parse the list. */
@@ -268,6 +276,8 @@ static int runs_show(struct view *view)
 		error = print_document(&list);
 	else if (error == 0 && list.runs.count > 0)
 		error = print_table(&list);
+	if (error == 0)
+		say_cut(list.runs.count, (size_t)list.count, "runs");
 	if (error == 0 && is_table)
 		print_left_out(&list);
 	rows_free(&list.runs);

@@ -4,6 +4,7 @@
 #include "cli/report/sample_options.h"
 #include "cli/report/views.h"
 #include "cli/source.h"
+#include "common/progress.h"
 
 static struct report_style style;
 static int by = -1; /* enum report_view from REPORT_TABLE on */
@@ -35,12 +36,14 @@ static int show(struct view *view)
 		error = sample_options_read(options, by_sample, &sample_names);
 	if (error == 0)
 		error = report_load(&report, view->store, runs.items, true);
+	report.advance = output_advance;
 	if (error == 0)
 		error = names_join_run(&names, &report);
 	if (error == 0 && by_sample)
 		error = report_load_samples(&report, sample_names);
 	if (error == 0)
 		error = report_print(&report, &view->output, &style);
+	progress_hide();
 	sample_names_free(sample_names);
 	report_free(&report);
 	rows_free(&runs);

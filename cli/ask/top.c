@@ -155,6 +155,15 @@ static bool line_is_shown(const struct row_top *line, const struct options *opti
 	return all || (!line->is_system && !line->idle && !is_negligible);
 }
 
+static size_t lines_shown(const struct snapshot *snapshot, const struct options *options)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < snapshot->lines.count; i++)
+		count += line_is_shown(SNAPSHOT_LINE(snapshot, i), options);
+	return count;
+}
+
 /* ---- as text ----------------------------------------------------------------- */
 
 static const struct table_column columns[] = {
@@ -267,6 +276,8 @@ static int show_once(struct view *view)
 		return error;
 	error = view->options->format ? snapshot_write(&snapshot, view->options, most)
 				      : snapshot_print(view, &snapshot, &view->output, most);
+	if (error == 0)
+		say_cut(most, lines_shown(&snapshot, view->options), "tools");
 	rows_free(&snapshot.lines);
 	return error;
 }

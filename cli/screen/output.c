@@ -8,10 +8,14 @@
 #include <unistd.h>
 
 #include "cli/verb.h"
+#include "common/clock.h"
 #include "common/parse.h"
+#include "common/progress.h"
 #include "common/text.h"
 
 #define OUTPUT_BUFFER_BYTES 65536
+
+#define ADVANCE_AFTER_NS 1000000000 /* a shorter answer needs no progress */
 
 #define WIDTH_LEAST 40 /* narrower terminals wrap lines themselves */
 
@@ -237,6 +241,22 @@ void output_flow_end(struct output_flow *flow, size_t indent)
 	}
 	free(flow->text);
 	flow->text = NULL;
+}
+
+void say_cut(size_t shown, size_t count, const char *what)
+{
+	if (shown < count)
+		say("%zu of %zu %s; --limit 0 shows all", shown, count, what);
+}
+
+void output_advance(size_t done, size_t count)
+{
+	static uint64_t first_boot_ns;
+	uint64_t now_boot_ns = clock_boot_ns();
+
+	first_boot_ns = first_boot_ns ? first_boot_ns : now_boot_ns;
+	if (now_boot_ns - first_boot_ns >= ADVANCE_AFTER_NS && !isatty(STDOUT_FILENO))
+		progress_show("tracer: %zu of %zu tasks", done, count);
 }
 
 int say(const char *format, ...)

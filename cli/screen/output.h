@@ -61,5 +61,12 @@ struct output_flow {
 void output_flow_begin(struct output_flow *flow, const struct output *output);
 void output_flow_end(struct output_flow *flow, size_t indent);
 
+/* Ends a list that --limit cut: says so on standard error, so that programs can parse the list. `what` is a plural.
+ * Prints nothing if the list is complete. */
+void say_cut(size_t shown, size_t count, const char *what);
+
+/* Shows on the terminal how far a long answer is that goes elsewhere. */
+void output_advance(size_t done, size_t count);
+
 /* Prints a sanitized line to standard error. Returns VERB_FAILED. */
 int say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -931,6 +931,28 @@ class Filters(Case):
         self.fails(2, "cost", "--format", "focus", "--user", "1")
 
 
+class Cut(Case):
+    """Lists that --limit cuts say so, on standard error."""
+
+    def test_a_list_that_was_cut_says_so(self):
+        runs = len(json.loads(self.run_tracer("runs", "--all", "--json").stdout)["runs"])
+        self.assertGreater(runs, 2)
+        for arguments, said in ((["runs", "--all", "--limit", "2"], f"2 of {runs} runs"), (["top", "--all", "--limit", "1"], "1 of 3 tools"),
+                                (["cost", "--limit", "1"], "1 of 4 rows"), (["compare", "gzip", "snakemake", "--limit", "1"], "1 of 5 names of tasks"),
+                                (["sweep", "--since", "2016-01-01", "--set", "task_failures.least=1ms", "--limit", "1"], None)):
+            for form in ("table", "ndjson"):
+                result = self.run_tracer(*arguments, "--format", form)
+                lines = result.stderr.decode().splitlines()
+                if said and (form == "table" or arguments[0] in ("runs", "top")):
+                    self.assertEqual(lines[:1], [f"{said}; --limit 0 shows all"], arguments)
+                self.assertEqual([line for line in lines if "not shown" not in line][1:], [], arguments)
+            whole = self.run_tracer(*arguments[:-2], "--limit", "0").stderr
+            self.assertNotIn(b"--limit 0", whole)
+            self.assertNotIn(b"--limit 0", self.run_tracer(*arguments[:-1], "1000").stderr)
+        self.assertEqual(self.run_tracer("query", "runs", "--limit", "2").stderr, b"2 rows, as many as --limit allows: a larger one shows more\n")
+        self.assertEqual(self.run_tracer("query", "runs").stderr, b"")
+
+
 class Formats(Case):
     """The same rows as JSON, as lines of JSON and as CSV."""
 

@@ -1,0 +1,17 @@
+-- How many runs a list of runs has without its limit. Parameters as in runs.sql.
+WITH latest AS (
+  SELECT host_id AS latest_host_id, id AS latest_id, run_key AS latest_key FROM standing_runs
+   WHERE started_unix_ns >= :since_unix_ns
+     AND (:until_unix_ns IS NULL OR started_unix_ns < :until_unix_ns)
+     AND (:with_system = 1 OR kind NOT IN ('system', 'session', 'host-service'))
+     AND (:user_id IS NULL OR user_id = :user_id)
+     AND (:name IS NULL OR instr(name, :name) > 0)
+     AND (:host IS NULL OR host = :host
+          OR id IN (SELECT joined_id FROM joined_runs
+                     WHERE host = :host
+                       AND run_key IN (SELECT run_key FROM standing_runs WHERE host = :host)))
+)
+SELECT count(*) AS run_count FROM latest
+ WHERE latest_key IS NULL
+    OR latest_id NOT IN (SELECT id FROM joined_runs
+                          WHERE id <> joined_id AND run_key IN (SELECT latest_key FROM latest WHERE latest_key IS NOT NULL));
