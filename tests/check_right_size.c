@@ -428,7 +428,7 @@ static struct right_sizes sizes;
 
 static int64_t select_tasks(const char *name, int64_t run_id)
 {
-	struct right_sizes_selection selection = {name, run_id, run_id == U ? U : 1};
+	struct right_sizes_selection selection = {name, run_id, run_id == U ? U : 1, NULL};
 	struct store *reader = open_reader();
 	int64_t count = right_sizes_add(&sizes, reader, &selection);
 
@@ -541,7 +541,7 @@ static const struct {
 /* Returns what `tracer tune --right-size` prints; to be freed. */
 static char *shown(int format)
 {
-	struct options options = {.format = format};
+	struct options options = {.format = format, .user_id = ROW_NULL};
 	struct view view = {.options = &options, .store = open_reader()};
 	char *text = NULL;
 	size_t size;

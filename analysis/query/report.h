@@ -164,4 +164,5 @@ enum report_lines {
 	REPORT_LINES_SERIES,
 	REPORT_LINES_SAMPLES,
 };
-int report_write_lines(const struct report *report, FILE *file, enum report_lines lines, bool as_csv);
+/* At most `most` rows; 0: all. */
+int report_write_lines(const struct report *report, FILE *file, enum report_lines lines, size_t most, bool as_csv);

@@ -1,4 +1,5 @@
 /* A run as JSON, row by row. See report.h. */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@ struct writing {
 	const char *between;         /* separator before the next row; "" before the first */
 	const char *array;           /* name of the task's open array */
 	bool with_processes, with_series;
+	size_t line_count, most; /* of rows as lines; most: 0: all */
 };
 
 /* Writes the members of a row, and its wall time. */
@@ -264,6 +266,15 @@ int report_write_json(const struct report *report, FILE *file, bool with_process
 
 /* ---- rows as lines ----------------------------------------------------------- */
 
+/* Returns -ECANCELED after the last line that is wanted. */
+static int line_end(struct writing *writing)
+{
+	json_write_line_end(&writing->json);
+	if (writing->json.error < 0)
+		return writing->json.error;
+	return ++writing->line_count == writing->most ? -ECANCELED : 0;
+}
+
 static int task_line(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
 		     size_t count)
 {
@@ -271,48 +282,41 @@ static int task_line(void *context, size_t index, const struct row_task *task, c
 
 	json_write_line(&writing->json);
 	task_members_write(writing, index, task);
-	json_write_line_end(&writing->json);
-	return writing->json.error;
+	return line_end(writing);
 }
-
-#define LINE_WRITE(json, name, row) \
-	do { \
-		json_write_line(json); \
-		ROW_WRITE(json, name, row); \
-		json_write_line_end(json); \
-	} while (0)
 
 static int tool_line(void *context, const struct row_tool *tool, size_t index)
 {
-	struct json_writer *json = &((struct writing *)context)->json;
+	struct writing *writing = context;
 
-	LINE_WRITE(json, tool, tool);
-	return json->error;
+	json_write_line(&writing->json);
+	ROW_WRITE(&writing->json, tool, tool);
+	return line_end(writing);
 }
 
 static int process_line(void *context, const struct row_process *process, bool is_last)
 {
-	struct json_writer *json = &((struct writing *)context)->json;
+	struct writing *writing = context;
 
-	LINE_WRITE(json, process, process);
-	return json->error;
+	json_write_line(&writing->json);
+	ROW_WRITE(&writing->json, process, process);
+	return line_end(writing);
 }
 
 static int series_line(void *context, const struct row_sample *sample)
 {
-	struct json_writer *json = &((struct writing *)context)->json;
+	struct writing *writing = context;
 
-	json_write_line(json);
-	json_write_row(json, &row_type_sample, sample);
-	json_write_line_end(json);
-	return json->error;
+	json_write_line(&writing->json);
+	json_write_row(&writing->json, &row_type_sample, sample);
+	return line_end(writing);
 }
 
-static void group_line(struct writing *writing, const struct report_group *group)
+static int group_line(struct writing *writing, const struct report_group *group)
 {
 	json_write_line(&writing->json);
 	group_members_write(&writing->json, group);
-	json_write_line_end(&writing->json);
+	return line_end(writing);
 }
 
 static int group_lines_write(struct writing *writing)
@@ -321,7 +325,7 @@ static int group_lines_write(struct writing *writing)
 	int error = report_group_samples(writing->report, &groups);
 
 	for (const struct report_group *group = groups; group && error == 0; group = group->hh.next)
-		group_line(writing, group);
+		error = group_line(writing, group);
 	report_groups_free(groups);
 	return error;
 }
@@ -337,9 +341,10 @@ static void names_write(struct writing *writing, enum report_lines lines)
 	case REPORT_LINES_SAMPLES: group_line(writing, &(const struct report_group){0}); break;
 	}
 	writing->json.form = ROW_AS_CSV;
+	writing->line_count = 0;
 }
 
-int report_write_lines(const struct report *report, FILE *file, enum report_lines lines, bool as_csv)
+int report_write_lines(const struct report *report, FILE *file, enum report_lines lines, size_t most, bool as_csv)
 {
 	const struct report_writer writer = {
 		.task = lines == REPORT_LINES_TASKS ? task_line : NULL,
@@ -347,12 +352,14 @@ int report_write_lines(const struct report *report, FILE *file, enum report_line
 		.process = lines == REPORT_LINES_PROCESSES ? process_line : NULL,
 		.sample = lines == REPORT_LINES_SERIES ? series_line : NULL,
 	};
-	struct writing writing = {.report = report, .json.file = file};
+	struct writing writing = {.report = report, .json.file = file, .most = most};
 	int error;
 
 	if (as_csv)
 		names_write(&writing, lines);
 	error = lines == REPORT_LINES_SAMPLES ? group_lines_write(&writing)
 					      : report_walk(report, NULL, 0, &writer, &writing);
-	return json_write_end(&writing.json) < 0 ? writing.json.error : error;
+	if (json_write_end(&writing.json) < 0)
+		return writing.json.error;
+	return error == -ECANCELED ? 0 : error;
 }

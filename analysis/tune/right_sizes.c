@@ -210,16 +210,21 @@ static int cpu_load(struct reader *reader, struct store *store, const struct sto
 
 int64_t right_sizes_add(struct right_sizes *sizes, struct store *store, const struct right_sizes_selection *selection)
 {
-	const struct store_parameter parameters[] = {
+	struct store_parameter parameters[] = {
 		{"name", selection->name ? STORE_TEXT : STORE_NULL, 0, selection->name, 0},
 		{"run_id", selection->run_id != ROW_NULL ? STORE_INTEGER : STORE_NULL, selection->run_id, NULL, 0},
 		{"host_id", selection->host_id != ROW_NULL ? STORE_INTEGER : STORE_NULL, selection->host_id, NULL, 0},
+		{"host", STORE_NULL},
+		{"user_id", STORE_NULL},
 		{0},
 	};
 	struct reader reader = {0};
 	size_t before = sizes->task_count;
-	int error = tasks_load(sizes, store, parameters);
+	int error;
 
+	if (selection->filter)
+		memcpy(&parameters[3], selection->filter, 2 * sizeof(*parameters));
+	error = tasks_load(sizes, store, parameters);
 	if (error < 0 || sizes->task_count == before)
 		return error;
 	reader.tasks = sizes->tasks + before;

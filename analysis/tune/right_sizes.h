@@ -11,6 +11,7 @@
 struct right_sizes_selection {
 	const char *name;
 	int64_t run_id, host_id;
+	const struct store_parameter *filter; /* only those of :host and :user_id; NULL: all */
 };
 
 struct right_sizes_name {

@@ -152,7 +152,8 @@ static int text_print(const struct printer *printer)
 /* A name first: it selects all runs or tasks of that name; else what source_find_run() finds. */
 static int operand_add(struct view *view, struct right_sizes *sizes, const char *operand)
 {
-	struct right_sizes_selection selection = {operand, ROW_NULL, ROW_NULL};
+	const struct store_parameter filter[] = {SOURCE_FILTER(view->options)};
+	struct right_sizes_selection selection = {operand, ROW_NULL, ROW_NULL, filter};
 	struct rows runs = {0};
 	int64_t count = right_sizes_add(sizes, view->store, &selection);
 	int error;
@@ -163,7 +164,7 @@ static int operand_add(struct view *view, struct right_sizes *sizes, const char 
 	if (error == 0) {
 		const struct row_run *run = ROWS_ITEM(&runs, run, 0);
 
-		selection = (struct right_sizes_selection){NULL, run->id, run->host_id};
+		selection = (struct right_sizes_selection){NULL, run->id, run->host_id, NULL};
 		count = right_sizes_add(sizes, view->store, &selection);
 		error = count < 0 ? (int)count : 0;
 	}
@@ -173,7 +174,8 @@ static int operand_add(struct view *view, struct right_sizes *sizes, const char 
 
 static int operands_add(struct view *view, struct right_sizes *sizes, const char *const *operands, size_t count)
 {
-	const struct right_sizes_selection all = {NULL, ROW_NULL, ROW_NULL};
+	const struct store_parameter filter[] = {SOURCE_FILTER(view->options)};
+	const struct right_sizes_selection all = {NULL, ROW_NULL, ROW_NULL, filter};
 	int64_t added = 0;
 	int error = 0;
 

@@ -138,14 +138,17 @@ static int print(const struct trend_view *shown)
 
 int trend_show(struct view *view, const char *name)
 {
+	const struct store_parameter filter[] = {SOURCE_FILTER(view->options)};
 	struct trend_view shown = {.view = view};
 	struct rows run = {0};
 	int error = source_find_run(view->store, view->options, name, &run);
 
 	if (error == 0) {
 		shown.name = ROWS_ITEM(&run, run, 0)->name;
-		error = history_load(view->store, &(struct history_request){.name = shown.name, .last = TREND_RUNS_MAX},
-				     &shown.history);
+		error = history_load(
+			view->store,
+			&(struct history_request){.name = shown.name, .last = TREND_RUNS_MAX, .filter = filter},
+			&shown.history);
 	}
 	if (error == 0)
 		error = trend_init(&shown.trend, shown.history.steps, shown.history.step_count,

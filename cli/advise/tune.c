@@ -42,7 +42,8 @@ static const struct option_spec option_specs[] = {
 	 .bytes = &input_bytes, .least = 1},
 	{"trend", 0, "NAME", "run", "show where the runs of that name became slower or faster", .text = &trend},
 	{"set", 0, "FINDING.PARAMETER=VALUE", NULL, "set a threshold, such as serial_task.least=1m", .take = set_take},
-	OPTION_SPECS_OF_RUN,
+	OPTION_SPEC_HOST("RUN is one on this host of a lake; with --right-size, --trend: all are"),
+	OPTION_SPEC_USER("RUN is one of USER; with --right-size, --trend: all are"),
 	OPTION_SPEC_NAMES(&names_path),
 	OPTION_SPEC_PRICES(&prices_path),
 	OPTION_SPEC_RAW,
@@ -400,8 +401,8 @@ static int tune_main(const struct options *options)
 		return options_misuse(options, "--input-size needs --right-size");
 	if ((by >= 0 || sample_sheet || sample_pattern) && (list || right_size || trend))
 		return options_misuse(options, "--by and samples are for one run");
-	if ((options->host || options->user_id != ROW_NULL) && (list || right_size || trend))
-		return options_misuse(options, "--host and --user are for one run");
+	if ((options->host || options->user_id != ROW_NULL) && list)
+		return options_misuse(options, "--list takes no --%s", options->host ? "host" : "user");
 	if (names_path && (list || trend))
 		return options_misuse(options, "--names is for one run, or --right-size");
 	if (right_size)

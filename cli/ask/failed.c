@@ -15,11 +15,13 @@
 #define COMMAND_SIZE 400 /* bytes of a command line on a terminal */
 
 static bool all;
+static int64_t limit;
 static const char *names_path;
 static struct engine_names *names;
 
 static const struct option_spec option_specs[] = {
 	{"all", 'a', NULL, NULL, "include harmless failures and every attempt", .flag = &all},
+	{"limit", 'n', "N", NULL, "show at most N failures (0: all)", .number = &limit, .most = INT32_MAX},
 	OPTION_SPECS_OF_RUN,
 	OPTION_SPEC_NAMES(&names_path),
 	OPTION_SPECS_OF_VIEW,
@@ -30,6 +32,7 @@ struct failures {
 	struct output output;
 	bool raw;
 	enum report_verdict verdict; /* of the incidents that are being printed */
+	size_t count, shown;         /* of failures; without those that only --all shows */
 	struct failure failure;      /* the one that is being printed */
 };
 
@@ -128,8 +131,6 @@ static void print_retried(const struct failures *failures, const struct row_inci
 
 static void print_harmless(const struct failures *failures, const struct row_incident *incident)
 {
-	if (!all)
-		return;
 	fputc('\n', failures->output.file);
 	output_print(&failures->output, STYLE_DIM, "harmless  ");
 	print_task(failures, incident);
@@ -167,6 +168,12 @@ static int print_incident(void *context, const void *row)
 
 	if (report_verdict_of(&failures->report, row) != failures->verdict)
 		return 0;
+	if (failures->verdict == REPORT_HARMLESS && !all)
+		return 0;
+	failures->count++;
+	if (limit && failures->count > (size_t)limit)
+		return 0;
+	failures->shown++;
 	error = failure_load(&failures->report, row, &failures->failure);
 	if (error == 0)
 		print[failures->verdict](failures, row);
@@ -184,6 +191,8 @@ static int print_all(struct failures *failures)
 		if (failures->report.verdict_counts[verdict] > 0)
 			error = report_each(&failures->report, REPORT_INCIDENTS, print_incident, failures);
 	}
+	if (error == 0)
+		say_cut(failures->shown, failures->count, "failures");
 	return error;
 }
 
@@ -198,6 +207,10 @@ static int print_document(struct failures *failures, enum format format)
 	json_set_integer(run, "wall_ns", row_subtract(row->end_boot_ns, row->begin_boot_ns));
 	json_object_set_new(whole, "run", run);
 	json_object_set_new(whole, "failures", list);
+	if (limit)
+		say_cut((size_t)limit, json_array_size(list), "failures");
+	while (limit && json_array_size(list) > (size_t)limit)
+		json_array_remove(list, json_array_size(list) - 1);
 	if (error == 0)
 		return document_print(whole, "failures", failure_columns(failures->report.engine_names), format);
 	json_decref(whole);

@@ -8,6 +8,7 @@
 
 static struct report_style style;
 static int by = -1; /* enum report_view from REPORT_TABLE on */
+static int64_t limit;
 static const char *names_path;
 static struct engine_names *names;
 
@@ -16,6 +17,8 @@ static const struct option_spec option_specs[] = {
 	{"processes", 'p', NULL, NULL, "also show processes, below their tools", .flag = &style.with_processes},
 	{"series", 0, NULL, NULL, "what processes used over time; not as a table", .flag = &style.with_series},
 	{"all", 'a', NULL, NULL, "show every task, shell and helper on its own line", .flag = &style.all},
+	{"limit", 'n', "N", NULL, "show at most N tasks or lines of --by (0: all; on a terminal 40 tasks)",
+	 .number = &limit, .most = INT32_MAX},
 	OPTION_SPECS_OF_RUN,
 	{"names", 0, "FILE", "file", "use the engine's task names from its trace.txt, log or benchmark; none: forget",
 	 .text = &names_path},
@@ -53,6 +56,7 @@ static int show(struct view *view)
 static int show_main(const struct options *options)
 {
 	style.raw = options->raw;
+	style.most = (size_t)limit;
 	style.format = (enum format)options->format;
 	if (by >= 0)
 		style.view = REPORT_TABLE + by;

@@ -90,7 +90,7 @@ static bool group_is_folded(const struct report *report, const struct report_sty
 	       figures_are_small(&group->figures, &whole);
 }
 
-int groups_fill(const struct report *report, const struct report_style *style, struct table *table)
+int groups_fill(const struct report *report, const struct report_style *style, struct table *table, size_t *ret_count)
 {
 	static int (*const makers[])(const struct report *report, struct report_group **ret_groups) = {
 		[REPORT_TABLE] = report_group_tasks,
@@ -99,13 +99,15 @@ int groups_fill(const struct report *report, const struct report_style *style, s
 	};
 	struct report_group *groups, rest = {.figures = FIGURES_NONE};
 	int error = makers[style->view](report, &groups);
-	size_t folded = 0;
+	size_t folded = 0, count = 0;
 	char name[64];
 
 	for (const struct report_group *group = groups; group && error == 0; group = group->hh.next) {
 		bool is_name = style->view != REPORT_SAMPLES || run_samples_is_name(group->name);
 
 		if (!group_is_folded(report, style, group)) {
+			if (++count > style->most && style->most > 0)
+				continue;
 			table_add_name(table, is_name ? STYLE_TITLE : STYLE_DIM, "", group->name);
 			group_add(report, style, group, table);
 			continue;
@@ -116,6 +118,7 @@ int groups_fill(const struct report *report, const struct report_style *style, s
 			rest.task_count = group->task_count;
 		folded++;
 	}
+	*ret_count = count;
 	if (folded > 0) {
 		snprintf(name, sizeof(name), folded == 1 ? "1 shell or wrapper" : "%zu shells and wrappers", folded);
 		table_add_name(table, STYLE_DIM, "", name);

@@ -400,23 +400,27 @@ static enum report_lines lines_of(const struct report_style *style)
 
 static int print_text(const struct report *report, const struct output *output, const struct report_style *style)
 {
+	static const char *const whats[] = {
+		[REPORT_TABLE] = "names of tasks", [REPORT_TOOLS] = "tools", [REPORT_SAMPLES] = "samples"};
 	struct table_column columns[TREE_COLUMN_COUNT];
 	bool is_tree = style->view == REPORT_TREE;
 	struct tree_hidden hidden = {0};
 	struct table *table;
-	size_t dropped = 0;
+	size_t dropped = 0, count = 0;
 	int error = print_header(report, output, style);
 
 	if (error < 0)
 		return error;
 	tree_columns(output, style, columns);
 	table = is_tree ? table_new(columns, TREE_COLUMN_COUNT) : table_new(groups_columns(style), GROUPS_COLUMN_COUNT);
-	error = is_tree ? tree_fill(report, output, style, table, &hidden) : groups_fill(report, style, table);
+	error = is_tree ? tree_fill(report, output, style, table, &hidden) : groups_fill(report, style, table, &count);
 	if (error == 0)
 		error = table_print(table, output, &dropped);
 	table_free(table);
 	if (error == 0)
 		print_left_out(&hidden, dropped, output);
+	if (error == 0 && style->most > 0)
+		say_cut(style->most, count, whats[style->view]);
 	if (error == 0 && report->samples)
 		samples_print_misfit(report->samples->samples.misfit, output);
 	return error;
@@ -428,5 +432,5 @@ int report_print(const struct report *report, const struct output *output, const
 		return print_text(report, output, style);
 	if (style->format == FORMAT_JSON)
 		return report_write_json(report, output->file, style->with_processes, style->with_series);
-	return report_write_lines(report, output->file, lines_of(style), style->format == FORMAT_CSV);
+	return report_write_lines(report, output->file, lines_of(style), style->most, style->format == FORMAT_CSV);
 }

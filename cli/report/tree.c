@@ -390,6 +390,13 @@ static int compare_interest(const void *left, const void *right, void *context)
 	return a < b ? -1 : a > b;
 }
 
+static size_t most_of(const struct output *output, const struct report_style *style)
+{
+	if (style->most > 0)
+		return style->most;
+	return output->width && !style->all ? TASKS_MAX : SIZE_MAX;
+}
+
 /* Chooses all tasks, by start; if there are more than `most`, the most interesting ones, each with its
  * ancestors. Counts the others. */
 static void tasks_choose(struct tree *tree, size_t most, struct tree_hidden *ret_hidden)
@@ -478,7 +485,7 @@ int tree_fill(const struct report *report, const struct output *output, const st
 
 	if (tree.nodes && tree.order) {
 		parents_find(&tree);
-		tasks_choose(&tree, output->width && !style->all ? TASKS_MAX : SIZE_MAX, ret_hidden);
+		tasks_choose(&tree, most_of(output, style), ret_hidden);
 		order_make(&tree);
 		run_add(&tree);
 		error = report_walk(report, tree.order, tree.shown_count, &writer, &tree);

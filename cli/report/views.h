@@ -17,6 +17,7 @@ struct report_style {
 	bool with_series;    /* JSON and rows: what each task's processes used over time */
 	bool all;            /* every task and every helper, even on a terminal */
 	bool raw;
+	size_t most;        /* tasks or groups; 0: all or, of tasks on a terminal, 40 */
 	enum format format; /* rows and JSON: of tasks, or of what `view` or the flags name */
 };
 
@@ -51,7 +52,8 @@ const struct table_column *groups_columns(const struct report_style *style);
 void tree_columns(const struct output *output, const struct report_style *style,
 		  struct table_column ret_columns[TREE_COLUMN_COUNT]);
 
-/* Add the rows of a report's views to tables of these columns. Return 0 or -errno. */
+/* Add the rows of a report's views to tables of these columns. Return 0 or -errno, and how many rows there would be
+ * without a limit. */
 int tree_fill(const struct report *report, const struct output *output, const struct report_style *style,
 	      struct table *table, struct tree_hidden *ret_hidden);
-int groups_fill(const struct report *report, const struct report_style *style, struct table *table);
+int groups_fill(const struct report *report, const struct report_style *style, struct table *table, size_t *ret_count);

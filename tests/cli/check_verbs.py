@@ -906,7 +906,11 @@ class Filters(Case):
         self.assertIn(wanted.encode(), ask("export", "--user", "4711", "--format", "csv").stdout)
         self.assertIn(b"# gzip", ask("report", "--user", "4711", "--format", "md").stdout)
         self.assertIn(b"of this host or user", ask("compare", "make", "gzip", "--user", "4711").stderr)
-        for refused in (["tune", "--list", "--user", "1"], ["tune", "--right-size", "--host", "x"], ["show", "--user", "no-such-user"]):
+        sizes = json.loads(ask("tune", "--right-size", "--user", "4711", "--json").stdout)["names"]
+        self.assertEqual([size["name"] for size in sizes], ["gzip"])
+        self.assertEqual(json.loads(ask("tune", "--right-size", "--host", "elsewhere", "--json").stdout)["names"], [])
+        self.assertEqual(len(json.loads(ask("tune", "--trend", "gzip", "--user", "4711", "--json").stdout)["runs"]), 1)
+        for refused in (["tune", "--list", "--user", "1"], ["show", "--user", "no-such-user"]):
             self.assertEqual(ask(*refused).returncode, 2, refused)
 
     def test_rows_are_filtered(self):
@@ -949,6 +953,15 @@ class Cut(Case):
             whole = self.run_tracer(*arguments[:-2], "--limit", "0").stderr
             self.assertNotIn(b"--limit 0", whole)
             self.assertNotIn(b"--limit 0", self.run_tracer(*arguments[:-1], "1000").stderr)
+        for key, said in (("task", rb"1 of \d names of tasks; --limit 0 shows all\n"), ("tool", rb"1 of \d+ tools; --limit 0 shows all\n")):
+            shown = self.run_tracer("show", "snakemake: Snakefile", "--by", key, "--limit", "1")
+            self.assertEqual(len(shown.stdout.split(b"\n\n")[-1].splitlines()), 2)
+            self.assertRegex(shown.stderr, said)
+        for form in ("csv", "ndjson"):
+            for options in ([], ["--by", "tool"], ["--processes"], ["--series"]):
+                lines = [self.run_tracer("show", "make", "--format", form, *options, *limit).stdout.splitlines()
+                         for limit in (["--limit", "2"], ["--limit", "0"])]
+                self.assertEqual(lines[0], lines[1][:2 + (form == "csv")], options)
         self.assertEqual(self.run_tracer("query", "runs", "--limit", "2").stderr, b"2 rows, as many as --limit allows: a larger one shows more\n")
         self.assertEqual(self.run_tracer("query", "runs").stderr, b"")
 

@@ -101,7 +101,8 @@ static int show(const char *path, const char *format)
 {
 	struct options options = {.format = strcmp(format, "nextflow") == 0    ? RIGHT_SIZE_NEXTFLOW
 					    : strcmp(format, "snakemake") == 0 ? RIGHT_SIZE_SNAKEMAKE
-									       : FORMAT_JSON};
+									       : FORMAT_JSON,
+				  .user_id = ROW_NULL};
 	struct view view = {.options = &options};
 	struct store_error reason;
 	int error;

@@ -1,9 +1,11 @@
 -- CPU time that the processes of tasks had used at each of their samples and at their end, by task, process and time.
--- :name only tasks of this name, or of runs of this name; :run_id, :host_id only tasks of this run; NULL: all.
+-- :name only tasks of this name, or of runs of this name; :run_id, :host_id only tasks of this run;
+-- :host, :user_id only tasks on this host, of runs of this user; NULL: all.
 WITH run AS (
   SELECT host_id AS run_host_id, id AS wanted_run_id, name AS run_name FROM standing_runs
    WHERE kind NOT IN ('system', 'session')
      AND (:run_id IS NULL OR id = :run_id) AND (:host_id IS NULL OR host_id = :host_id)
+     AND (:host IS NULL OR host = :host) AND (:user_id IS NULL OR user_id = :user_id)
 ), task AS (
   SELECT t.host_id AS task_host_id, t.id AS wanted_task_id
     FROM standing_tasks t JOIN run ON run.run_host_id = t.host_id AND run.wanted_run_id = t.run_id

@@ -1,5 +1,6 @@
 -- Tasks, by name, with what they needed and had requested; of those that still run, so far: until their host was last seen.
--- :name only tasks of this name, or of runs of this name; :run_id, :host_id only tasks of this run; NULL: all.
+-- :name only tasks of this name, or of runs of this name; :run_id, :host_id only tasks of this run;
+-- :host, :user_id only tasks on this host, of runs of this user; NULL: all.
 -- Left out: the system's own work and sessions; the driver's own task, unless the run has no other.
 -- A memory limit is the task's own if its run has another limit or container, or no other task.
 WITH oom AS (
@@ -11,6 +12,7 @@ WITH oom AS (
     FROM standing_runs
    WHERE kind NOT IN ('system', 'session')
      AND (:run_id IS NULL OR id = :run_id) AND (:host_id IS NULL OR host_id = :host_id)
+     AND (:host IS NULL OR host = :host) AND (:user_id IS NULL OR user_id = :user_id)
 ), task AS (
   SELECT host_id AS task_host_id, id AS task_id, run_id AS task_run_id, name AS task_name, kind AS task_kind,
          status AS task_status, container_id AS task_container_id, started_unix_ns, begin_boot_ns, end_boot_ns, cpu_ns,
