@@ -1,10 +1,12 @@
 /* Reading rows: columns that a store always has are present in any answer, and a run shared by several
- * hosts is the sum of its parts. */
+ * hosts is the sum of its parts. Writing them as CSV. */
+#include <math.h>
 #include <unistd.h>
 
 #include <sqlite3.h>
 
 #include "analysis/query/ask.h"
+#include "analysis/query/csv.h"
 #include "analysis/query/joined.h"
 #include "common/store/driver.h"
 #include "correlator/store/writer.h"
@@ -258,6 +260,81 @@ TEST(test_parts_are_found)
 	ck_assert(joined_is_new_host(items, 0));
 	ck_assert(!joined_is_new_host(items, 1));
 	ck_assert(joined_is_new_host(items, 2));
+}
+
+/* ---- CSV ------------------------------------------------------------------------- */
+
+/* Returns what is written of one value, or of a text; to be freed. */
+static char *csv_of(const char *name, const struct store_value *value)
+{
+	char *text = NULL;
+	size_t size;
+	struct json_writer writer = {.file = open_memstream(&text, &size), .form = ROW_AS_CSV};
+
+	json_write_line(&writer);
+	json_write_member(&writer, name, value);
+	ck_assert_int_eq(json_write_end(&writer), 0);
+	fclose(writer.file);
+	return text;
+}
+
+static const struct {
+	const char *text, *csv;
+} texts[] = {
+	/* clang-format off */
+	{"bwa mem", "bwa mem"}, {"", "\"\""}, {"a,b", "\"a,b\""}, {"a \"b\"", "\"a \"\"b\"\"\""}, {" a", "\" a\""}, {"a ", "\"a \""},
+	{"a\nb\r", "a\\nb\\r"}, {"\033[2J", "\\e[2J"}, {"\xff", "\\xff"}, {"na\u00efve", "na\u00efve"},
+	{"=1+1", "'=1+1"}, {"+1", "'+1"}, {"-bash", "'-bash"}, {"@a,b", "\"'@a,b\""}, {"a=b", "a=b"}, {"\t=1", "\\t=1"},
+	/* clang-format on */
+};
+
+TEST_EACH(test_a_text_is_one_safe_field, texts)
+{
+	char *csv = csv_of("name", &(struct store_value){.type = STORE_VALUE_TEXT, .data = texts[_i].text});
+
+	ck_assert_str_eq(csv, texts[_i].csv);
+	free(csv);
+}
+
+static const struct {
+	const char *name;
+	struct store_value value;
+	const char *csv;
+} values[] = {
+	{"cpu_ns", {.type = STORE_VALUE_INTEGER, .integer = -5}, "-5"},
+	{"run_id", {.type = STORE_VALUE_INTEGER, .integer = 255}, "00000000000000ff"},
+	{"cpu_ns", {.type = STORE_VALUE_INTEGER, .integer = ROW_NULL}, ""},
+	{"share", {.type = STORE_VALUE_REAL, .real = 0.25}, "0.25"},
+	{"share", {.type = STORE_VALUE_REAL, .real = INFINITY}, ""},
+	{"name", {.type = STORE_VALUE_NULL}, ""},
+	{"arguments", {.type = STORE_VALUE_BLOB, .data = "a\0=\"", .size = 5}, "\"[\"\"a\"\",\"\"=\\\"\"\"\"]\""},
+};
+
+TEST_EACH(test_a_value_is_a_field, values)
+{
+	char *csv = csv_of(values[_i].name, &values[_i].value);
+
+	ck_assert_str_eq(csv, values[_i].csv);
+	free(csv);
+}
+
+TEST(test_columns_of_a_tree)
+{
+	json_t *columns = json_pack("{s:n, s:{s:n}, s:n}", "a", "b", "c", "d");
+	json_t *row = json_pack("{s:[i, s], s:{s:b}, s:s}", "d", 1, "x", "b", "c", 1, "other", "left out");
+	char *text = NULL;
+	size_t size;
+	struct json_writer writer = {.file = open_memstream(&text, &size), .form = ROW_AS_CSV_NAMES};
+
+	csv_write_row(&writer, columns, columns);
+	writer.form = ROW_AS_CSV;
+	csv_write_row(&writer, columns, row);
+	ck_assert_int_eq(json_write_end(&writer), 0);
+	fclose(writer.file);
+	ck_assert_str_eq(text, "a,b.c,d\n,true,\"[1,\"\"x\"\"]\"\n");
+	free(text);
+	json_decref(columns);
+	json_decref(row);
 }
 
 int main(void)
