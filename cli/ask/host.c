@@ -1,5 +1,5 @@
 /* tracer host: what this host is, and its recent load. */
-#include <string.h>
+#include <stddef.h>
 
 #include "analysis/query/ask.h"
 #include "analysis/query/host_load.h"
@@ -8,9 +8,8 @@
 #include "common/clock.h"
 
 #define LABEL_COLUMNS 11 /* columns before the text of a line */
-#define SAMPLES_MAX 100000
 #define WINDOW_NS (3600 * INT64_C(1000000000))
-#define AHEAD_MAX 8 /* hosts asked for at once */
+#define TEXT_WINDOW_NS (600 * INT64_C(1000000000)) /* of the hosts of a lake */
 
 static int64_t limit;
 
@@ -183,68 +182,84 @@ static json_t *columns(void)
 	return json_pack("{s:o}", "host", row_to_json(&row_type_cloud_host, &(const struct row_cloud_host){0}));
 }
 
-/* Adds the host to `json`, or prints it if that is NULL. `filter` is that of host_samples.sql. */
-static int show_host(struct view *view, const struct row_cloud_host *host, struct store_parameter *filter,
-		     bool is_first, json_t *json)
+/* Adds the host to `json`, or prints it if that is NULL. */
+static void show_host(struct view *view, const struct row_cloud_host *host, const struct rows *samples, bool is_first,
+		      json_t *json)
 {
-	struct rows samples = {0};
 	struct output_flow flow;
 	struct host_load load;
-	int error = rows_load(&samples, &row_type_host_sample, view->store, "host_samples", filter);
 
-	if (error == 0 && json) {
-		json_array_append_new(json, host_to_json(host, &samples));
-	} else if (error == 0) {
-		output_flow_begin(&flow, &view->output);
-		if (!is_first)
-			fputc('\n', flow.inner.file);
-		print_what(host, &flow.inner, view->options->raw);
-		if (host_load_find(&samples, &load))
-			print_how(&load, &flow.inner, view->options->raw);
-		output_flow_end(&flow, LABEL_COLUMNS);
+	if (json) {
+		json_array_append_new(json, host_to_json(host, samples));
+		return;
 	}
-	rows_free(&samples);
-	return error;
+	output_flow_begin(&flow, &view->output);
+	if (!is_first)
+		fputc('\n', flow.inner.file);
+	print_what(host, &flow.inner, view->options->raw);
+	if (host_load_find(samples, &load))
+		print_how(&load, &flow.inner, view->options->raw);
+	output_flow_end(&flow, LABEL_COLUMNS);
 }
 
-/* A store has one host, a lake has many: it answers for the next ones meanwhile. */
-static int host_show(struct view *view)
+/* Loads the samples of all hosts at once: a lake has many. Text needs only the latest ones. */
+static int samples_load(struct view *view, struct rows *ret_samples)
 {
 	const struct options *options = view->options;
 	bool has_since = options->since_unix_ns != OPTIONS_NO_TIME,
 	     has_until = options->until_unix_ns != OPTIONS_NO_TIME;
+	bool are_many = store_is_remote(view->store) && options->format == FORMAT_TABLE;
 	int64_t until_unix_ns = has_until ? options->until_unix_ns : (int64_t)clock_unix_ns();
+	int64_t since_unix_ns = until_unix_ns - (are_many ? TEXT_WINDOW_NS : WINDOW_NS);
 	struct store_parameter filter[] = {
-		{"host_id", STORE_INTEGER, 0, NULL},
-		{"since_unix_ns", STORE_INTEGER, has_since ? options->since_unix_ns : until_unix_ns - WINDOW_NS, NULL},
+		{"since_unix_ns", STORE_INTEGER, has_since ? options->since_unix_ns : since_unix_ns, NULL},
 		{"until_unix_ns", has_until ? STORE_INTEGER : STORE_NULL, until_unix_ns, NULL},
-		{"limit", STORE_INTEGER, SAMPLES_MAX, NULL},
+		{"host", options->host ? STORE_TEXT : STORE_NULL, 0, options->host},
 		{0},
 	};
+
+	return rows_load(ret_samples, &row_type_host_sample, view->store, "hosts_samples", filter);
+}
+
+static void show_hosts(struct view *view, const struct rows *hosts, const struct rows *samples, json_t *json)
+{
+	for (size_t i = 0; i < hosts->count; i++) {
+		const struct row_cloud_host *host = ROWS_ITEM(hosts, cloud_host, i);
+		struct rows own = {.type = samples->type};
+		size_t first = rows_find(samples, offsetof(struct row_host_sample, host_id), host->host.id, &own.count);
+
+		own.items = ROWS_ITEM(samples, host_sample, first);
+		show_host(view, host, &own, i == 0, json);
+	}
+}
+
+static int host_show(struct view *view)
+{
+	const char *name = view->options->host;
 	json_t *object = json_pack("{s:[]}", "hosts");
 	json_t *json = view->options->format ? json_object_get(object, "hosts") : NULL;
-	struct rows hosts = {0};
+	struct rows hosts = {0}, samples = {.type = &row_type_host_sample};
 	int error = rows_load(&hosts, &row_type_cloud_host, view->store, "hosts", NULL);
-	size_t shown;
+	size_t count;
 
-	rows_keep_host(&hosts, options->host);
-	shown = limit && (size_t)limit < hosts.count ? (size_t)limit : hosts.count;
-	for (size_t i = 0, ahead = 0; i < shown && error == 0; i++) {
-		for (; ahead < shown && ahead < i + AHEAD_MAX; ahead++) {
-			filter[0].integer = ROWS_ITEM(&hosts, cloud_host, ahead)->host.id;
-			query_ask_ahead(view->store, "host_samples", filter);
-		}
-		filter[0].integer = ROWS_ITEM(&hosts, cloud_host, i)->host.id;
-		error = show_host(view, ROWS_ITEM(&hosts, cloud_host, i), filter, i == 0, json);
-	}
-	if (error == 0 && hosts.count == 0 && options->host)
+	rows_keep_host(&hosts, name);
+	count = hosts.count;
+	if (limit && (size_t)limit < count)
+		hosts.count = (size_t)limit;
+	if (error == 0 && count == 0 && name)
 		error = say("tracer host: no host has this name: see tracer status");
-	else if (error == 0 && hosts.count == 0)
+	else if (error == 0 && count == 0)
 		say("tracer host: this store has no host yet: see tracer status");
-	say_cut(shown, hosts.count, "hosts");
+	if (error == 0)
+		error = samples_load(view, &samples);
+	if (error == 0) {
+		show_hosts(view, &hosts, &samples, json);
+		say_cut(hosts.count, count, "hosts");
+	}
 	if (error == 0 && json)
 		error = document_print(json_incref(object), "hosts", columns(), view->options->format);
 	json_decref(object);
+	rows_free(&samples);
 	rows_free(&hosts);
 	return error;
 }
