@@ -160,8 +160,6 @@ static int value_set(struct settings *settings, const char *key, const char *val
 int settings_set(struct settings *settings, const char *key, const char *value, const char *source,
 		 struct settings_error *ret_error)
 {
-	if (strcmp(key, "send.set-aside") == 0)
-		key = "send.quarantine"; /* its name in older releases */
 	if (value_set(settings, key, value, ret_error) < 0)
 		return -EINVAL;
 	config_remove(&settings->config, key);
