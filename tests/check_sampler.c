@@ -176,7 +176,7 @@ TEST(figures_that_cannot_be)
 	REFUSE(memory_bytes, UINT64_MAX, "more memory than a device has");
 	REFUSE(energy_uj, UINT64_MAX, "more power than a device draws");
 	refuse((struct wire_message){.type = WIRE_SCAN}, "a message that no sampler sends");
-	refuse((struct wire_message){.type = WIRE_SAMPLER}, "a second first message");
+	refuse((struct wire_message){.type = WIRE_SAMPLER}, "a second sampler message");
 	sampler = (struct sampler){0};
 	ck_assert(!feed(&(struct wire_message){.type = WIRE_DEVICE_USE}));
 	ck_assert_str_eq(refusal, "figures before its name");

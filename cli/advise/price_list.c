@@ -45,9 +45,8 @@ void price_doubts_print(const struct price_doubts *doubts, const struct prices *
 			     "No price in %s is known for %s %s: left out (see tracer prices show)\n",
 			     prices_currency(prices), HOSTS(doubts->none_count));
 	if (doubts->spot_count > 0)
-		output_print(
-			output, STYLE_WARNING,
-			"Spot, or not known to be on demand: %s %s, at the price on demand (see tracer prices show)\n",
-			HOSTS(doubts->spot_count));
+		output_print(output, STYLE_WARNING,
+			     "Priced as on demand, but may be spot: %s %s (see tracer prices show)\n",
+			     HOSTS(doubts->spot_count));
 	output_flow_end(&flow, 0);
 }

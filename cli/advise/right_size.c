@@ -112,9 +112,8 @@ static void notes_print(const struct printer *printer)
 		output_print(&flow.inner, STYLE_DIM,
 			     "+ at least: too short for samples of CPU use, it waited for CPU, or it still runs.\n");
 	if (is_so_far)
-		output_print(
-			&flow.inner, STYLE_DIM,
-			"+ of memory: none has ended; from what running tasks used so far, and may be too little.\n");
+		output_print(&flow.inner, STYLE_DIM,
+			     "+ of memory: no task has ended; what they used so far may be too little.\n");
 	for (size_t i = 0; i < INPUT_BASES; i++)
 		if (has_basis[i] && input_bases[i].note)
 			output_print(&flow.inner, STYLE_DIM, "%s\n", input_bases[i].note);

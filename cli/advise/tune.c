@@ -98,7 +98,7 @@ static void print_unsure(const struct tuning *tune, const struct output *output)
 
 	if (unsure_count > 0)
 		output_print(output, STYLE_DIM,
-			     "  (before %s of %s tasks on the path several had just ended: any may be the one)\n",
+			     "  (uncertain for %s of %s tasks on the path: several others had just ended)\n",
 			     units_count((int64_t)unsure_count, false), units_count((int64_t)count, false));
 }
 

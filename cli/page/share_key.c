@@ -52,7 +52,7 @@ int share_key_load(const char *verb)
 	if (error == 0 && !*store)
 		error = -ENOENT;
 	if (error < 0)
-		return say("tracer %s: no home directory is known, where the key of pseudonyms is kept", verb);
+		return say("tracer %s: no home directory is known in which to keep the key of pseudonyms", verb);
 	snprintf(path, sizeof(path), "%s/share.key", dirname(store));
 	error = key_read(&user, path, key);
 	if (error == -ENOENT)

@@ -31,7 +31,7 @@ static bool is_too_often(struct sampler *sampler, uint64_t now_boot_ns)
 static int greet(struct sampler *sampler, const struct wire_sampler *hello, const char **ret_reason)
 {
 	if (sampler->name[0])
-		return reject(ret_reason, "a second first message");
+		return reject(ret_reason, "a second sampler message");
 	if (hello->version != SAMPLER_VERSION)
 		return reject(ret_reason, "a different protocol version: upgrade sampler and correlator together");
 	if (hello->name.size == 0 || hello->name.size > SAMPLER_NAME_MAX)

@@ -965,7 +965,7 @@ class Prices(Case):
             for verb in ("cost", "sweep"):
                 answer, text = self.ask(verb, *self.list(*rows, columns=columns))
                 self.assertEqual(answer["may_be_spot_count"], count)
-                self.assertEqual("Spot, or not known to be on demand: 1 host, at the price on demand" in text.stdout, count == 1)
+                self.assertEqual("Priced as on demand, but may be spot: 1 host" in text.stdout, count == 1)
 
     def test_the_limit_of_a_slice_is_not_requested(self):
         host = Host(self.store, "planted")

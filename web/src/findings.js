@@ -154,7 +154,7 @@ function wallParts(run) {
   /* A notebook's kernel, or a script that computes by itself, is no engine. */
   const computes = !run.facts.run.engine && driver_cpu_ns > (gap_ns + driver_ns) / 2;
   const unsure = tune.path_unsure_count > 0
-    ? ` Before ${formatCount(tune.path_unsure_count)} of ${plural(tune.path_task_count, "task")} on the path several had just ended: any may be the one.` : "";
+    ? ` Uncertain for ${formatCount(tune.path_unsure_count)} of ${plural(tune.path_task_count, "task")} on the path: several others had just ended.` : "";
   return partsOf("Where the wall time went", formatNanoseconds(wall_ns), wall_ns, [
     { title: "tasks", ns: task_ns, colour: "--c0", note: "on the critical path" },
     { title: "gaps", ns: gap_ns, colour: "--c1", note: computes ? "no task ran: the script itself computed" : "no task ran: the next one on the path had not begun" },
