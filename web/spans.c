@@ -60,12 +60,12 @@ static const struct web_column process_columns[] = {PROCESS(COLUMN_N, COLUMN_D)}
 		name, columns, sizeof(columns) / sizeof(columns[0]), sizeof(struct row) \
 	}
 
-/* A process of the task that is being read, until its samples have been. */
+/* A process of the task that is being read, until its readings have been. */
 struct held {
 	int64_t id;
 	bool is_found; /* what it used before the probe began is not of this time */
-	bool has_samples;
-	struct web_point last; /* its begin, then its latest sample */
+	bool has_readings;
+	struct web_point last; /* its begin, then its latest reading */
 	struct web_point end;
 };
 
@@ -360,19 +360,19 @@ static int compare_held(const void *left, const void *right)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static int sample_add(void *context, const struct row_sample *sample)
+static int reading_add(void *context, const struct row_sample *reading)
 {
 	struct loading *loading = context;
-	struct held key = {.id = sample->process_id}, *held = NULL;
-	struct web_point point = {since_begin_us(loading, row_add(sample->boot_ns, loading->shift_ns)),
-				  us_of(sample->cpu_ns),
-				  us_of(sample->run_delay_ns),
-				  sample->read_bytes,
-				  sample->write_bytes,
-				  sample->sent_bytes,
-				  sample->received_bytes,
-				  row_add(sample->rss_anon_bytes, sample->rss_shmem_bytes),
-				  sample->uninterruptible_count};
+	struct held key = {.id = reading->process_id}, *held = NULL;
+	struct web_point point = {since_begin_us(loading, row_add(reading->boot_ns, loading->shift_ns)),
+				  us_of(reading->cpu_ns),
+				  us_of(reading->run_delay_ns),
+				  reading->read_bytes,
+				  reading->write_bytes,
+				  reading->sent_bytes,
+				  reading->received_bytes,
+				  row_add(reading->rss_anon_bytes, reading->rss_shmem_bytes),
+				  reading->uninterruptible_count};
 	int error;
 
 	if (loading->held_count > 0 && !loading->held_is_sorted)
@@ -382,11 +382,11 @@ static int sample_add(void *context, const struct row_sample *sample)
 		held = bsearch(&key, loading->held, loading->held_count, sizeof(key), compare_held);
 	if (!held)
 		return 0;
-	if (!held->is_found || held->has_samples)
+	if (!held->is_found || held->has_readings)
 		web_series_add(loading->series, &held->last, &point);
 	/* Held since the scan before: how it grew is not known. */
 	error = web_series_hold(loading->series, held->last.us, point.us, point.memory_bytes);
-	held->has_samples = true;
+	held->has_readings = true;
 	held->last = point;
 	return error;
 }
@@ -399,11 +399,11 @@ static int task_end(void *context)
 	for (size_t i = 0; i < loading->held_count && error == 0; i++) {
 		struct held *held = &loading->held[i];
 
-		if (!held->is_found || held->has_samples)
+		if (!held->is_found || held->has_readings)
 			web_series_add(loading->series, &held->last, &held->end);
 		/* A process that no scan has seen counts with its peak. */
 		error = web_series_hold(loading->series, held->last.us, held->end.us,
-					held->has_samples ? held->last.memory_bytes : held->end.memory_bytes);
+					held->has_readings ? held->last.memory_bytes : held->end.memory_bytes);
 	}
 	return error;
 }
@@ -417,7 +417,7 @@ int web_spans_load(const struct web_spans_request *request, struct web_spans *re
 	const struct report_writer writer = {.task = task_add,
 					     .tool = tool_add,
 					     .process = process_add,
-					     .sample = sample_add,
+					     .reading = reading_add,
 					     .task_end = task_end,
 					     .by_tool = true};
 	struct loading loading = {.request = request, .spans = ret_spans};

@@ -652,11 +652,11 @@ static int process_give(void *context, const void *row)
 	return walk->writer->process(walk->context, row, false);
 }
 
-static int sample_give(void *context, const void *row)
+static int reading_give(void *context, const void *row)
 {
 	const struct walk *walk = context;
 
-	return walk->writer->sample(walk->context, row);
+	return walk->writer->reading(walk->context, row);
 }
 
 /* The processes of a task, tool by tool, with one row of lookahead. */
@@ -734,8 +734,8 @@ static int task_walk(struct walk *walk, size_t index)
 		error = tools_walk(walk, task, tools, count);
 	if (error == 0 && writer->process && !writer->by_tool)
 		error = report_each_process(report, task, process_give, walk);
-	if (error == 0 && writer->sample)
-		error = each_of_task(report, task, &row_type_sample, "task_samples", sample_give, walk);
+	if (error == 0 && writer->reading)
+		error = each_of_task(report, task, &row_type_sample, "task_samples", reading_give, walk);
 	if (error == 0 && writer->task_end)
 		error = writer->task_end(walk->context);
 	return error;

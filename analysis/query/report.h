@@ -128,7 +128,7 @@ struct report_writer {
 	/* `is_last`: the last of its tool; set only with `by_tool`. */
 	int (*process)(void *context, const struct row_process *process, bool is_last);
 	/* After the processes, even if these are not read: by process, then by time. */
-	int (*sample)(void *context, const struct row_sample *sample);
+	int (*reading)(void *context, const struct row_sample *reading);
 	int (*task_end)(void *context);
 	bool with_tools;
 	bool by_tool; /* processes follow their tool; else they follow all tools, by start */

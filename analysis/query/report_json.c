@@ -104,13 +104,13 @@ static int process_write(void *context, const struct row_process *process, bool 
 	return 0;
 }
 
-static int sample_write(void *context, const struct row_sample *sample)
+static int reading_write(void *context, const struct row_sample *reading)
 {
 	struct writing *writing = context;
 
 	array_go_on(writing, "series");
 	json_write_object(&writing->json);
-	json_write_row(&writing->json, &row_type_sample, sample);
+	json_write_row(&writing->json, &row_type_sample, reading);
 	json_write_text(&writing->json, "}");
 	return 0;
 }
@@ -171,7 +171,7 @@ static int tasks_write(struct writing *writing)
 		.tool = tool_write,
 		.task_end = task_end,
 		.process = writing->with_processes ? process_write : NULL,
-		.sample = writing->with_series ? sample_write : NULL,
+		.reading = writing->with_series ? reading_write : NULL,
 	};
 	int error;
 
@@ -350,7 +350,7 @@ int report_write_lines(const struct report *report, FILE *file, enum report_line
 		.task = lines == REPORT_LINES_TASKS ? task_line : NULL,
 		.tool = lines == REPORT_LINES_TOOLS ? tool_line : NULL,
 		.process = lines == REPORT_LINES_PROCESSES ? process_line : NULL,
-		.sample = lines == REPORT_LINES_SERIES ? series_line : NULL,
+		.reading = lines == REPORT_LINES_SERIES ? series_line : NULL,
 	};
 	struct writing writing = {.report = report, .json.file = file, .most = most};
 	int error;
