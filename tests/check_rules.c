@@ -18,16 +18,16 @@ static struct rules *load(const char *text)
 	return rules;
 }
 
-static struct rules_verdict classify_subject(const char *text, const struct rules_subject *subject)
+static struct rules_class classify_subject(const char *text, const struct rules_subject *subject)
 {
 	struct rules *rules = load(text);
-	struct rules_verdict verdict;
+	struct rules_class class;
 
-	rules_classify(rules, subject, &verdict);
-	if (verdict.rule) /* the rule's text does not outlive the rules; only whether one matched is used */
-		verdict.rule = "";
+	rules_classify(rules, subject, &class);
+	if (class.rule) /* the rule's text does not outlive the rules; only whether one matched is used */
+		class.rule = "";
 	rules_free(rules);
-	return verdict;
+	return class;
 }
 
 #define SUBJECT(...) \
@@ -195,14 +195,14 @@ TEST(test_too_many_rules)
 TEST(test_no_rule)
 {
 	struct rules_subject subject = SUBJECT("/usr/bin/x", "a");
-	struct rules_verdict verdict = classify_subject("rules: []", &subject);
+	struct rules_class class = classify_subject("rules: []", &subject);
 
-	ck_assert_ptr_null(verdict.rule);
-	ck_assert_str_eq(verdict.name, "x");
-	ck_assert_int_eq(verdict.role, RULES_ROLE_TOOL);
-	ck_assert_int_eq(verdict.rank, RULES_RANK_NONE);
-	ck_assert_str_eq(verdict.engine, "");
-	ck_assert_str_eq(verdict.run_key, "");
+	ck_assert_ptr_null(class.rule);
+	ck_assert_str_eq(class.name, "x");
+	ck_assert_int_eq(class.role, RULES_ROLE_TOOL);
+	ck_assert_int_eq(class.rank, RULES_RANK_NONE);
+	ck_assert_str_eq(class.engine, "");
+	ck_assert_str_eq(class.run_key, "");
 }
 
 TEST(test_nameless)
@@ -276,18 +276,18 @@ TEST(test_first_match_wins)
 				   "- {rule: d, match: {executable: x}, name: d}\n"
 				   "- {rule: e, match: {executable: '*'}, name: e}\n";
 	struct rules *rules = load(text);
-	struct rules_verdict verdict;
+	struct rules_class class;
 
-	rules_classify(rules, &SUBJECT("x", "yes"), &verdict);
-	ck_assert_str_eq(verdict.name, "b");
-	rules_classify(rules, &SUBJECT("x", "no"), &verdict);
-	ck_assert_str_eq(verdict.name, "a");
-	rules_classify(rules, &SUBJECT("x"), &verdict);
-	ck_assert_str_eq(verdict.name, "c");
-	rules_classify(rules, &SUBJECT("xy"), &verdict);
-	ck_assert_str_eq(verdict.name, "c");
-	rules_classify(rules, &SUBJECT("z"), &verdict);
-	ck_assert_str_eq(verdict.rule, "e");
+	rules_classify(rules, &SUBJECT("x", "yes"), &class);
+	ck_assert_str_eq(class.name, "b");
+	rules_classify(rules, &SUBJECT("x", "no"), &class);
+	ck_assert_str_eq(class.name, "a");
+	rules_classify(rules, &SUBJECT("x"), &class);
+	ck_assert_str_eq(class.name, "c");
+	rules_classify(rules, &SUBJECT("xy"), &class);
+	ck_assert_str_eq(class.name, "c");
+	rules_classify(rules, &SUBJECT("z"), &class);
+	ck_assert_str_eq(class.rule, "e");
 	rules_free(rules);
 }
 
@@ -299,17 +299,17 @@ TEST(test_continue)
 				   "- {rule: key2, continue: true, match: {cgroup: 'job'}, run_key: later}\n"
 				   "- {rule: a, match: {executable: a}, role: helper, run_name: own}\n";
 	struct rules *rules = load(text);
-	struct rules_verdict verdict;
+	struct rules_class class;
 
-	rules_classify(rules, &SUBJECT("a"), &verdict);
-	ck_assert_str_eq(verdict.rule, "a");
-	ck_assert_str_eq(verdict.name, "a");
-	ck_assert_int_eq(verdict.role, RULES_ROLE_HELPER);
-	ck_assert_str_eq(verdict.run_key, "k:7");
-	ck_assert_str_eq(verdict.run_name, "own");
-	rules_classify(rules, &SUBJECT("b"), &verdict);
-	ck_assert_ptr_null(verdict.rule);
-	ck_assert_str_eq(verdict.run_name, "job 7");
+	rules_classify(rules, &SUBJECT("a"), &class);
+	ck_assert_str_eq(class.rule, "a");
+	ck_assert_str_eq(class.name, "a");
+	ck_assert_int_eq(class.role, RULES_ROLE_HELPER);
+	ck_assert_str_eq(class.run_key, "k:7");
+	ck_assert_str_eq(class.run_name, "own");
+	rules_classify(rules, &SUBJECT("b"), &class);
+	ck_assert_ptr_null(class.rule);
+	ck_assert_str_eq(class.run_name, "job 7");
 	rules_free(rules);
 }
 
@@ -381,7 +381,7 @@ TEST(test_unmatched_is_remembered)
 {
 	char text[12000] = "rules:\n", texts[12][300];
 	struct rules_subject subject = SUBJECT("x");
-	struct rules_verdict verdict;
+	struct rules_class class;
 	struct rules *rules;
 
 	for (int i = 0; i < 70; i++)
@@ -404,9 +404,9 @@ TEST(test_unmatched_is_remembered)
 			strcpy(expected, "long");
 		else if (cgroup == directory && cgroup < 10)
 			snprintf(expected, sizeof(expected), "name%s", texts[cgroup] + 1);
-		rules_classify(rules, &subject, &verdict);
-		ck_assert_msg(strcmp(verdict.name, expected) == 0, "%s in %s: %s", subject.cgroup,
-			      subject.working_directory, verdict.name);
+		rules_classify(rules, &subject, &class);
+		ck_assert_msg(strcmp(class.name, expected) == 0, "%s in %s: %s", subject.cgroup,
+			      subject.working_directory, class.name);
 	}
 	rules_free(rules);
 }
@@ -578,17 +578,17 @@ static const char *const *folder_list(void)
 	return list; /* the third does not exist */
 }
 
-static struct rules_verdict folder_classify(const struct rules_subject *subject)
+static struct rules_class folder_classify(const struct rules_subject *subject)
 {
 	struct tree_error error = {.line = 0};
-	struct rules_verdict verdict;
+	struct rules_class class;
 	struct rules *rules;
 
 	ck_assert_int_eq(rules_load(folder_list(), &rules, &error), 0);
-	rules_classify(rules, subject, &verdict);
-	verdict.rule = NULL;
+	rules_classify(rules, subject, &class);
+	class.rule = NULL;
 	rules_free(rules);
-	return verdict;
+	return class;
 }
 
 TEST(test_directories)
@@ -641,7 +641,7 @@ static void count_refused(const struct tree_error *error, void *data)
 TEST(test_broken_file_is_left_out)
 {
 	struct tree_error error;
-	struct rules_verdict verdict;
+	struct rules_class class;
 	struct rules *rules, *others;
 
 	file_write("a/1.yaml", "rules:\n- {rule: one, match: {executable: x}, name: one}");
@@ -651,10 +651,10 @@ TEST(test_broken_file_is_left_out)
 	refused_count = 0;
 	ck_assert_int_eq(rules_load_valid(folder_list(), count_refused, "/a/2.yaml", &rules), 0);
 	ck_assert_uint_eq(refused_count, 1);
-	rules_classify(rules, &SUBJECT("y"), &verdict);
-	ck_assert_str_eq(verdict.name, "three");
-	rules_classify(rules, &SUBJECT("samtools", "sort"), &verdict);
-	ck_assert_str_eq(verdict.name, "samtools sort");
+	rules_classify(rules, &SUBJECT("y"), &class);
+	ck_assert_str_eq(class.name, "three");
+	rules_classify(rules, &SUBJECT("samtools", "sort"), &class);
+	ck_assert_str_eq(class.name, "samtools sort");
 	ck_assert_uint_eq(rules_count(rules), rules_count(others));
 	ck_assert(rules_version(rules) == rules_version(others));
 	rules_free(rules);

@@ -48,7 +48,7 @@ static bool condition_set(struct command_line *command, const char *key, const c
 	return true;
 }
 
-static const char *verdict_text(const struct rules_verdict *verdict, const char *key)
+static const char *class_text(const struct rules_class *class, const char *key)
 {
 	static const char *const ranks[] = {"", "parallel", "workflow"};
 	static const char *const boundaries[] = {
@@ -59,18 +59,18 @@ static const char *verdict_text(const struct rules_verdict *verdict, const char 
 	const struct {
 		const char *key, *text;
 	} texts[] = {
-		{"name", verdict->name},
-		{"role", rules_role_text(verdict->role)},
-		{"engine", verdict->engine},
-		{"rank", ranks[verdict->rank]},
-		{"run_key", verdict->run_key},
-		{"run_name", verdict->run_name},
-		{"task_name", verdict->task_name},
-		{"task_label", verdict->task_label},
-		{"sample", verdict->sample},
-		{"interactive", verdict->interactive ? "yes" : "no"},
-		{"boundary", boundaries[verdict->boundary]},
-		{"nested", verdict->nested ? "yes" : "no"},
+		{"name", class->name},
+		{"role", rules_role_text(class->role)},
+		{"engine", class->engine},
+		{"rank", ranks[class->rank]},
+		{"run_key", class->run_key},
+		{"run_name", class->run_name},
+		{"task_name", class->task_name},
+		{"task_label", class->task_label},
+		{"sample", class->sample},
+		{"interactive", class->interactive ? "yes" : "no"},
+		{"boundary", boundaries[class->boundary]},
+		{"nested", class->nested ? "yes" : "no"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
@@ -101,7 +101,7 @@ static bool line_holds(unsigned number, char *line)
 		const char *key, *value;
 	} expected[FIELDS_MAX] = {{"engine", ""}, {"rank", ""}};
 	const char *text = field_next(&line);
-	struct rules_verdict verdict;
+	struct rules_class class;
 	struct command_line command;
 	size_t count = 2;
 	bool holds = true;
@@ -117,14 +117,14 @@ static bool line_holds(unsigned number, char *line)
 		expected[at].key = key;
 		expected[at].value = value;
 	}
-	rules_classify(rules, &command.subject, &verdict);
+	rules_classify(rules, &command.subject, &class);
 	for (size_t i = 0; i < count; i++) {
-		const char *found = verdict_text(&verdict, expected[i].key);
+		const char *found = class_text(&class, expected[i].key);
 
 		if (strcmp(found, expected[i].value) == 0)
 			continue;
 		printf("%s:%u: %s: %s is \"%s\", expected \"%s\" (rule %s)\n", RULES_SHIPPED_TABLE, number, text,
-		       expected[i].key, found, expected[i].value, verdict.rule ? verdict.rule : "-");
+		       expected[i].key, found, expected[i].value, class.rule ? class.rule : "-");
 		holds = false;
 	}
 	command_line_deinit(&command);

@@ -69,14 +69,14 @@ static int sample_classify(struct input *input, const struct rules *rules, const
 		.cgroup = "",
 	};
 	struct samples_task *task = &input->tasks[input->task_count - 1];
-	struct rules_verdict verdict;
+	struct rules_class class;
 
-	rules_classify(rules, &subject, &verdict);
-	if (!*verdict.sample)
+	rules_classify(rules, &subject, &class);
+	if (!*class.sample)
 		return 0;
 	if (task->sample_count++ == 0)
 		task->samples = (const char *const *)input->samples + input->sample_count;
-	input->samples[input->sample_count] = strdup(verdict.sample);
+	input->samples[input->sample_count] = strdup(class.sample);
 	return input->samples[input->sample_count++] ? 0 : -ENOMEM;
 }
 

@@ -127,24 +127,24 @@ static int arguments_redact(const struct rules *rules, const struct rules_subjec
 	return error;
 }
 
-static void print_verdict(const struct rules *rules, const struct rules_verdict *verdict, const char *stored)
+static void print_class(const struct rules *rules, const struct rules_class *class, const char *stored)
 {
 	char where[SITE_RULES_WHERE_SIZE], threads[16] = "";
 
-	site_rules_where(rules, verdict->rule, where, sizeof(where));
-	if (verdict->requested_thread_count > 0)
-		snprintf(threads, sizeof(threads), "%u", verdict->requested_thread_count);
+	site_rules_where(rules, class->rule, where, sizeof(where));
+	if (class->requested_thread_count > 0)
+		snprintf(threads, sizeof(threads), "%u", class->requested_thread_count);
 	const char *const fields[][2] = {
 		/* clang-format off */
-		{"name", verdict->name}, {"role", rules_role_text(verdict->role)}, {"rule", where},
-		{"rank", verdict->role != RULES_ROLE_ORCHESTRATOR ? "" :
-			 verdict->rank == RULES_RANK_WORKFLOW ? "workflow engine" : "parallel (make, xargs, ...)"},
-		{"engine", verdict->engine}, {"run name", verdict->run_name}, {"run key", verdict->run_key},
-		{"task name", verdict->task_name}, {"task label", verdict->task_label}, {"sample", verdict->sample},
+		{"name", class->name}, {"role", rules_role_text(class->role)}, {"rule", where},
+		{"rank", class->role != RULES_ROLE_ORCHESTRATOR ? "" :
+			 class->rank == RULES_RANK_WORKFLOW ? "workflow engine" : "parallel (make, xargs, ...)"},
+		{"engine", class->engine}, {"run name", class->run_name}, {"run key", class->run_key},
+		{"task name", class->task_name}, {"task label", class->task_label}, {"sample", class->sample},
 		{"threads", threads},
 		/* clang-format on */
-		{"interactive", verdict->interactive ? "yes: its jobs are runs" : ""},
-		{"housekeeping", verdict->housekeeping ? "yes: the host's own, not work" : ""},
+		{"interactive", class->interactive ? "yes: its jobs are runs" : ""},
+		{"housekeeping", class->housekeeping ? "yes: the host's own, not work" : ""},
 		{"stored", stored},
 	};
 
@@ -152,13 +152,13 @@ static void print_verdict(const struct rules *rules, const struct rules_verdict 
 		print_field(fields[i][0], fields[i][1]);
 }
 
-static int print_document(const struct rules_verdict *verdict, const char *stored, enum format format)
+static int print_document(const struct rules_class *class, const char *stored, enum format format)
 {
 	const char *const fields[][2] = {
 		/* clang-format off */
-		{"name", verdict->name}, {"role", rules_role_text(verdict->role)}, {"rule", verdict->rule},
-		{"engine", verdict->engine}, {"run_name", verdict->run_name}, {"run_key", verdict->run_key},
-		{"task_name", verdict->task_name}, {"task_label", verdict->task_label}, {"sample", verdict->sample},
+		{"name", class->name}, {"role", rules_role_text(class->role)}, {"rule", class->rule},
+		{"engine", class->engine}, {"run_name", class->run_name}, {"run_key", class->run_key},
+		{"task_name", class->task_name}, {"task_label", class->task_label}, {"sample", class->sample},
 		{"stored", stored},
 		/* clang-format on */
 	};
@@ -166,11 +166,11 @@ static int print_document(const struct rules_verdict *verdict, const char *store
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		json_set_string(object, fields[i][0], fields[i][1]);
-	json_object_update_new(object, json_pack("{s:i, s:b, s:b, s:b}", "rank", verdict->rank, "interactive",
-						 verdict->interactive, "nested", verdict->nested, "housekeeping",
-						 verdict->housekeeping));
+	json_object_update_new(object,
+			       json_pack("{s:i, s:b, s:b, s:b}", "rank", class->rank, "interactive", class->interactive,
+					 "nested", class->nested, "housekeeping", class->housekeeping));
 	json_set_integer(object, "requested_thread_count",
-			 verdict->requested_thread_count ? (int64_t)verdict->requested_thread_count : ROW_NULL);
+			 class->requested_thread_count ? (int64_t) class->requested_thread_count : ROW_NULL);
 	return document_print(object, NULL, NULL, format);
 }
 
@@ -184,19 +184,19 @@ static int test(const struct options *options, const struct rules *rules)
 		.argv = (const char *const *)options->operands + 1,
 		.cgroup = "",
 	};
-	struct rules_verdict verdict;
+	struct rules_class class;
 
 	if (!directory && !getcwd(working_directory, sizeof(working_directory)))
 		working_directory[0] = '\0';
 	subject.working_directory = directory ? directory : working_directory;
-	rules_classify(rules, &subject, &verdict);
+	rules_classify(rules, &subject, &class);
 	if (arguments_redact(rules, &subject, &arguments) < 0)
 		return say("tracer rules: out of memory");
 	command_text(&arguments, "", true, stored, sizeof(stored));
 	free((void *)arguments.data);
 	if (options->format)
-		return print_document(&verdict, stored, options->format) < 0 ? VERB_FAILED : VERB_OK;
-	print_verdict(rules, &verdict, stored);
+		return print_document(&class, stored, options->format) < 0 ? VERB_FAILED : VERB_OK;
+	print_class(rules, &class, stored);
 	return VERB_OK;
 }
 

@@ -1,4 +1,4 @@
-/* The verdict on a subject: its rule, role and names.
+/* What the rules say about a subject: its rule, role and names.
  *
  * Interpreters are unwrapped and what they run is matched again; the innermost rule
  * that matches decides.
@@ -19,12 +19,12 @@ static void name_set_text(char ret_text[RULES_NAME_MAX], const char *text)
 	name_set(ret_text, text, strlen(text));
 }
 
-/* The text fields of a verdict, in the order of enum template_text. */
-static char *verdict_text(struct rules_verdict *verdict, enum template_text text)
+/* The text fields of a class, in the order of enum template_text. */
+static char *class_text(struct rules_class *class, enum template_text text)
 {
 	switch (text) {
 #define X(NAME, key, field) \
-	case TEMPLATE_TEXT_##NAME: return verdict->field;
+	case TEMPLATE_TEXT_##NAME: return class->field;
 		TEMPLATE_TEXTS(X)
 #undef X
 	case TEMPLATE_TEXT_COUNT: break;
@@ -32,93 +32,93 @@ static char *verdict_text(struct rules_verdict *verdict, enum template_text text
 	return NULL;
 }
 
-static void verdict_init(struct rules_verdict *verdict)
+static void class_init(struct rules_class *class)
 {
-	verdict->rule = NULL;
-	verdict->role = RULES_ROLE_TOOL;
-	verdict->rank = RULES_RANK_NONE;
-	verdict->boundary = RULES_BOUNDARY_CHILD;
-	verdict->nested = false;
-	verdict->interactive = false;
-	verdict->housekeeping = false;
-	verdict->command = NULL;
-	verdict->expected_codes = 0;
-	verdict->fails_with_commands = false;
-	verdict->requested_thread_count = 0;
-	verdict->engine[0] = '\0';
-	verdict->run_key_cgroup_size = 0;
+	class->rule = NULL;
+	class->role = RULES_ROLE_TOOL;
+	class->rank = RULES_RANK_NONE;
+	class->boundary = RULES_BOUNDARY_CHILD;
+	class->nested = false;
+	class->interactive = false;
+	class->housekeeping = false;
+	class->command = NULL;
+	class->expected_codes = 0;
+	class->fails_with_commands = false;
+	class->requested_thread_count = 0;
+	class->engine[0] = '\0';
+	class->run_key_cgroup_size = 0;
 	for (int text = 0; text < TEMPLATE_TEXT_COUNT; text++)
-		verdict_text(verdict, (enum template_text)text)[0] = '\0';
+		class_text(class, (enum template_text)text)[0] = '\0';
 }
 
-/* A program without a path may have an empty name; a verdict must not. */
+/* A program without a path may have an empty name; a class must not. */
 static void name_set_program(char ret_text[RULES_NAME_MAX], const struct view *view)
 {
 	name_set_text(ret_text, view->program[0] ? view->program : "unknown");
 }
 
-/* Fills the verdict with everything that `rule` says about the view. */
+/* Fills the class with everything that `rule` says about the view. */
 /* Fills the texts that are still empty. */
-static void verdict_add_texts(struct rules_verdict *verdict, const struct rules *rules, const struct rule *rule,
-			      const struct view *view)
+static void class_add_texts(struct rules_class *class, const struct rules *rules, const struct rule *rule,
+			    const struct view *view)
 {
 	for (int text = 0; text < TEMPLATE_TEXT_COUNT; text++) {
-		char *field = verdict_text(verdict, (enum template_text)text);
+		char *field = class_text(class, (enum template_text)text);
 
 		if (!rule->texts[text] || field[0] != '\0')
 			continue;
 		template_expand(rule->texts[text], rule, view, &rules->scratch->captures, field);
 		if (text == TEMPLATE_TEXT_RUN_KEY && rule->match.regexes[TEMPLATE_SOURCE_CGROUP].count > 0)
-			verdict->run_key_cgroup_size = captures_end(&rules->scratch->captures, TEMPLATE_SOURCE_CGROUP);
+			class->run_key_cgroup_size = captures_end(&rules->scratch->captures, TEMPLATE_SOURCE_CGROUP);
 	}
 }
 
-static void verdict_fill(struct rules_verdict *verdict, const struct rules *rules, const struct rule *rule,
-			 const struct view *view)
+static void class_fill(struct rules_class *class, const struct rules *rules, const struct rule *rule,
+		       const struct view *view)
 {
-	verdict_init(verdict);
-	verdict->rule = rule->name;
-	verdict->role = rule->role;
+	class_init(class);
+	class->rule = rule->name;
+	class->role = rule->role;
 	if (rule->role == RULES_ROLE_INTERPRETER)
-		verdict->role = RULES_ROLE_TOOL;
-	verdict->rank = rule->rank;
-	verdict->boundary = rule->role == RULES_ROLE_SHELL ? RULES_BOUNDARY_PROCESS_GROUP : rule->boundary;
-	verdict->nested = rule->nested;
-	verdict->housekeeping = rule->housekeeping;
-	verdict->expected_codes = rule->expected_codes;
-	verdict->fails_with_commands = rule->fails_with_commands;
-	verdict->requested_thread_count = threads_requested(rule, view);
+		class->role = RULES_ROLE_TOOL;
+	class->rank = rule->rank;
+	class->boundary = rule->role == RULES_ROLE_SHELL ? RULES_BOUNDARY_PROCESS_GROUP : rule->boundary;
+	class->nested = rule->nested;
+	class->housekeeping = rule->housekeeping;
+	class->expected_codes = rule->expected_codes;
+	class->fails_with_commands = rule->fails_with_commands;
+	class->requested_thread_count = threads_requested(rule, view);
 	if (rule->engine)
-		name_set_text(verdict->engine, rule->engine);
-	verdict_add_texts(verdict, rules, rule, view);
-	if (verdict->name[0] == '\0')
-		name_set_program(verdict->name, view);
+		name_set_text(class->engine, rule->engine);
+	class_add_texts(class, rules, rule, view);
+	if (class->name[0] == '\0')
+		name_set_program(class->name, view);
 }
 
 /* `continue: true` rules add the texts that the deciding rule left empty. */
-static void verdict_add(struct rules_verdict *verdict, const struct rules *rules, const struct rule *rule,
-			const struct view *view)
+static void class_add(struct rules_class *class, const struct rules *rules, const struct rule *rule,
+		      const struct view *view)
 {
-	verdict_add_texts(verdict, rules, rule, view);
-	verdict->expected_codes |= rule->expected_codes;
-	verdict->fails_with_commands = verdict->fails_with_commands || rule->fails_with_commands;
-	if (verdict->requested_thread_count == 0)
-		verdict->requested_thread_count = threads_requested(rule, view);
-	if (rule->engine && verdict->engine[0] == '\0')
-		name_set_text(verdict->engine, rule->engine);
-	verdict->housekeeping = verdict->housekeeping || rule->housekeeping;
+	class_add_texts(class, rules, rule, view);
+	class->expected_codes |= rule->expected_codes;
+	class->fails_with_commands = class->fails_with_commands || rule->fails_with_commands;
+	if (class->requested_thread_count == 0)
+		class->requested_thread_count = threads_requested(rule, view);
+	if (rule->engine && class->engine[0] == '\0')
+		name_set_text(class->engine, rule->engine);
+	class->housekeeping = class->housekeeping || rule->housekeeping;
 }
 
 /* `python -c CODE` is named "python -c", without the code. */
-static void verdict_name_command(struct rules_verdict *verdict, const struct rule *rule)
+static void class_name_command(struct rules_class *class, const struct rule *rule)
 {
 	const char *option = rule->unwrap.command_option.items[0].text;
-	size_t size = strlen(verdict->name), room = sizeof(verdict->name) - 1 - size;
+	size_t size = strlen(class->name), room = sizeof(class->name) - 1 - size;
 
 	if (strlen(option) + 1 > room)
 		return;
-	verdict->name[size] = ' ';
-	strcpy(verdict->name + size + 1, option);
+	class->name[size] = ' ';
+	strcpy(class->name + size + 1, option);
 }
 
 /* A shell without a script or -c reads commands from descriptor 0. If that is no terminal, its commands
@@ -140,21 +140,21 @@ static const char *code_argument(const struct view *inner)
 }
 
 /* Unwraps the interpreter `view`, which matched `rule`. Returns true if `ret_inner` is to be matched next. */
-static bool verdict_unwrap(struct rules_verdict *verdict, const struct rule *rule, const struct view *view,
-			   struct view *ret_inner)
+static bool class_unwrap(struct rules_class *class, const struct rule *rule, const struct view *view,
+			 struct view *ret_inner)
 {
 	switch (view_unwrap(view, rule, ret_inner)) {
 	case VIEW_OPERAND_COMMAND:
-		verdict_name_command(verdict, rule);
-		verdict->command = code_argument(ret_inner);
+		class_name_command(class, rule);
+		class->command = code_argument(ret_inner);
 		return false;
 	case VIEW_OPERAND_NONE:
-		verdict->interactive = rule->role == RULES_ROLE_SHELL && shell_is_interactive(view, rule);
+		class->interactive = rule->role == RULES_ROLE_SHELL && shell_is_interactive(view, rule);
 		return false;
 	case VIEW_OPERAND_NAMELESS: return false;
 	case VIEW_OPERAND_SCRIPT:
 		if (ret_inner->program[0] != '\0')
-			name_set_text(verdict->name, ret_inner->program);
+			name_set_text(class->name, ret_inner->program);
 		return true;
 	}
 	return false;
@@ -190,42 +190,41 @@ static bool asks_for_version(const struct view *view, const struct rule *rule)
 	return false;
 }
 
-static void verdict_decide(struct rules_verdict *verdict, const struct rules *rules,
-			   const struct rules_subject *subject)
+static void class_decide(struct rules_class *class, const struct rules *rules, const struct rules_subject *subject)
 {
 	struct view views[2];
 
 	view_init(&views[0], subject);
-	name_set_program(verdict->name, &views[0]);
+	name_set_program(class->name, &views[0]);
 	for (unsigned depth = 0; depth <= RULES_UNWRAP_MAX; depth++) {
 		const struct view *view = &views[depth % 2];
 		const struct rule *rule = rules_find(rules, view);
 
 		if (rule)
-			verdict_fill(verdict, rules, rule, view);
+			class_fill(class, rules, rule, view);
 		else if (depth == 0 && subject->script)
 			rule = &unknown_interpreter;
-		if (rule && rule->unwrap.enabled && verdict_unwrap(verdict, rule, view, &views[(depth + 1) % 2]))
+		if (rule && rule->unwrap.enabled && class_unwrap(class, rule, view, &views[(depth + 1) % 2]))
 			continue;
-		if (verdict->role == RULES_ROLE_TOOL && asks_for_version(view, rule))
-			verdict->role = RULES_ROLE_HELPER;
+		if (class->role == RULES_ROLE_TOOL && asks_for_version(view, rule))
+			class->role = RULES_ROLE_HELPER;
 		break;
 	}
 }
 
-void rules_classify(const struct rules *rules, const struct rules_subject *subject, struct rules_verdict *ret_verdict)
+void rules_classify(const struct rules *rules, const struct rules_subject *subject, struct rules_class *ret_class)
 {
 	struct rule_candidates candidates;
 	const struct rule *rule;
 	struct view view;
 
-	verdict_init(ret_verdict);
-	verdict_decide(ret_verdict, rules, subject);
+	class_init(ret_class);
+	class_decide(ret_class, rules, subject);
 	view_init(&view, subject);
 	rules_scratch_begin(rules->scratch);
 	rule_candidates_begin(&candidates, rules, &rules->continuing, view.program);
 	while ((rule = rule_candidates_next(&candidates))) {
 		if (rule_holds(rules, rule, candidates.named, &view))
-			verdict_add(ret_verdict, rules, rule, &view);
+			class_add(ret_class, rules, rule, &view);
 	}
 }

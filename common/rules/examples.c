@@ -1,4 +1,4 @@
-/* Examples in rules: command lines and the expected verdicts.
+/* Examples in rules: command lines and the expected classes.
  *
  * They take no part in classification: `tracer rules check` and the tests run them, against the rules
  * that are used in production.
@@ -53,29 +53,29 @@ void command_line_deinit(struct command_line *line)
 	free(line->text);
 }
 
-/* Compares the verdict with the expectations of the example; NULL expects nothing. */
-static int compare(const struct rule *rule, const struct rule_example *example, const struct rules_verdict *verdict,
+/* Compares the class with the expectations of the example; NULL expects nothing. */
+static int compare(const struct rule *rule, const struct rule_example *example, const struct rules_class *class,
 		   struct tree_error *ret_error)
 {
 	char threads[16] = "unknown";
 	const struct {
 		const char *key, *expected, *found;
-	} fields[] = {{"role", example->role, rules_role_text(verdict->role)},
+	} fields[] = {{"role", example->role, rules_role_text(class->role)},
 		      {"threads", example->threads, threads},
-#define X(NAME, key, field) {key, example->texts[TEMPLATE_TEXT_##NAME], verdict->field},
+#define X(NAME, key, field) {key, example->texts[TEMPLATE_TEXT_##NAME], class->field},
 		      TEMPLATE_TEXTS(X)
 #undef X
 	};
 
-	if (verdict->requested_thread_count > 0)
-		snprintf(threads, sizeof(threads), "%u", verdict->requested_thread_count);
+	if (class->requested_thread_count > 0)
+		snprintf(threads, sizeof(threads), "%u", class->requested_thread_count);
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
 		if (fields[i].expected && strcmp(fields[i].expected, fields[i].found) != 0)
 			return tree_error_set(ret_error, rule->file, example->line,
 					      "example \"%.100s\" of rule \"%.60s\": %s is \"%.100s\", "
 					      "not \"%.100s\" (rule \"%.60s\" decides)",
 					      example->command, rule->name, fields[i].key, fields[i].found,
-					      fields[i].expected, verdict->rule ? verdict->rule : "none");
+					      fields[i].expected, class->rule ? class->rule : "none");
 	return 0;
 }
 
@@ -83,7 +83,7 @@ static int try_example(const struct rules *rules, const struct rule *rule, const
 		       struct tree_error *ret_error)
 {
 	struct command_line line, parent;
-	struct rules_verdict verdict;
+	struct rules_class class;
 	int r = command_line_init(&line, example->command);
 
 	if (r < 0)
@@ -96,8 +96,8 @@ static int try_example(const struct rules *rules, const struct rule *rule, const
 			line.subject.working_directory = example->working_directory;
 		if (example->cgroup)
 			line.subject.cgroup = example->cgroup;
-		rules_classify(rules, &line.subject, &verdict);
-		r = compare(rule, example, &verdict, ret_error);
+		rules_classify(rules, &line.subject, &class);
+		r = compare(rule, example, &class, ret_error);
 		command_line_deinit(&parent);
 	}
 	command_line_deinit(&line);

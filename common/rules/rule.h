@@ -56,7 +56,7 @@ struct rule_unwrap {
 	struct rule_patterns options_attached; /* -Mvalue: the rest is a value */
 };
 
-/* A command line and the expected verdict; NULL: not given. */
+/* A command line and the expected class; NULL: not given. */
 struct rule_example {
 	unsigned line;
 	const char *command, *parent, *working_directory, *cgroup;

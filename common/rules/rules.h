@@ -81,7 +81,8 @@ struct rules_subject {
 	const struct rules_subject *parent; /* its current image; NULL at the top or if unknown */
 };
 
-struct rules_verdict {
+/* What the rules say about a program. */
+struct rules_class {
 	const char *rule;                /* name of the rule; NULL: none matched */
 	enum rules_role role;            /* never INTERPRETER, which becomes TOOL */
 	enum rules_rank rank;            /* orchestrators */
@@ -156,5 +157,5 @@ struct rules_description {
 };
 bool rules_describe(const struct rules *rules, size_t index, struct rules_description *ret);
 
-/* Always returns a verdict. */
-void rules_classify(const struct rules *rules, const struct rules_subject *subject, struct rules_verdict *ret_verdict);
+/* Always sets a class. */
+void rules_classify(const struct rules *rules, const struct rules_subject *subject, struct rules_class *ret_class);

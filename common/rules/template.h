@@ -9,7 +9,7 @@
 
 #include "common/yaml/arena.h"
 
-/* The texts that a rule may set. X(NAME, key in YAML, field of struct rules_verdict) */
+/* The texts that a rule may set. X(NAME, key in YAML, field of struct rules_class) */
 #define TEMPLATE_TEXTS(X) \
 	X(NAME, "name", name) \
 	X(RUN_NAME, "run_name", run_name) \

@@ -86,7 +86,7 @@ static void close_image_before(struct model *model, struct process *process, con
 static void apply_exec(struct model *model, const struct event_exec *exec)
 {
 	struct process *process = found_resolve(model, &exec->image);
-	struct rules_verdict verdict;
+	struct rules_class class;
 
 	if (!process)
 		process = process_from_exec(model, exec);
@@ -124,12 +124,12 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 	process->output_pipe = (uint32_t)exec->stdout_pipe;
 	process_set_context(process, exec->cgroup_id, (uint32_t)exec->uid, (uint32_t)exec->pgid, (uint32_t)exec->flags);
 	process_set_core_limit(process, model, exec->core_limit_milli);
-	classify(model, process, &verdict);
-	process->ignored = verdict.role == RULES_ROLE_IGNORE;
-	if (process->ignored || (verdict.role == RULES_ROLE_STARTER && !process->image))
+	classify(model, process, &class);
+	process->ignored = class.role == RULES_ROLE_IGNORE;
+	if (process->ignored || (class.role == RULES_ROLE_STARTER && !process->image))
 		return; /* a starter counts as its parent until the next exec or its end */
 	change_exec(model, process,
-		    &(struct placing){.verdict = &verdict,
+		    &(struct placing){.class = &class,
 				      /* the start of the period that its figures cover */
 				      .boot_ns = first ? process->fork_boot_ns : exec->boot_ns,
 				      .cgroup_id = exec->cgroup_id,
@@ -137,7 +137,7 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 				      .stdin_pipe = (uint32_t)exec->stdin_pipe,
 				      .stdout_pipe = (uint32_t)exec->stdout_pipe});
 	cancel_note(model, process, exec->boot_ns);
-	if (verdict.role != RULES_ROLE_HELPER && verdict.role != RULES_ROLE_COMPONENT)
+	if (class.role != RULES_ROLE_HELPER && class.role != RULES_ROLE_COMPONENT)
 		root_cause_note_tool(model, process);
 	retry_note_exec(model, process);
 	struct image *image = process->image;

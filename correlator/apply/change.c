@@ -20,7 +20,7 @@ void change_exec(struct model *model, struct process *process, const struct plac
 
 	place_exec(model, process, placing);
 	if (again && process->is_task_root)
-		retry_note_root(model, process->group->task, process, placing->verdict->role);
+		retry_note_root(model, process->group->task, process, placing->class->role);
 	assess_opened(model);
 }
 

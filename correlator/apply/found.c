@@ -74,7 +74,7 @@ static struct process *found_place_one(struct model *model, const struct found *
 {
 	const struct image_key key = {
 		.pid = (uint32_t)found->key.pid, .exec_id = found->exec_id, .start_boot_ns = found->key.start_boot_ns};
-	struct rules_verdict verdict;
+	struct rules_class class;
 	struct process *parent = process_find(model, found->parent.pid, found->parent.start_boot_ns);
 	struct process *process = process_new(model, &key, parent);
 
@@ -88,12 +88,12 @@ static struct process *found_place_one(struct model *model, const struct found *
 	process_set_core_limit(process, model, found->core_limit_milli);
 	command_unref(process->command);
 	process->command = command_ref(found->command);
-	classify(model, process, &verdict);
-	process->ignored = verdict.role == RULES_ROLE_IGNORE;
+	classify(model, process, &class);
+	process->ignored = class.role == RULES_ROLE_IGNORE;
 	if (process->ignored)
 		return process;
 	change_place_full(model, process,
-			  &(struct placing){.verdict = &verdict,
+			  &(struct placing){.class = &class,
 					    .is_found = true,
 					    .boot_ns = process->fork_boot_ns,
 					    .cgroup_id = found->cgroup_id,

@@ -143,7 +143,7 @@ void image_set_tool(struct model *model, struct image *image, struct tool *tool)
 }
 
 struct image *image_new(struct model *model, struct process *process, enum image_began began, uint64_t begin_boot_ns,
-			const struct rules_verdict *verdict, struct tool *tool, enum reason reason)
+			const struct rules_class *class, struct tool *tool, enum reason reason)
 {
 	struct image *image = calloc(1, sizeof(*image));
 	const struct image *before = process->image;
@@ -168,17 +168,17 @@ struct image *image_new(struct model *model, struct process *process, enum image
 	image->use = DEVICE_USE_UNKNOWN;
 	image->gpu_peak_bytes = image->sampled_gpu_bytes = image->sampled_gpu_busy_ns = ROW_NULL;
 	image->wait_status = ROW_NULL;
-	image->role = verdict->role;
+	image->role = class->role;
 	container_note_image(model, image);
-	image->rank = verdict->rank;
-	image->boundary = verdict->boundary;
-	image->nested = verdict->nested;
-	image->interactive = verdict->interactive;
-	image->expected_codes = verdict->expected_codes;
-	image->fails_with_commands = verdict->fails_with_commands;
-	image->requested_thread_count = verdict->requested_thread_count ? verdict->requested_thread_count : ROW_NULL;
+	image->rank = class->rank;
+	image->boundary = class->boundary;
+	image->nested = class->nested;
+	image->interactive = class->interactive;
+	image->expected_codes = class->expected_codes;
+	image->fails_with_commands = class->fails_with_commands;
+	image->requested_thread_count = class->requested_thread_count ? class->requested_thread_count : ROW_NULL;
 	image->core_limit_milli = ROW_NULL;
-	image->rule = verdict->rule;
+	image->rule = class->rule;
 	image->reason = reason;
 	if (process->command)
 		image->command = command_ref(process->command);

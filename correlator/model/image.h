@@ -69,7 +69,7 @@ struct image {
 void image_begin_identities(struct model *model);
 int64_t image_id(const struct model *model, uint32_t pid, uint64_t start_boot_ns, uint32_t exec_id);
 struct image *image_new(struct model *model, struct process *process, enum image_began began, uint64_t begin_boot_ns,
-			const struct rules_verdict *verdict, struct tool *tool, enum reason reason);
+			const struct rules_class *class, struct tool *tool, enum reason reason);
 void image_update(struct model *model, struct image *image, const struct counters *counters, enum image_totals kind);
 /* Adds to its totals what samplers have reported meanwhile. */
 void image_take_use(struct model *model, struct image *image);

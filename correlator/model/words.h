@@ -24,7 +24,7 @@ struct common_words {
 	uint32_t count;
 };
 
-/* Takes the arguments without `code`, one of them or NULL. `name` is the name of the program, from its verdict, as is
+/* Takes the arguments without `code`, one of them or NULL. `name` is the name of the program, from its class, as is
  * the code. Returns 0 or -ENOMEM. */
 int words_read(const struct rules_subject *subject, const char *name, const char *code, struct words *ret_words);
 void words_deinit(struct words *words);

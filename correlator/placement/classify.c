@@ -34,12 +34,12 @@ static void link_subjects(const struct process *process)
 
 /* Some steps write a script for each sample, SAMPLE.plot.r, and run it. The sample, which an ancestor was told
  * by an option (-o SAMPLE), is removed from the tool's name: *.plot.r. */
-static void strip_sample(const struct process *process, struct rules_verdict *verdict)
+static void strip_sample(const struct process *process, struct rules_class *class)
 {
 	const struct process *above = process->parent;
-	char *name = verdict->name;
+	char *name = class->name;
 
-	if (verdict->role != RULES_ROLE_TOOL || !process->command || strcmp(name, process->command->program) == 0)
+	if (class->role != RULES_ROLE_TOOL || !process->command || strcmp(name, process->command->program) == 0)
 		return;
 	for (int depth = 0; depth < SAMPLE_ANCESTORS_MAX && above && above->command && above->run != NULL;
 	     depth++, above = above->parent)
@@ -58,24 +58,24 @@ static void strip_sample(const struct process *process, struct rules_verdict *ve
 		}
 }
 
-void classify(struct model *model, struct process *process, struct rules_verdict *ret_verdict)
+void classify(struct model *model, struct process *process, struct rules_class *ret_class)
 {
 	struct cgroup *cgroup = cgroup_find(model, process->cgroup_id);
 
 	link_subjects(process);
 	process->command->subject.cgroup = cgroup ? cgroup->path : "";
-	rules_classify(model->rules, &process->command->subject, ret_verdict);
+	rules_classify(model->rules, &process->command->subject, ret_class);
 	process->command->subject.cgroup = "";
-	if (process->key.pid == 1 && ret_verdict->role != RULES_ROLE_ORIGIN) {
-		ret_verdict->role = RULES_ROLE_ORIGIN;
-		ret_verdict->boundary = RULES_BOUNDARY_CHILD;
+	if (process->key.pid == 1 && ret_class->role != RULES_ROLE_ORIGIN) {
+		ret_class->role = RULES_ROLE_ORIGIN;
+		ret_class->boundary = RULES_BOUNDARY_CHILD;
 	}
-	strip_sample(process, ret_verdict);
+	strip_sample(process, ret_class);
 }
 
 /* A child that only forked is classified as its parent: a worker forked by an engine
  * still counts as the engine. */
-void classify_inherited(const struct process *process, struct rules_verdict *ret)
+void classify_inherited(const struct process *process, struct rules_class *ret)
 {
 	const struct image *image = process->parent ? process->parent->image : NULL;
 
@@ -95,17 +95,17 @@ void classify_inherited(const struct process *process, struct rules_verdict *ret
 	}
 }
 
-bool classify_names_script(const struct process *process, const struct rules_verdict *verdict)
+bool classify_names_script(const struct process *process, const struct rules_class *class)
 {
 	size_t length = process->command ? strlen(process->command->program) : 0;
 
-	return verdict->role == RULES_ROLE_SHELL && length > 0 &&
-	       (strncmp(verdict->name, process->command->program, length) != 0 ||
-		(verdict->name[length] != '\0' && verdict->name[length] != ' '));
+	return class->role == RULES_ROLE_SHELL && length > 0 &&
+	       (strncmp(class->name, process->command->program, length) != 0 ||
+		(class->name[length] != '\0' && class->name[length] != ' '));
 }
 
 bool classify_opens_subtree(const struct placing *placing)
 {
-	return !placing->verdict ||
-	       (placing->verdict->role != RULES_ROLE_HELPER && placing->verdict->role != RULES_ROLE_COMPONENT);
+	return !placing->class ||
+	       (placing->class->role != RULES_ROLE_HELPER && placing->class->role != RULES_ROLE_COMPONENT);
 }

@@ -46,9 +46,9 @@ static void siblings_add(struct model *model, struct task *task)
 }
 
 /* The words are those of the program that was forked first, a helper only if there is nothing else. */
-static uint64_t words_rank(const struct process *process, const struct rules_verdict *verdict)
+static uint64_t words_rank(const struct process *process, const struct rules_class *class)
 {
-	return process->key.start_boot_ns | (uint64_t)(verdict->role == RULES_ROLE_HELPER) << 63;
+	return process->key.start_boot_ns | (uint64_t)(class->role == RULES_ROLE_HELPER) << 63;
 }
 
 static uint64_t kind_of(const char *name)
@@ -61,37 +61,36 @@ static uint64_t kind_of(const char *name)
 }
 
 void label_note_image(struct model *model, struct task *task, const struct process *process,
-		      const struct rules_verdict *verdict)
+		      const struct rules_class *class)
 {
-	uint64_t rank = words_rank(process, verdict);
+	uint64_t rank = words_rank(process, class);
 	struct words words;
 	char label[LABEL_MAX];
 
 	if (task->label_fixed)
 		return;
-	if (verdict->task_label[0]) {
-		model_set_text(model, &task->label, verdict->task_label);
+	if (class->task_label[0]) {
+		model_set_text(model, &task->label, class->task_label);
 		task->label_fixed = true;
 		words_deinit(&task->words);
 		return;
 	}
-	if ((task->words.data && rank >= task->words_rank) || !process->command ||
-	    verdict->role == RULES_ROLE_WRAPPER || verdict->role == RULES_ROLE_COMPONENT ||
-	    model->arguments == REDACT_PROGRAM_ONLY)
+	if ((task->words.data && rank >= task->words_rank) || !process->command || class->role == RULES_ROLE_WRAPPER ||
+	    class->role == RULES_ROLE_COMPONENT || model->arguments == REDACT_PROGRAM_ONLY)
 		return;
-	if (words_read(&process->command->subject, verdict->name, verdict->command, &words) < 0) {
+	if (words_read(&process->command->subject, class->name, class->command, &words) < 0) {
 		model->out_of_memory = true;
 		return;
 	}
-	words_label(&words, NULL, verdict->name, true, label);
-	if (verdict->command && label[0] == '\0') { /* only code: what it starts says more */
+	words_label(&words, NULL, class->name, true, label);
+	if (class->command && label[0] == '\0') { /* only code: what it starts says more */
 		words_deinit(&words);
 		return;
 	}
 	words_deinit(&task->words);
 	task->words = words;
 	task->words_rank = rank;
-	task->words_kind = kind_of(verdict->name);
+	task->words_kind = kind_of(class->name);
 	siblings_add(model, task);
 }
 

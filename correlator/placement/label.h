@@ -8,6 +8,6 @@ struct process;
 struct task;
 
 void label_note_image(struct model *model, struct task *task, const struct process *process,
-		      const struct rules_verdict *verdict);
+		      const struct rules_class *class);
 /* Rebuilds the label. Returns true if the labels of its siblings must be rebuilt too. */
 bool label_set(struct model *model, struct task *task);

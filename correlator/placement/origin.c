@@ -63,15 +63,15 @@ struct run *origin_begin_session(struct model *model, struct process *process)
 }
 
 struct run *origin_begin_unlisted(struct model *model, struct process *process, bool is_container,
-				  const struct rules_verdict *verdict)
+				  const struct rules_class *class)
 {
-	bool starts_runs = verdict->role == RULES_ROLE_ORIGIN || verdict->interactive;
+	bool starts_runs = class->role == RULES_ROLE_ORIGIN || class->interactive;
 	enum run_kind kind = RUN_SESSION;
 	struct run *run;
 
 	if (process->uid == 0 && !is_container)
 		return NULL;
-	if (is_container && !verdict->interactive)
+	if (is_container && !class->interactive)
 		kind = starts_runs ? RUN_SERVICE : RUN_HOST_SERVICE;
 	run = run_new(model, process, kind, 0);
 	if (run) {
@@ -130,23 +130,23 @@ bool origin_begins_run(struct model *model, const struct process *process, const
 		       const struct placing *placing, enum rules_boundary *ret_boundary)
 {
 	const struct image *image = origin->image;
-	const struct rules_verdict *verdict = placing->verdict;
-	bool housekeeping = verdict && verdict->housekeeping;
+	const struct rules_class *class = placing->class;
+	bool housekeeping = class && class->housekeeping;
 
 	if (image->role == RULES_ROLE_SHELL && image->interactive) {
 		*ret_boundary = RULES_BOUNDARY_PROCESS_GROUP;
 		return !run_is_workload(origin->run) && !is_shells_own(origin, placing) && !housekeeping &&
-		       !(verdict && (verdict->role == RULES_ROLE_ORIGIN || verdict->role == RULES_ROLE_COMPONENT ||
-				     verdict->interactive));
+		       !(class && (class->role == RULES_ROLE_ORIGIN || class->role == RULES_ROLE_COMPONENT ||
+				   class->interactive));
 	}
 	*ret_boundary = image->boundary;
 	/* A fork of an origin still counts as the origin, such as a server's process for one client. */
-	if (image->role != RULES_ROLE_ORIGIN || !verdict)
+	if (image->role != RULES_ROLE_ORIGIN || !class)
 		return false;
 	if (image->boundary == RULES_BOUNDARY_COMMAND)
 		return !housekeeping;
 	/* Daemons beneath daemons and login shells belong to the host. */
-	if (verdict->role == RULES_ROLE_ORIGIN || verdict->role == RULES_ROLE_COMPONENT || verdict->interactive ||
+	if (class->role == RULES_ROLE_ORIGIN || class->role == RULES_ROLE_COMPONENT || class->interactive ||
 	    (housekeeping && image->boundary != RULES_BOUNDARY_CGROUP))
 		return false;
 	if (image->boundary == RULES_BOUNDARY_CONTAINER) {
@@ -188,27 +188,27 @@ static uint64_t boundary_key(struct model *model, const struct process *process,
 }
 
 static enum run_kind run_kind_of(struct model *model, const struct process *process, const struct process *origin,
-				 const struct rules_verdict *verdict, enum rules_boundary boundary)
+				 const struct rules_class *class, enum rules_boundary boundary)
 {
 	if (boundary == RULES_BOUNDARY_PROCESS_GROUP)
 		return RUN_JOB;
 	struct container *container = container_of_process(model, process);
 
-	if (boundary == RULES_BOUNDARY_CGROUP && verdict->run_key[0])
+	if (boundary == RULES_BOUNDARY_CGROUP && class->run_key[0])
 		return RUN_BATCH;
 	if (container && container != origin->image->container)
 		return RUN_CONTAINER;
-	if (boundary == RULES_BOUNDARY_CGROUP && verdict->housekeeping)
+	if (boundary == RULES_BOUNDARY_CGROUP && class->housekeeping)
 		return origin->uid == 0 && process->uid < USER_ID_MIN ? RUN_HOST_SERVICE : RUN_SESSION;
 	if (boundary == RULES_BOUNDARY_CGROUP)
 		return RUN_SERVICE;
-	return strcmp(verdict->engine, "cron") == 0 ? RUN_CRON : RUN_COMMAND;
+	return strcmp(class->engine, "cron") == 0 ? RUN_CRON : RUN_COMMAND;
 }
 
 /* Classifies the origin again with the child's cgroup, which names the job if the
  * origin is a batch daemon. */
-static void origin_verdict(struct model *model, struct process *origin, const struct placing *placing,
-			   struct rules_verdict *ret)
+static void origin_class(struct model *model, struct process *origin, const struct placing *placing,
+			 struct rules_class *ret)
 {
 	uint64_t own = origin->cgroup_id;
 
@@ -223,40 +223,39 @@ static void origin_verdict(struct model *model, struct process *origin, const st
 /* Whether the run is beneath a batch daemon of the host's that gives such keys: "pbs:7" below the engine pbs. */
 static bool is_batch_daemons(struct model *model, const struct run *run, const struct process *process, const char *key)
 {
-	struct rules_verdict verdict;
+	struct rules_class class;
 	struct process *above = process->parent;
 
 	while (above && above->run == run)
 		above = above->parent;
 	if (!above || above->uid != 0 || !above->command || container_of_process(model, above))
 		return false;
-	classify(model, above, &verdict);
-	size_t size = strlen(verdict.engine);
+	classify(model, above, &class);
+	size_t size = strlen(class.engine);
 
-	return verdict.role == RULES_ROLE_ORIGIN && size > 0 && strncmp(key, verdict.engine, size) == 0 &&
-	       key[size] == ':';
+	return class.role == RULES_ROLE_ORIGIN && size > 0 && strncmp(key, class.engine, size) == 0 && key[size] == ':';
 }
 
 /* Writes the key, with the user if it is only claimed. Returns `buffer`. */
 static const char *earned_key(struct model *model, const struct run *run, const struct process *process,
-			      uint64_t cgroup_id, const struct rules_verdict *verdict, char buffer[RULES_NAME_MAX])
+			      uint64_t cgroup_id, const struct rules_class *class, char buffer[RULES_NAME_MAX])
 {
 	struct cgroup *cgroup = cgroup_find(model, cgroup_id);
-	size_t size = verdict->run_key_cgroup_size;
+	size_t size = class->run_key_cgroup_size;
 	bool is_cgroups = size > 0 && cgroup && size <= cgroup_roots_size(cgroup->path);
 
-	if (!verdict->run_key[0] || is_cgroups || is_batch_daemons(model, run, process, verdict->run_key))
-		snprintf(buffer, RULES_NAME_MAX, "%s", verdict->run_key);
+	if (!class->run_key[0] || is_cgroups || is_batch_daemons(model, run, process, class->run_key))
+		snprintf(buffer, RULES_NAME_MAX, "%s", class->run_key);
 	else
-		snprintf(buffer, RULES_NAME_MAX, "%.*s@%u", RULES_NAME_MAX - 16, verdict->run_key, process->uid);
+		snprintf(buffer, RULES_NAME_MAX, "%.*s@%u", RULES_NAME_MAX - 16, class->run_key, process->uid);
 	return buffer;
 }
 
 void origin_set_key(struct model *model, struct run *run, const struct process *process,
-		    const struct rules_verdict *verdict)
+		    const struct rules_class *class)
 {
 	if (!run->run_key[0])
-		earned_key(model, run, process, process->cgroup_id, verdict, run->run_key);
+		earned_key(model, run, process, process->cgroup_id, class, run->run_key);
 }
 
 static const enum reason boundary_reasons[] = {
@@ -266,20 +265,20 @@ static const enum reason boundary_reasons[] = {
 };
 
 struct run *origin_begin_run(struct model *model, struct process *process, struct process *origin,
-			     const struct placing *placing, enum rules_boundary boundary, struct rules_verdict *verdict)
+			     const struct placing *placing, enum rules_boundary boundary, struct rules_class *class)
 {
 	char unit[256], run_key[RULES_NAME_MAX];
 
-	origin_verdict(model, origin, placing, verdict);
-	earned_key(model, NULL, process, placing->cgroup_id, verdict, run_key);
-	uint64_t key = boundary_key(model, process, origin, placing, boundary, run_key, verdict->housekeeping);
+	origin_class(model, origin, placing, class);
+	earned_key(model, NULL, process, placing->cgroup_id, class, run_key);
+	uint64_t key = boundary_key(model, process, origin, placing, boundary, run_key, class->housekeeping);
 	struct run *run = NULL;
 
 	if (key)
 		HASH_FIND(hh, model->runs_by_boundary, &key, sizeof(key), run);
 	if (run)
 		return run;
-	run = run_new(model, process, run_kind_of(model, process, origin, verdict, boundary), key);
+	run = run_new(model, process, run_kind_of(model, process, origin, class, boundary), key);
 	if (!run)
 		return NULL;
 	run->origin_process_id = origin->image->id;
@@ -287,8 +286,8 @@ struct run *origin_begin_run(struct model *model, struct process *process, struc
 	memcpy(run->run_key, run_key, sizeof(run_key));
 	struct cgroup *cgroup = cgroup_find(model, placing->cgroup_id);
 
-	if (verdict->run_name[0])
-		run_set_name(model, run, verdict->run_name, RUN_NAME_FIXED);
+	if (class->run_name[0])
+		run_set_name(model, run, class->run_name, RUN_NAME_FIXED);
 	else if (boundary == RULES_BOUNDARY_CGROUP && cgroup && cgroup_unit(cgroup->path, unit, sizeof(unit)))
 		run_set_name(model, run, unit, RUN_NAME_FIXED);
 	return run;

@@ -14,10 +14,10 @@ struct placing;
 /* Whether `process` begins a run. `origin` is its parent or the keeper of its container. */
 bool origin_begins_run(struct model *model, const struct process *process, const struct process *origin,
 		       const struct placing *placing, enum rules_boundary *ret_boundary);
-/* Returns the run that `process` begins or joins, and the verdict on its origin. */
+/* Returns the run that `process` begins or joins, and the class of its origin. */
 struct run *origin_begin_run(struct model *model, struct process *process, struct process *origin,
 			     const struct placing *placing, enum rules_boundary boundary,
-			     struct rules_verdict *ret_verdict);
+			     struct rules_class *ret_class);
 /* Whether `process` is the run's root, or only wrappers stand between the two. */
 bool origin_leads_to(const struct run *run, const struct process *process);
 /* Whether an interactive shell in the run of `process` turns it into a session or begins one. */
@@ -27,11 +27,11 @@ struct run *origin_begin_session(struct model *model, struct process *process);
  * container. Anything else begins an unlisted run: users choose the names of programs. `is_container` says that
  * it is the first of a container. Returns NULL if it is the host's own. */
 struct run *origin_begin_unlisted(struct model *model, struct process *process, bool is_container,
-				  const struct rules_verdict *verdict);
+				  const struct rules_class *class);
 /* Sets the key by which the run's parts on this and other hosts find each other, unless it has one. What users can
  * write (a script's name, the path of a cgroup of theirs) joins only runs of the same user. */
 void origin_set_key(struct model *model, struct run *run, const struct process *process,
-		    const struct rules_verdict *verdict);
+		    const struct rules_class *class);
 /* What su or the like starts as another user in a run that was found running begins a run: such a run may be a
  * daemon that works for many. Returns NULL for anything else. */
 struct run *origin_begin_for_user(struct model *model, struct process *process);

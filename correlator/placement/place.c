@@ -89,7 +89,7 @@ static struct group *place_beneath(struct model *model, struct process *process,
 	bool engine = image->role == RULES_ROLE_ORCHESTRATOR && image->rank > RULES_RANK_NONE &&
 		      image->rank >= parent->path_rank;
 
-	if (!placing->verdict && image->role == RULES_ROLE_ORCHESTRATOR) {
+	if (!placing->class && image->role == RULES_ROLE_ORCHESTRATOR) {
 		/* A worker forked by the engine still counts as the engine. */
 		process->path_rank = parent->path_rank;
 		process->spine_index = -1;
@@ -114,7 +114,7 @@ static struct group *place_beneath(struct model *model, struct process *process,
 
 /* A batch step is one task, whatever runs in it, unless an engine runs in it. */
 static struct group *place_batch_step(struct model *model, struct run *run, struct process *process,
-				      const struct placing *placing, const struct rules_verdict *origin)
+				      const struct placing *placing, const struct rules_class *origin)
 {
 	struct identity identity;
 	struct task *task;
@@ -145,7 +145,7 @@ static struct group *place_batch_step(struct model *model, struct run *run, stru
 
 /* Places a process that begins a run or joins one as a further root. */
 static struct group *place_root(struct model *model, struct run *run, struct process *process,
-				const struct placing *placing, const struct rules_verdict *origin)
+				const struct placing *placing, const struct rules_class *origin)
 {
 	if (run->root_process_id == ROW_NULL)
 		run_set_root(model, run, process);
@@ -164,14 +164,13 @@ static struct group *place_without_parent(struct model *model, struct process *p
 					  enum reason *ret_reason)
 {
 	bool kernel = process->flags & RECORD_KERNEL_THREAD;
-	bool origin =
-		placing->verdict && (placing->verdict->role == RULES_ROLE_ORIGIN || placing->verdict->interactive);
-	struct rules_verdict none = {.role = RULES_ROLE_TOOL};
+	bool origin = placing->class && (placing->class->role == RULES_ROLE_ORIGIN || placing->class->interactive);
+	struct rules_class none = {.role = RULES_ROLE_TOOL};
 	bool is_container = container_of_process(model, process) != NULL;
 	struct run *run = NULL;
 
 	if (origin && process->key.pid > 2)
-		run = origin_begin_unlisted(model, process, is_container, placing->verdict);
+		run = origin_begin_unlisted(model, process, is_container, placing->class);
 	if (run) {
 		*ret_reason = run->reason;
 		return place_root(model, run, process, placing, &none);
@@ -206,7 +205,7 @@ static struct group *place_own(struct model *model, struct run *run, struct proc
 			       const struct placing *placing, enum reason *ret_reason)
 {
 	*ret_reason = run->reason;
-	return place_root(model, run, process, placing, &(struct rules_verdict){.role = RULES_ROLE_TOOL});
+	return place_root(model, run, process, placing, &(struct rules_class){.role = RULES_ROLE_TOOL});
 }
 
 /* An interactive shell is not work itself; its commands are. If only wrappers (su, sudo) led to it, the
@@ -230,11 +229,11 @@ static struct group *place_interactive(struct model *model, struct process *proc
 static struct group *find_or_open_group(struct model *model, struct process *process, const struct placing *placing,
 					enum reason *ret_reason)
 {
-	bool interactive = placing->verdict && placing->verdict->interactive;
+	bool interactive = placing->class && placing->class->interactive;
 	struct process *parent = process->parent, *keeper, *origin;
 	struct container *container = container_of_process(model, process);
 	enum rules_boundary boundary;
-	struct rules_verdict verdict;
+	struct rules_class class;
 
 	if (!parent)
 		return place_without_parent(model, process, placing, ret_reason);
@@ -252,18 +251,18 @@ static struct group *find_or_open_group(struct model *model, struct process *pro
 		joined = place_interactive(model, process, placing, ret_reason);
 	if (joined)
 		return joined;
-	own = placing->verdict && !keeper ? origin_begin_for_user(model, process) : NULL;
+	own = placing->class && !keeper ? origin_begin_for_user(model, process) : NULL;
 	if (own)
 		return place_own(model, own, process, placing, ret_reason);
 	origin = keeper && keeper->image->boundary == RULES_BOUNDARY_CONTAINER ? keeper : parent;
 	if (origin_begins_run(model, process, origin, placing, &boundary)) {
-		struct run *run = origin_begin_run(model, process, origin, placing, boundary, &verdict);
+		struct run *run = origin_begin_run(model, process, origin, placing, boundary, &class);
 
 		*ret_reason = run ? run->reason : REASON_NONE;
-		return run ? place_root(model, run, process, placing, &verdict) : NULL;
+		return run ? place_root(model, run, process, placing, &class) : NULL;
 	}
-	if (parent->run == model->system || (!placing->verdict && parent->image->role == RULES_ROLE_ORIGIN)) {
-		own = placing->verdict ? origin_begin_unlisted(model, process, keeper != NULL, placing->verdict) : NULL;
+	if (parent->run == model->system || (!placing->class && parent->image->role == RULES_ROLE_ORIGIN)) {
+		own = placing->class ? origin_begin_unlisted(model, process, keeper != NULL, placing->class) : NULL;
 		if (own)
 			return place_own(model, own, process, placing, ret_reason);
 		*ret_reason = REASON_HOST;
@@ -274,21 +273,21 @@ static struct group *find_or_open_group(struct model *model, struct process *pro
 
 /* Returns the tool of an image in `group`: its own, or its parent's for a component. */
 static struct tool *find_tool(struct model *model, struct process *process, struct group *group,
-			      const struct rules_verdict *verdict)
+			      const struct rules_class *class)
 {
 	const struct process *parent = process->parent;
 
-	if (verdict->role == RULES_ROLE_COMPONENT && parent && parent->image && parent->group == group)
+	if (class->role == RULES_ROLE_COMPONENT && parent && parent->image && parent->group == group)
 		return parent->image->tool;
-	return group_tool(model, group, verdict->name, verdict->role);
+	return group_tool(model, group, class->name, class->role);
 }
 
 /* Places `process`, whose parent is already placed. */
 static void place_one(struct model *model, struct process *process, const struct placing *placing)
 {
 	enum reason reason = REASON_NONE;
-	struct rules_verdict inherited;
-	const struct rules_verdict *verdict = placing->verdict;
+	struct rules_class inherited;
+	const struct rules_class *class = placing->class;
 
 	if (model->out_of_memory)
 		return;
@@ -296,9 +295,9 @@ static void place_one(struct model *model, struct process *process, const struct
 
 	if (!group)
 		return;
-	if (!verdict) {
+	if (!class) {
 		classify_inherited(process, &inherited);
-		verdict = &inherited;
+		class = &inherited;
 	}
 	process->place = PLACE_FULL;
 	process_set_group(model, process, group->task->run, group);
@@ -308,8 +307,8 @@ static void place_one(struct model *model, struct process *process, const struct
 		/* It was forked before its parent's first exec, and the parent has no row for that time. */
 		process->parent_image_id = image_id(model, (uint32_t)process->parent->key.pid,
 						    process->parent->key.start_boot_ns, process->parent->first_exec_id);
-	struct tool *tool = find_tool(model, process, group, verdict);
-	bool forked = !placing->verdict;
+	struct tool *tool = find_tool(model, process, group, class);
+	bool forked = !placing->class;
 
 	if (!tool)
 		return;
@@ -322,13 +321,13 @@ static void place_one(struct model *model, struct process *process, const struct
 			  placing->is_found ? IMAGE_FOUND
 			  : forked          ? IMAGE_FORK
 					    : IMAGE_EXEC,
-			  placing->boot_ns, verdict, tool, reason);
+			  placing->boot_ns, class, tool, reason);
 	}
 	if (process->parent)
 		subtree_adopt_helpers(model, group, process->parent);
-	if (placing->verdict)
-		task_name_note_image(model, process->group->task, process, placing->verdict);
-	run_name_note_image(model, process->run, process, verdict,
+	if (placing->class)
+		task_name_note_image(model, process->group->task, process, placing->class);
+	run_name_note_image(model, process->run, process, class,
 			    process->parent && process->parent->image &&
 				    process->parent->image->role == RULES_ROLE_WRAPPER);
 }
@@ -397,22 +396,22 @@ void place_exec(struct model *model, struct process *process, const struct placi
 		place_full(model, process, placing);
 		return;
 	}
-	struct tool *tool = find_tool(model, process, process->group, placing->verdict);
+	struct tool *tool = find_tool(model, process, process->group, placing->class);
 	bool behind_wrapper = process->image && process->image->role == RULES_ROLE_WRAPPER;
 
 	if (!tool)
 		return;
-	if (placing->verdict->interactive && origin_allows_session(process) && origin_leads_to(process->run, process))
+	if (placing->class->interactive && origin_allows_session(process) && origin_leads_to(process->run, process))
 		run_become_session(process->run);
-	image_new(model, process, IMAGE_EXEC, placing->boot_ns, placing->verdict, tool, REASON_EXEC);
-	task_name_note_image(model, process->group->task, process, placing->verdict);
-	run_name_note_image(model, process->run, process, placing->verdict, behind_wrapper);
+	image_new(model, process, IMAGE_EXEC, placing->boot_ns, placing->class, tool, REASON_EXEC);
+	task_name_note_image(model, process->group->task, process, placing->class);
+	run_name_note_image(model, process->run, process, placing->class, behind_wrapper);
 }
 
 static void place_part_beneath(struct model *model, struct process *process)
 {
 	struct process *parent = process->parent;
-	struct rules_verdict verdict;
+	struct rules_class class;
 
 	if (!parent || !parent->group || !parent->image) {
 		place_full(model, process,
@@ -421,11 +420,11 @@ static void place_part_beneath(struct model *model, struct process *process)
 					     .pgid = process->pgid});
 		return;
 	}
-	classify_inherited(process, &verdict);
+	classify_inherited(process, &class);
 	process->place = PLACE_PART;
 	process_set_group(model, process, parent->run, parent->group);
 	process->path_rank = parent->path_rank;
-	image_new(model, process, IMAGE_FORK, process->fork_boot_ns, &verdict, parent->image->tool, REASON_FORK);
+	image_new(model, process, IMAGE_FORK, process->fork_boot_ns, &class, parent->image->tool, REASON_FORK);
 }
 
 void place_part(struct model *model, struct process *process)

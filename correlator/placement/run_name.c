@@ -226,55 +226,55 @@ static void run_add_part(struct model *model, struct run *run, const struct proc
 
 /* ---- */
 
-static void note_engine(struct run *run, const struct rules_verdict *verdict)
+static void note_engine(struct run *run, const struct rules_class *class)
 {
-	if (verdict->rank <= run->engine_rank)
+	if (class->rank <= run->engine_rank)
 		return;
-	run->engine_rank = verdict->rank;
-	snprintf(run->engine, sizeof(run->engine), "%s", verdict->engine[0] ? verdict->engine : verdict->name);
+	run->engine_rank = class->rank;
+	snprintf(run->engine, sizeof(run->engine), "%s", class->engine[0] ? class->engine : class->name);
 	run->dirty = true;
 }
 
 /* Programs that a run is named after only if there is nothing else. */
-static bool is_glue(const struct rules_verdict *verdict)
+static bool is_glue(const struct rules_class *class)
 {
-	return verdict->role == RULES_ROLE_HELPER || verdict->role == RULES_ROLE_COMPONENT ||
-	       verdict->role == RULES_ROLE_STARTER;
+	return class->role == RULES_ROLE_HELPER || class->role == RULES_ROLE_COMPONENT ||
+	       class->role == RULES_ROLE_STARTER;
 }
 
-static const char *name_of(const struct rules_verdict *verdict)
+static const char *name_of(const struct rules_class *class)
 {
-	return verdict->run_name[0] ? verdict->run_name : verdict->name;
+	return class->run_name[0] ? class->run_name : class->name;
 }
 
 /* Names a run after what it was asked to do, directly or through wrappers at its front. */
 static void name_by_front(struct model *model, struct run *run, const struct process *process,
-			  const struct rules_verdict *verdict)
+			  const struct rules_class *class)
 {
 	struct name_text text;
 
-	if (verdict->rank)
-		run_set_name(model, run, name_of(verdict), RUN_NAME_ASKED);
-	else if (is_glue(verdict))
-		run_set_name(model, run, verdict->name, RUN_NAME_GLUE);
-	else if (verdict->role != RULES_ROLE_SHELL)
-		run_add_part(model, run, process, verdict->name, " | ", RUN_NAME_ASKED);
-	else if (classify_names_script(process, verdict))
-		run_set_name(model, run, verdict->name, RUN_NAME_ASKED);
-	else if (verdict->command && model->arguments != REDACT_PROGRAM_ONLY && command_name(verdict->command, &text))
+	if (class->rank)
+		run_set_name(model, run, name_of(class), RUN_NAME_ASKED);
+	else if (is_glue(class))
+		run_set_name(model, run, class->name, RUN_NAME_GLUE);
+	else if (class->role != RULES_ROLE_SHELL)
+		run_add_part(model, run, process, class->name, " | ", RUN_NAME_ASKED);
+	else if (classify_names_script(process, class))
+		run_set_name(model, run, class->name, RUN_NAME_ASKED);
+	else if (class->command && model->arguments != REDACT_PROGRAM_ONLY && command_name(class->command, &text))
 		run_set_name(model, run, text.text, RUN_NAME_ASKED);
 	else
-		run_set_name(model, run, verdict->name, RUN_NAME_GLUE);
+		run_set_name(model, run, class->name, RUN_NAME_GLUE);
 }
 
 static void name_by_other(struct model *model, struct run *run, const struct process *process,
-			  const struct rules_verdict *verdict)
+			  const struct rules_class *class)
 {
-	const char *name = name_of(verdict);
+	const char *name = name_of(class);
 
-	if (verdict->rank)
+	if (class->rank)
 		run_set_name(model, run, name, RUN_NAME_PARALLEL);
-	else if (is_glue(verdict) || (verdict->role == RULES_ROLE_SHELL && !classify_names_script(process, verdict)))
+	else if (is_glue(class) || (class->role == RULES_ROLE_SHELL && !classify_names_script(process, class)))
 		run_set_name(model, run, name, RUN_NAME_GLUE);
 	else if (process->parent && process->parent->is_run_root)
 		run_add_part(model, run, process, name, " + ", RUN_NAME_PROGRAM);
@@ -283,15 +283,15 @@ static void name_by_other(struct model *model, struct run *run, const struct pro
 }
 
 /* A program in a task no longer names the run, except a workflow engine started by make or the like. */
-static bool may_name(const struct run *run, const struct process *process, const struct rules_verdict *verdict)
+static bool may_name(const struct run *run, const struct process *process, const struct rules_class *class)
 {
 	return process->group->task == run->main ||
 	       (process->parent && process->parent->is_run_root && run->name_priority <= RUN_NAME_PROGRAM) ||
-	       (verdict->rank == RULES_RANK_WORKFLOW && run->engine_rank == RULES_RANK_PARALLEL);
+	       (class->rank == RULES_RANK_WORKFLOW && run->engine_rank == RULES_RANK_PARALLEL);
 }
 
 void run_name_note_image(struct model *model, struct run *run, const struct process *process,
-			 const struct rules_verdict *verdict, bool behind_wrapper)
+			 const struct rules_class *class, bool behind_wrapper)
 {
 	bool front = origin_leads_to(run, process);
 
@@ -299,21 +299,21 @@ void run_name_note_image(struct model *model, struct run *run, const struct proc
 		run->user_id = process->uid;
 		run->dirty = true;
 	}
-	if (!may_name(run, process, verdict) || (run_is_session(run) && !front))
+	if (!may_name(run, process, class) || (run_is_session(run) && !front))
 		return;
-	note_engine(run, verdict);
-	if (verdict->rank == RULES_RANK_WORKFLOW)
-		run_set_name(model, run, name_of(verdict), RUN_NAME_WORKFLOW);
-	else if (front && verdict->run_name[0] && !verdict->rank)
-		run_set_name(model, run, verdict->run_name, RUN_NAME_RULED);
-	else if (verdict->role == RULES_ROLE_WRAPPER)
-		run_set_name(model, run, name_of(verdict), RUN_NAME_WRAPPER);
+	note_engine(run, class);
+	if (class->rank == RULES_RANK_WORKFLOW)
+		run_set_name(model, run, name_of(class), RUN_NAME_WORKFLOW);
+	else if (front && class->run_name[0] && !class->rank)
+		run_set_name(model, run, class->run_name, RUN_NAME_RULED);
+	else if (class->role == RULES_ROLE_WRAPPER)
+		run_set_name(model, run, name_of(class), RUN_NAME_WRAPPER);
 	else if (front)
-		name_by_front(model, run, process, verdict);
+		name_by_front(model, run, process, class);
 	else
-		name_by_other(model, run, process, verdict);
-	if (verdict->run_key[0] && !run->run_key[0] && run != model->system) {
-		origin_set_key(model, run, process, verdict);
+		name_by_other(model, run, process, class);
+	if (class->run_key[0] && !run->run_key[0] && run != model->system) {
+		origin_set_key(model, run, process, class);
 		/* A daemon that creates no cgroups for its jobs: only the job script identifies them. */
 		if (run->kind == RUN_COMMAND && run->reason == REASON_CHILD)
 			run->kind = RUN_BATCH;

@@ -109,30 +109,30 @@ void task_name_set(struct task *task)
  * shell. A shell names it only as its root and if it runs a script; tasks with neither are named
  * after their tools. Names of hidden scripts (.command.run) are ignored. */
 static void name_by(struct model *model, struct task *task, const struct process *process,
-		    const struct rules_verdict *verdict)
+		    const struct rules_class *class)
 {
 	const char *name = NULL;
 
 	if (task->name_by == NAMED_BY_RULE)
 		return;
-	if (verdict->task_name[0])
-		name = verdict->task_name;
-	else if (task->name_by == NAMED_BY_TOOLS && process->is_task_root && classify_names_script(process, verdict) &&
-		 verdict->name[0] != '.')
-		name = verdict->name;
+	if (class->task_name[0])
+		name = class->task_name;
+	else if (task->name_by == NAMED_BY_TOOLS && process->is_task_root && classify_names_script(process, class) &&
+		 class->name[0] != '.')
+		name = class->name;
 	if (!name)
 		return;
 	model_set_text(model, &task->name, name);
-	task->name_by = verdict->task_name[0] ? NAMED_BY_RULE : NAMED_BY_SCRIPT;
+	task->name_by = class->task_name[0] ? NAMED_BY_RULE : NAMED_BY_SCRIPT;
 }
 
 void task_name_note_image(struct model *model, struct task *task, const struct process *process,
-			  const struct rules_verdict *verdict)
+			  const struct rules_class *class)
 {
 	if (task == task->run->main)
 		return;
-	name_by(model, task, process, verdict);
-	label_note_image(model, task, process, verdict);
+	name_by(model, task, process, class);
+	label_note_image(model, task, process, class);
 }
 
 /* Skips images that only forked: they have their parent's command line. */
@@ -154,11 +154,11 @@ static const struct image *image_after(const struct task *task, uint64_t begin_b
 void task_name_note_images(struct model *model, struct task *task)
 {
 	const struct image *image = image_after(task, 0);
-	struct rules_verdict verdict;
+	struct rules_class class;
 
 	for (; image; image = image_after(task, image->begin_boot_ns)) {
-		classify(model, image->process, &verdict);
-		task_name_note_image(model, task, image->process, &verdict);
+		classify(model, image->process, &class);
+		task_name_note_image(model, task, image->process, &class);
 	}
 }
 

@@ -11,7 +11,7 @@ struct task;
 /* Notes that `process`, which is in the task, has begun an image: its rule, script or command line
  * may name and label the task. */
 void task_name_note_image(struct model *model, struct task *task, const struct process *process,
-			  const struct rules_verdict *verdict);
+			  const struct rules_class *class);
 /* Calls task_name_note_image() for all images of the task that are in memory, earliest first. */
 void task_name_note_images(struct model *model, struct task *task);
 /* Sets names and labels of the run's tasks that are due to be written. */

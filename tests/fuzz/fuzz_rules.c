@@ -40,18 +40,18 @@ static void classify(const struct rules *rules, const char *const *words, size_t
 		.argv = words + 4,
 		.parent = &mother,
 	};
-	struct rules_verdict verdict;
+	struct rules_class class;
 
-	memset(&verdict, 0xff, sizeof(verdict));
-	rules_classify(rules, &subject, &verdict);
-	require(verdict.role < RULES_ROLE_COUNT && verdict.role != RULES_ROLE_INTERPRETER);
-	require((verdict.rank != RULES_RANK_NONE) == (verdict.role == RULES_ROLE_ORCHESTRATOR));
-	check_text(verdict.name);
-	require(verdict.name[0] != '\0');
-	check_text(verdict.run_name);
-	check_text(verdict.run_key);
-	check_text(verdict.task_name);
-	check_text(verdict.engine);
+	memset(&class, 0xff, sizeof(class));
+	rules_classify(rules, &subject, &class);
+	require(class.role < RULES_ROLE_COUNT && class.role != RULES_ROLE_INTERPRETER);
+	require((class.rank != RULES_RANK_NONE) == (class.role == RULES_ROLE_ORCHESTRATOR));
+	check_text(class.name);
+	require(class.name[0] != '\0');
+	check_text(class.run_name);
+	check_text(class.run_key);
+	check_text(class.task_name);
+	check_text(class.engine);
 }
 
 static void redact(const struct secrets *secrets, const char *argv, size_t size)
