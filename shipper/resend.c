@@ -100,7 +100,7 @@ static int part_make(struct resend *resend)
 
 /* ---- batches ----------------------------------------------------------------------- */
 
-static void batch_answered(const struct verdict *verdict, void *data);
+static void batch_answered(const struct delivery *delivery, void *data);
 
 /* Returns 1 if the batch, or the next part of it, is being sent; 0 if nothing of it is left; -errno. */
 static int batch_send(struct resend *resend)
@@ -159,34 +159,34 @@ static void next_send(uv_timer_t *timer)
 }
 
 /* Returns true if fewer of these rows may pass. */
-static bool is_divisible(const struct resend *resend, const struct verdict *verdict)
+static bool is_divisible(const struct resend *resend, const struct delivery *delivery)
 {
-	return (verdict->kind == VERDICT_TOO_LARGE && resend->part.row_count > 1) ||
-	       (verdict->kind == VERDICT_TOO_MUCH && resend->part.row_count >= VERDICT_ROWS_MIN);
+	return (delivery->kind == DELIVERY_TOO_LARGE && resend->part.row_count > 1) ||
+	       (delivery->kind == DELIVERY_TOO_MUCH && resend->part.row_count >= DELIVERY_ROWS_MIN);
 }
 
 /* Prepares to send the same rows again, or half of them. Returns the time to wait, or -EIO to give up. */
-static int64_t batch_again(struct resend *resend, const struct verdict *verdict)
+static int64_t batch_again(struct resend *resend, const struct delivery *delivery)
 {
 	uint64_t wait_ms =
-		verdict->kind == VERDICT_TOO_LARGE ? 0 : retry_failed(&resend->retry, verdict->retry_after_s);
+		delivery->kind == DELIVERY_TOO_LARGE ? 0 : retry_failed(&resend->retry, delivery->retry_after_s);
 
 	if (resend->rows)
 		fseeko(resend->rows, resend->part_offset, SEEK_SET);
-	log_warning("%s", verdict->reason);
-	if (!is_divisible(resend, verdict))
+	log_warning("%s", delivery->reason);
+	if (!is_divisible(resend, delivery))
 		return resend->retry.attempts < ATTEMPTS_MAX ? (int64_t)wait_ms : -EIO;
 	resend->part_rows_max = resend->part.row_count / 2;
 	log_warning("sending %llu rows at a time", (unsigned long long)resend->part_rows_max);
 	return (int64_t)wait_ms;
 }
 
-static void batch_answered(const struct verdict *verdict, void *data)
+static void batch_answered(const struct delivery *delivery, void *data)
 {
 	struct resend *resend = data;
-	bool is_over = verdict->kind == VERDICT_ACCEPTED || verdict->kind == VERDICT_REFUSED ||
-		       (verdict->kind == VERDICT_TOO_LARGE && !is_divisible(resend, verdict));
-	int64_t wait_ms = is_over ? 0 : batch_again(resend, verdict);
+	bool is_over = delivery->kind == DELIVERY_ACCEPTED || delivery->kind == DELIVERY_REFUSED ||
+		       (delivery->kind == DELIVERY_TOO_LARGE && !is_divisible(resend, delivery));
+	int64_t wait_ms = is_over ? 0 : batch_again(resend, delivery);
 
 	if (resend->rows)
 		scratch_remove(resend, resend->part.name);
@@ -195,11 +195,11 @@ static void batch_answered(const struct verdict *verdict, void *data)
 		uv_stop(&resend->loop);
 		return;
 	}
-	if (verdict->kind == VERDICT_ACCEPTED) {
+	if (delivery->kind == DELIVERY_ACCEPTED) {
 		resend->row_count += resend->part.row_count;
 		retry_succeeded(&resend->retry);
 	} else if (is_over) {
-		log_error("%s: %s", resend->part.name, verdict->reason);
+		log_error("%s: %s", resend->part.name, delivery->reason);
 		resend->refused_count += resend->part.row_count;
 		resend->is_refused = true;
 		resend->result = -EBADMSG;

@@ -387,7 +387,7 @@ static int ahead_take(struct shipper *shipper)
 	return result;
 }
 
-static void batch_answered(const struct verdict *verdict, void *data);
+static void batch_answered(const struct delivery *delivery, void *data);
 static bool batch_settle(struct shipper *shipper);
 
 static void batch_send(struct shipper *shipper)
@@ -441,11 +441,11 @@ static void step_due(uv_timer_t *timer)
 
 /* ---- answers ------------------------------------------------------------------------ */
 
-static void batch_retry(struct shipper *shipper, const struct verdict *verdict)
+static void batch_retry(struct shipper *shipper, const struct delivery *delivery)
 {
-	uint64_t wait_ms = retry_failed(&shipper->retry, verdict->retry_after_s);
+	uint64_t wait_ms = retry_failed(&shipper->retry, delivery->retry_after_s);
 
-	note_failure(shipper, verdict->reason);
+	note_failure(shipper, delivery->reason);
 	if (shipper->stopping || (shipper->options.once && shipper->retry.attempts >= ONCE_FAILURES)) {
 		shipper->result = -EIO;
 		uv_stop(&shipper->loop);
@@ -469,7 +469,7 @@ static bool batch_settle(struct shipper *shipper)
 		cursor->highest_version = shipper->batch.to_version;
 	error = cursor_keep(shipper);
 	if (error < 0) {
-		struct verdict failure = {0};
+		struct delivery failure = {0};
 
 		snprintf(failure.reason, sizeof(failure.reason), "%.200s: cannot save the cursor: %s",
 			 shipper->settings->state, strerror(-error));
@@ -510,19 +510,19 @@ static void batch_accepted(struct shipper *shipper)
 		status_write(shipper); /* otherwise at the end of the round */
 }
 
-static void batch_refused(struct shipper *shipper, const struct verdict *verdict)
+static void batch_refused(struct shipper *shipper, const struct delivery *delivery)
 {
 	struct shipper_status *status = &shipper->status;
 	int64_t dropped;
 
 	if (++shipper->refusals < REFUSALS_BELIEVED) {
-		batch_retry(shipper, verdict);
+		batch_retry(shipper, delivery);
 		return;
 	}
-	dropped = quarantine_put(shipper->settings->state, &shipper->batch, verdict->reason,
+	dropped = quarantine_put(shipper->settings->state, &shipper->batch, delivery->reason,
 				 shipper->settings->quarantine_bytes_max);
 	if (dropped < 0) {
-		struct verdict failure = *verdict;
+		struct delivery failure = *delivery;
 
 		snprintf(failure.reason, sizeof(failure.reason),
 			 "%.200s/" QUARANTINE_DIRECTORY ": cannot quarantine a batch that the lake rejected: %s",
@@ -530,7 +530,7 @@ static void batch_refused(struct shipper *shipper, const struct verdict *verdict
 		batch_retry(shipper, &failure);
 		return;
 	}
-	note_failure(shipper, verdict->reason);
+	note_failure(shipper, delivery->reason);
 	log_error("%s: %llu rows quarantined", shipper->batch.name, (unsigned long long)shipper->batch.row_count);
 	status->quarantined_batch_count++;
 	status->quarantined_row_count += (int64_t)shipper->batch.row_count;
@@ -544,44 +544,44 @@ static void batch_refused(struct shipper *shipper, const struct verdict *verdict
 
 /* The same bytes would be rejected again, so the rows are gathered again with half the batch size. A single row
  * cannot be split. A lake that lacks time or memory gets the next batch later, and is not asked for ever smaller ones. */
-static void batch_halve(struct shipper *shipper, const struct verdict *verdict)
+static void batch_halve(struct shipper *shipper, const struct delivery *delivery)
 {
 	const struct batch *batch = &shipper->batch;
-	bool is_proxy = verdict->kind == VERDICT_TOO_LARGE;
+	bool is_proxy = delivery->kind == DELIVERY_TOO_LARGE;
 
-	if (!is_proxy && batch->row_count < VERDICT_ROWS_MIN) {
+	if (!is_proxy && batch->row_count < DELIVERY_ROWS_MIN) {
 		shipper->refusals = 0;
-		batch_retry(shipper, verdict);
+		batch_retry(shipper, delivery);
 		return;
 	}
 	if (shipper->too_large_bytes == 0 || batch->file_bytes < shipper->too_large_bytes)
 		shipper->too_large_bytes = batch->file_bytes;
 	if (batch->row_count <= 1) {
-		batch_refused(shipper, verdict);
+		batch_refused(shipper, delivery);
 		return;
 	}
 	shipper->gather.batch_rows = batch->row_count / 2;
-	log_warning("%s; %llu KiB were rejected: sending smaller batches", verdict->reason,
+	log_warning("%s; %llu KiB were rejected: sending smaller batches", delivery->reason,
 		    (unsigned long long)batch->file_bytes >> 10);
 	ahead_drop(shipper);
 	batch_remove(shipper, batch);
 	shipper->has_batch = false;
 	shipper->refusals = 0;
-	step_after(shipper, is_proxy ? 0 : retry_failed(&shipper->retry, verdict->retry_after_s));
+	step_after(shipper, is_proxy ? 0 : retry_failed(&shipper->retry, delivery->retry_after_s));
 }
 
-static void batch_answered(const struct verdict *verdict, void *data)
+static void batch_answered(const struct delivery *delivery, void *data)
 {
 	struct shipper *shipper = data;
 
-	switch (verdict->kind) {
-	case VERDICT_ACCEPTED: batch_accepted(shipper); break;
-	case VERDICT_REFUSED: batch_refused(shipper, verdict); break;
-	case VERDICT_TOO_LARGE:
-	case VERDICT_TOO_MUCH: batch_halve(shipper, verdict); break;
+	switch (delivery->kind) {
+	case DELIVERY_ACCEPTED: batch_accepted(shipper); break;
+	case DELIVERY_REFUSED: batch_refused(shipper, delivery); break;
+	case DELIVERY_TOO_LARGE:
+	case DELIVERY_TOO_MUCH: batch_halve(shipper, delivery); break;
 	default:
 		shipper->refusals = 0;
-		batch_retry(shipper, verdict);
+		batch_retry(shipper, delivery);
 		break;
 	}
 }

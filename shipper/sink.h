@@ -1,14 +1,14 @@
 /* Destinations of frozen batches. A sink is an entry of the table in sink.c; sending is
- * asynchronous, one batch at a time, and ends with one verdict. */
+ * asynchronous, one batch at a time, and ends with one result. */
 #pragma once
 
 #include "shipper/batch.h"
+#include "shipper/delivery.h"
 #include "shipper/settings.h"
-#include "shipper/verdict.h"
 
 struct sink;
 
-typedef void (*sink_done)(const struct verdict *verdict, void *data);
+typedef void (*sink_done)(const struct delivery *delivery, void *data);
 
 struct sink_type {
 	const char *name;

@@ -17,7 +17,7 @@ struct sink {
 	sink_done done;
 	void *data;
 	uv_timer_t *failure_timer; /* early failures, too, are reported from the loop */
-	struct verdict failure;
+	struct delivery failure;
 };
 
 static void timer_closed(uv_handle_t *handle)
@@ -85,28 +85,28 @@ static void clickhouse_describe(struct sink *sink, const struct batch *batch, FI
 
 /* ---- the answer -------------------------------------------------------------------- */
 
-static void finish(struct sink *sink, const struct verdict *verdict)
+static void finish(struct sink *sink, const struct delivery *delivery)
 {
 	if (sink->body_fd >= 0)
 		close(sink->body_fd);
 	sink->body_fd = -1;
-	sink->done(verdict, sink->data);
+	sink->done(delivery, sink->data);
 }
 
 static void answered(const struct http_answer *answer, void *data)
 {
 	struct sink *sink = data;
-	const struct verdict_context context = {
+	const struct delivery_context context = {
 		.url = sink->settings->lake.url,
 		.database = sink->settings->lake.database,
 		.entity = sink->batch.entity,
 		.user = sink->settings->lake.user,
 		.now_unix_s = time(NULL),
 	};
-	struct verdict verdict;
+	struct delivery delivery;
 
-	verdict_reach(answer, &context, &verdict);
-	finish(sink, &verdict);
+	delivery_read(answer, &context, &delivery);
+	finish(sink, &delivery);
 }
 
 static void failure_due(uv_timer_t *timer)
@@ -118,7 +118,7 @@ static void failure_due(uv_timer_t *timer)
 
 static void fail_later(struct sink *sink, const char *reason)
 {
-	sink->failure = (struct verdict){.kind = VERDICT_RETRY};
+	sink->failure = (struct delivery){.kind = DELIVERY_RETRY};
 	snprintf(sink->failure.reason, sizeof(sink->failure.reason), "%s", reason);
 	uv_timer_start(sink->failure_timer, failure_due, 0, 0);
 }

@@ -14,8 +14,8 @@
 
 struct sink {
 	const struct settings *settings;
-	uv_timer_t *timer; /* the verdict is reported from the loop */
-	struct verdict verdict;
+	uv_timer_t *timer; /* the delivery is reported from the loop */
+	struct delivery delivery;
 	sink_done done;
 	void *data;
 };
@@ -75,11 +75,11 @@ static int64_t directory_bytes(const char *path)
 	return total;
 }
 
-static void verdict_due(uv_timer_t *timer)
+static void delivery_due(uv_timer_t *timer)
 {
 	struct sink *sink = timer->data;
 
-	sink->done(&sink->verdict, sink->data);
+	sink->done(&sink->delivery, sink->data);
 }
 
 static void ndjson_send(struct sink *sink, const char *directory, const struct batch *batch, sink_done done, void *data)
@@ -90,9 +90,9 @@ static void ndjson_send(struct sink *sink, const char *directory, const struct b
 
 	sink->done = done;
 	sink->data = data;
-	sink->verdict = (struct verdict){.kind = VERDICT_RETRY};
+	sink->delivery = (struct delivery){.kind = DELIVERY_RETRY};
 	if (error == 0 && (uint64_t)used + batch->file_bytes > sink->settings->ndjson_bytes_max) {
-		snprintf(sink->verdict.reason, sizeof(sink->verdict.reason),
+		snprintf(sink->delivery.reason, sizeof(sink->delivery.reason),
 			 "%s: contains %" PRId64 " bytes, the limit of ndjson.size: collect and remove "
 			 "files; the store keeps new rows meanwhile",
 			 target, used);
@@ -100,12 +100,12 @@ static void ndjson_send(struct sink *sink, const char *directory, const struct b
 		if (error == 0)
 			error = file_copy(directory, target, batch->name);
 		if (error == 0)
-			sink->verdict.kind = VERDICT_ACCEPTED;
+			sink->delivery.kind = DELIVERY_ACCEPTED;
 		else
-			snprintf(sink->verdict.reason, sizeof(sink->verdict.reason), "%s: cannot write: %s", target,
+			snprintf(sink->delivery.reason, sizeof(sink->delivery.reason), "%s: cannot write: %s", target,
 				 strerror(-error));
 	}
-	uv_timer_start(sink->timer, verdict_due, 0, 0);
+	uv_timer_start(sink->timer, delivery_due, 0, 0);
 }
 
 const struct sink_type sink_ndjson = {

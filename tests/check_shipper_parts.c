@@ -1,4 +1,4 @@
-/* The parts of tracer-shipper that need no network: rows, batches, cursor, waits, settings, verdicts.
+/* The parts of tracer-shipper that need no network: rows, batches, cursor, waits, settings, deliveries.
  * tests/shipper tests the whole program. */
 
 #include "common/http/secret_file.h"
@@ -6,11 +6,11 @@
 #include "shipper/batch.h"
 #include "shipper/cloud.h"
 #include "shipper/cursor.h"
+#include "shipper/delivery.h"
 #include "shipper/file.h"
 #include "shipper/quarantine.h"
 #include "shipper/retry.h"
 #include "shipper/row.h"
-#include "shipper/verdict.h"
 #include "tests/suite.h"
 
 static char directory[128];
@@ -482,33 +482,33 @@ TEST(secrets_are_for_one_reader)
 	ck_assert_int_eq(secret_of(big, sizeof(big), 0600, &secret), -EINVAL);
 }
 
-/* ---- verdicts ------------------------------------------------------------------------ */
+/* ---- deliveries ------------------------------------------------------------------------ */
 
-static void verdict_is(struct http_answer answer, enum verdict_kind kind, const char *words)
+static void delivery_is(struct http_answer answer, enum delivery_kind kind, const char *words)
 {
-	const struct verdict_context context = {"https://lake", "tracer", "runs", "shipper", 1000000};
-	struct verdict verdict;
+	const struct delivery_context context = {"https://lake", "tracer", "runs", "shipper", 1000000};
+	struct delivery delivery;
 
 	answer.body_size = strlen(answer.body);
-	verdict_reach(&answer, &context, &verdict);
-	ck_assert_msg(verdict.kind == kind, "%s: %d", verdict.reason, verdict.kind);
-	ck_assert_msg(strstr(verdict.reason, words), "%s, expected %s", verdict.reason, words);
+	delivery_read(&answer, &context, &delivery);
+	ck_assert_msg(delivery.kind == kind, "%s: %d", delivery.reason, delivery.kind);
+	ck_assert_msg(strstr(delivery.reason, words), "%s, expected %s", delivery.reason, words);
 }
 
 TEST(only_clickhouse_can_accept)
 {
-	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true}, VERDICT_ACCEPTED, "");
-	verdict_is((struct http_answer){.status = 200}, VERDICT_RETRY, "not from ClickHouse");
-	verdict_is((struct http_answer){.status = 204, .is_clickhouse = true}, VERDICT_RETRY, "status 204");
-	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true, .failure = HTTP_CUT}, VERDICT_RETRY,
-		   "connection was interrupted");
-	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true, .exception_code = 60}, VERDICT_RETRY,
-		   "tracer lake init");
-	verdict_is((struct http_answer){.status = 200,
-					.is_clickhouse = true,
-					.body = "Code: 27. DB::Exception: Cannot parse"},
-		   VERDICT_REFUSED, "rejected rows of runs: Code: 27");
-	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true, .body = "1"}, VERDICT_RETRY, "");
+	delivery_is((struct http_answer){.status = 200, .is_clickhouse = true}, DELIVERY_ACCEPTED, "");
+	delivery_is((struct http_answer){.status = 200}, DELIVERY_RETRY, "not from ClickHouse");
+	delivery_is((struct http_answer){.status = 204, .is_clickhouse = true}, DELIVERY_RETRY, "status 204");
+	delivery_is((struct http_answer){.status = 200, .is_clickhouse = true, .failure = HTTP_CUT}, DELIVERY_RETRY,
+		    "connection was interrupted");
+	delivery_is((struct http_answer){.status = 200, .is_clickhouse = true, .exception_code = 60}, DELIVERY_RETRY,
+		    "tracer lake init");
+	delivery_is((struct http_answer){.status = 200,
+					 .is_clickhouse = true,
+					 .body = "Code: 27. DB::Exception: Cannot parse"},
+		    DELIVERY_REFUSED, "rejected rows of runs: Code: 27");
+	delivery_is((struct http_answer){.status = 200, .is_clickhouse = true, .body = "1"}, DELIVERY_RETRY, "");
 }
 
 TEST(each_failure_names_its_fix)
@@ -532,24 +532,24 @@ TEST(each_failure_names_its_fix)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		verdict_is((struct http_answer){.failure = cases[i].failure,
-						.error = "words",
-						.tls_verify_result = cases[i].verify},
-			   VERDICT_RETRY, cases[i].words);
-	verdict_is((struct http_answer){.status = 403, .date_unix_s = 5000000}, VERDICT_RETRY, "clock");
-	verdict_is((struct http_answer){.status = 401}, VERDICT_RETRY, "lake.token-file");
-	verdict_is((struct http_answer){.status = 407}, VERDICT_RETRY, "lake.proxy-user");
-	verdict_is((struct http_answer){.status = 413}, VERDICT_TOO_LARGE, "raise its limit");
-	verdict_is((struct http_answer){.status = 502}, VERDICT_RETRY, "status 502");
-	verdict_is((struct http_answer){.status = 302, .location = "https://u:p@elsewhere/"}, VERDICT_RETRY,
-		   "not followed");
-	verdict_is((struct http_answer){.status = 403, .exception_code = 516}, VERDICT_RETRY,
-		   "the lake rejected user shipper");
-	verdict_is((struct http_answer){.status = 500, .exception_code = 241, .body = "Code: 241. Memory"},
-		   VERDICT_TOO_MUCH, "cannot accept it now: Code: 241");
-	verdict_is((struct http_answer){.status = 500, .exception_code = 159}, VERDICT_TOO_MUCH,
-		   "cannot accept it now");
-	verdict_is((struct http_answer){.status = 500, .exception_code = 252}, VERDICT_RETRY, "cannot accept it now");
+		delivery_is((struct http_answer){.failure = cases[i].failure,
+						 .error = "words",
+						 .tls_verify_result = cases[i].verify},
+			    DELIVERY_RETRY, cases[i].words);
+	delivery_is((struct http_answer){.status = 403, .date_unix_s = 5000000}, DELIVERY_RETRY, "clock");
+	delivery_is((struct http_answer){.status = 401}, DELIVERY_RETRY, "lake.token-file");
+	delivery_is((struct http_answer){.status = 407}, DELIVERY_RETRY, "lake.proxy-user");
+	delivery_is((struct http_answer){.status = 413}, DELIVERY_TOO_LARGE, "raise its limit");
+	delivery_is((struct http_answer){.status = 502}, DELIVERY_RETRY, "status 502");
+	delivery_is((struct http_answer){.status = 302, .location = "https://u:p@elsewhere/"}, DELIVERY_RETRY,
+		    "not followed");
+	delivery_is((struct http_answer){.status = 403, .exception_code = 516}, DELIVERY_RETRY,
+		    "the lake rejected user shipper");
+	delivery_is((struct http_answer){.status = 500, .exception_code = 241, .body = "Code: 241. Memory"},
+		    DELIVERY_TOO_MUCH, "cannot accept it now: Code: 241");
+	delivery_is((struct http_answer){.status = 500, .exception_code = 159}, DELIVERY_TOO_MUCH,
+		    "cannot accept it now");
+	delivery_is((struct http_answer){.status = 500, .exception_code = 252}, DELIVERY_RETRY, "cannot accept it now");
 }
 
 static void count_answer(const struct http_answer *answer, void *data)

@@ -2,7 +2,7 @@
  *
  * The first byte selects the rest: an answer of whatever server is at the lake's address (head,
  * NUL, body), a configuration, the name of a file in the state directory, a fact about a
- * cloud. In every case a verdict is reached, a refusal says why, and an accepted name is
+ * cloud. In every case a delivery is reached, a refusal says why, and an accepted name is
  * the name that would be written.
  */
 
@@ -21,9 +21,9 @@ const struct sink_type *sink_find(const char *name)
 
 static void try_answer(const char *data, size_t size)
 {
-	const struct verdict_context context = {"https://lake", "tracer", "runs", "", 1000000};
+	const struct delivery_context context = {"https://lake", "tracer", "runs", "", 1000000};
 	static struct http_answer answer;
-	struct verdict verdict;
+	struct delivery delivery;
 	size_t head = strnlen(data, size);
 
 	answer = (struct http_answer){
@@ -34,10 +34,10 @@ static void try_answer(const char *data, size_t size)
 	if (head < size)
 		http_answer_take_body(&answer, data + head + 1, size - head - 1);
 	answer.failure = (enum http_failure)(head % (HTTP_OTHER + 1));
-	verdict_reach(&answer, &context, &verdict);
-	require((verdict.kind == VERDICT_ACCEPTED) == (verdict.reason[0] == '\0'));
-	require(memchr(verdict.reason, '\0', sizeof(verdict.reason)));
-	if (verdict.kind == VERDICT_ACCEPTED)
+	delivery_read(&answer, &context, &delivery);
+	require((delivery.kind == DELIVERY_ACCEPTED) == (delivery.reason[0] == '\0'));
+	require(memchr(delivery.reason, '\0', sizeof(delivery.reason)));
+	if (delivery.kind == DELIVERY_ACCEPTED)
 		require(answer.is_clickhouse && answer.body_size == 0 && answer.exception_code == 0);
 }
 

@@ -1,10 +1,10 @@
-/* Interpretation of answers. See verdict.h.
+/* Interpretation of answers. See delivery.h.
  *
  * If in doubt, a batch is retried: it is on disk, and sending a row twice is
  * harmless. It counts as accepted only if ClickHouse itself said so, and as refused
  * only if ClickHouse reported an error in its content.
  */
-#include "shipper/verdict.h"
+#include "shipper/delivery.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -13,14 +13,14 @@
 #define CLOCK_SKEW_S 300 /* a smaller skew does not explain a certificate failure */
 #define WORDS_BYTES 200  /* of the server's message quoted in a reason */
 
-__attribute__((format(printf, 3, 4))) static void say(struct verdict *verdict, enum verdict_kind kind,
+__attribute__((format(printf, 3, 4))) static void say(struct delivery *delivery, enum delivery_kind kind,
 						      const char *format, ...)
 {
 	va_list arguments;
 
-	verdict->kind = kind;
+	delivery->kind = kind;
 	va_start(arguments, format);
-	vsnprintf(verdict->reason, sizeof(verdict->reason), format, arguments);
+	vsnprintf(delivery->reason, sizeof(delivery->reason), format, arguments);
 	va_end(arguments);
 }
 
@@ -81,8 +81,8 @@ static enum exception_kind exception_kind(int64_t code)
 	return EXCEPTION_PASSING;
 }
 
-static void assess_exception(const struct http_answer *answer, int64_t code, const struct verdict_context *context,
-			     struct verdict *verdict)
+static void assess_exception(const struct http_answer *answer, int64_t code, const struct delivery_context *context,
+			     struct delivery *delivery)
 {
 	const char *user = context->user[0] ? context->user : "default";
 	char words[WORDS_BYTES];
@@ -90,29 +90,29 @@ static void assess_exception(const struct http_answer *answer, int64_t code, con
 	http_answer_words(answer, words, sizeof(words));
 	switch (exception_kind(code)) {
 	case EXCEPTION_CONTENT:
-		say(verdict, VERDICT_REFUSED, "the lake rejected rows of %s: %s", context->entity, words);
+		say(delivery, DELIVERY_REFUSED, "the lake rejected rows of %s: %s", context->entity, words);
 		break;
 	case EXCEPTION_LOGIN:
-		say(verdict, VERDICT_RETRY,
+		say(delivery, DELIVERY_RETRY,
 		    "%s: the lake rejected user %s with this password: check "
 		    "lake.user and lake.password-file (code %" PRId64 ")",
 		    context->url, user, code);
 		break;
 	case EXCEPTION_RIGHTS:
-		say(verdict, VERDICT_RETRY,
+		say(delivery, DELIVERY_RETRY,
 		    "%s: user %s may not insert into %s.%s_rows: grant this, see tracer "
 		    "lake init (code %" PRId64 ")",
 		    context->url, user, context->database, context->entity, code);
 		break;
 	case EXCEPTION_SCHEMA:
-		say(verdict, VERDICT_RETRY,
+		say(delivery, DELIVERY_RETRY,
 		    "%s: there is no table %s.%s_rows: create it with tracer lake init, "
 		    "or check lake.database (code %" PRId64 ")",
 		    context->url, context->database, context->entity, code);
 		break;
 	case EXCEPTION_EFFORT:
 	default:
-		say(verdict, exception_kind(code) == EXCEPTION_EFFORT ? VERDICT_TOO_MUCH : VERDICT_RETRY,
+		say(delivery, exception_kind(code) == EXCEPTION_EFFORT ? DELIVERY_TOO_MUCH : DELIVERY_RETRY,
 		    "%s: the lake cannot accept it now: %s", context->url, words[0] ? words : "no reason given");
 		break;
 	}
@@ -120,34 +120,35 @@ static void assess_exception(const struct http_answer *answer, int64_t code, con
 
 /* ---- other answers ----------------------------------------------------------------- */
 
-static bool clock_is_wrong(const struct http_answer *answer, const struct verdict_context *context)
+static bool clock_is_wrong(const struct http_answer *answer, const struct delivery_context *context)
 {
 	int64_t skew = answer->date_unix_s - context->now_unix_s;
 
 	return answer->date_unix_s > 0 && (skew > CLOCK_SKEW_S || skew < -CLOCK_SKEW_S);
 }
 
-void verdict_reach(const struct http_answer *answer, const struct verdict_context *context, struct verdict *ret_verdict)
+void delivery_read(const struct http_answer *answer, const struct delivery_context *context,
+		   struct delivery *ret_delivery)
 {
 	int64_t code = http_answer_exception(answer);
 
-	*ret_verdict = (struct verdict){.kind = VERDICT_RETRY, .retry_after_s = answer->retry_after_s};
+	*ret_delivery = (struct delivery){.kind = DELIVERY_RETRY, .retry_after_s = answer->retry_after_s};
 	if (answer->failure == HTTP_ANSWERED && code != 0)
-		assess_exception(answer, code, context, ret_verdict);
+		assess_exception(answer, code, context, ret_delivery);
 	else if (answer->failure == HTTP_ANSWERED && answer->status == 200 && answer->is_clickhouse &&
 		 answer->body_size == 0)
-		ret_verdict->kind = VERDICT_ACCEPTED;
+		ret_delivery->kind = DELIVERY_ACCEPTED;
 	else
-		http_answer_explain(answer, context->url, ret_verdict->reason, sizeof(ret_verdict->reason));
+		http_answer_explain(answer, context->url, ret_delivery->reason, sizeof(ret_delivery->reason));
 	if (answer->failure == HTTP_TIMEOUT)
-		strncat(ret_verdict->reason, ", or lake.timeout is too short",
-			sizeof(ret_verdict->reason) - strlen(ret_verdict->reason) - 1);
+		strncat(ret_delivery->reason, ", or lake.timeout is too short",
+			sizeof(ret_delivery->reason) - strlen(ret_delivery->reason) - 1);
 	if (answer->failure == HTTP_ANSWERED && answer->status == 413)
-		ret_verdict->kind = VERDICT_TOO_LARGE;
+		ret_delivery->kind = DELIVERY_TOO_LARGE;
 	/* A server that checks signatures or tokens by time says only "denied". */
-	if (ret_verdict->kind == VERDICT_RETRY && clock_is_wrong(answer, context) &&
+	if (ret_delivery->kind == DELIVERY_RETRY && clock_is_wrong(answer, context) &&
 	    (answer->status == 401 || answer->status == 403))
-		say(ret_verdict, VERDICT_RETRY,
+		say(ret_delivery, DELIVERY_RETRY,
 		    "%s: access denied (status %ld), and its clock and this host's "
 		    "differ by %" PRId64 " s: correct this host's clock (timedatectl)",
 		    context->url, answer->status, answer->date_unix_s - context->now_unix_s);
