@@ -1,4 +1,4 @@
-/* The outcome of a failed task: retried, tolerated or fatal.
+/* Whether a failed task was retried, tolerated or fatal.
  *
  * A run remembers its last few failed tasks while the orchestrator that began them runs. A later
  * task beneath the same orchestrator that does the same work is the next attempt: its root has

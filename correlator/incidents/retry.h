@@ -1,4 +1,4 @@
-/* The outcome of a failed task: retried, tolerated or fatal. */
+/* Whether a failed task was retried, tolerated or fatal. */
 #pragma once
 
 #include "common/rules/rules.h"
