@@ -65,7 +65,7 @@ TEST(a_maximum_that_did_not_grow_is_not_the_image_s)
 	ck_assert_rows("SELECT peak_rss_bytes FROM processes WHERE pid = 10", "4097\n");
 }
 
-/* The exit record of an older kernel has no memory map any more, and what a scan saw is no maximum. */
+/* The exit record of an older kernel has no memory map any more, and what a scan saw is not a maximum. */
 TEST(the_maximum_at_the_end_is_above_what_scans_saw)
 {
 	struct counters held = cpu(5 * MS);

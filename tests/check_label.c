@@ -182,7 +182,7 @@ TEST(snakemake_jobs_have_rule_and_wildcards)
 		       "snakemake stats tool\nsh -c shell\n");
 }
 
-/* Code is no label: not what differs in it, but the arguments after it, or what it starts first. A helper
+/* Code is not a label: not what differs in it, but the arguments after it, or what it starts first. A helper
  * labels only a task without anything else. */
 TEST(labels_do_not_come_from_code)
 {

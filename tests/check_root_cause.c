@@ -1,4 +1,4 @@
-/* Why a process failed: the chain of failures is followed down; tolerated failures are no causes. */
+/* Why a process failed: the chain of failures is followed down; tolerated failures are not causes. */
 #include "tests/streams.h"
 
 #define CAUSES "SELECT p.pid FROM incidents i JOIN processes p ON p.id = i.process_id WHERE i.fatal = 1"

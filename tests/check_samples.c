@@ -138,7 +138,7 @@ TEST_EACH(samples_of_a_pipeline_are, cases)
 	samples_deinit(&samples);
 }
 
-/* What is no sample, and why. */
+/* What is not a sample, and why. */
 static const struct {
 	const char *what;
 	struct step steps[STEPS_MAX];

@@ -178,7 +178,7 @@ static int dump_frames(struct wire_input *input, struct wire_message *message)
 		result = wire_decode(data, size, message, &reason);
 		if (result)
 			break;
-		reason = "a record that is none of this version";
+		reason = "a record of another version";
 		result = print_what_is_in(message);
 		if (result)
 			break;
@@ -197,7 +197,7 @@ static int dump_file(FILE *file)
 
 	if (fread(magic, 1, sizeof(magic), file) != sizeof(magic) ||
 	    memcmp(magic, WIRE_RECORDING_MAGIC, sizeof(magic)) != 0) {
-		fputs("wire_dump: this is no recording of this version\n", stderr);
+		fputs("wire_dump: this is not a recording of this version\n", stderr);
 		return -EBADMSG;
 	}
 	while (!result && !feof(file)) {

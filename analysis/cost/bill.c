@@ -555,7 +555,7 @@ static int items_add(struct maker *maker, const struct host_work *work, int64_t 
 	return error;
 }
 
-/* What is no work: part of the row of a host and of a day, a row of its own beside other charges. */
+/* What is not work: part of the row of a host and of a day, a row of its own beside other charges. */
 static struct bill_row *rest_row(struct maker *maker, const struct row_host *host)
 {
 	struct row_key key = row_key(maker, 0);

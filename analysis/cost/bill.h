@@ -36,7 +36,7 @@ const char *bill_key_name(enum bill_key key);
 struct bill_request {
 	enum bill_key by;
 	bool is_energy;  /* not money: `prices` are not used */
-	bool as_charges; /* a row for each host and day (UTC) too, and one for what is no work there */
+	bool as_charges; /* a row for each host and day (UTC) too, and one for what is not work there */
 	int64_t since_unix_ns, until_unix_ns;
 	const char *host;          /* only this one; NULL: all */
 	const int64_t *user_id;    /* only runs of this user, the others are other runs; NULL: all */

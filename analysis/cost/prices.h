@@ -38,7 +38,7 @@ enum prices_basis {
 	PRICES_NODE,    /* price of the whole machine */
 	PRICES_RATES,   /* prices of cores and memory */
 	PRICES_DEFAULT, /* nothing is known about this host: OpenCost's defaults */
-	PRICES_NONE,    /* nor that: the list is in another currency than the defaults */
+	PRICES_NONE,    /* not even that: the list is in another currency than the defaults */
 	PRICES_BASIS_COUNT,
 };
 

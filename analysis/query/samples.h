@@ -23,7 +23,7 @@ struct samples_task {
 #define SAMPLES_NONE (-1)   /* works on no sample: overhead */
 #define SAMPLES_SHARED (-2) /* on several */
 #define SAMPLES_MISFIT_SIZE 96
-#define SAMPLES_KEYS_MAX 200000 /* beginnings of words; further ones are no samples */
+#define SAMPLES_KEYS_MAX 200000 /* beginnings of words; further ones are not samples */
 
 struct samples {
 	char **keys; /* sorted */

@@ -5,7 +5,7 @@
 --   one, five minutes in which the host was busy as a whole do not count either.
 -- finding: sweep
 -- parameter: since_unix_ns time = 7d; only what was seen from then on
--- parameter: grace_ns duration = 10m; time after a run that is no gap; source: our proposal (docs/sweep.md)
+-- parameter: grace_ns duration = 10m; time after a run that is not a gap; source: our proposal (docs/sweep.md)
 -- parameter: least_ns duration = 1h; minimum time of all gaps together; source: our proposal (docs/sweep.md)
 -- parameter: most_service_cores number = 0.03; cores in use, on average over its life, up to which a service waits;
 --   source: our proposal: what Google Cloud's idle VM recommendations say of a whole machine

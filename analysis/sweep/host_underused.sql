@@ -1,7 +1,7 @@
 -- title: Which hosts hardly use their processors?
 -- explanation: The vendors' rule for idle machines: hardly any CPU for nearly all of the time, and hardly any network
 --   traffic where it is known. Work that uses little counts as use all the same: a host on which a task began or ended
---   in that time is not listed, and with work running it must have been quiet all of the time. Services are no work here:
+--   in that time is not listed, and with work running it must have been quiet all of the time. Services are not work here:
 --   one that uses much makes the host as a whole busy.
 -- finding: sweep
 -- parameter: since_unix_ns time = 7d; only what was seen from then on

@@ -10,7 +10,7 @@
 #include "analysis/query/report.h"
 #include "analysis/tune/account.h"
 
-/* What saves less than this part of the run's wall time, and nothing else, is no finding; our proposal. */
+/* What saves less than this part of the run's wall time, and nothing else, is not a finding; our proposal. */
 #define FINDINGS_LEAST_PART 20
 /* Findings of one question about one run: those whose rows say most. */
 #define FINDINGS_OF_QUESTION_MAX 100

@@ -6,7 +6,7 @@
 #include "analysis/query/ask.h"
 #include "analysis/tune/asking.h"
 
-/* Of the time in which a run had most tasks at a time: what lasts less is no limit. */
+/* Of the time in which a run had most tasks at a time: what lasts less is not a limit. */
 #define PEAK_LEAST_SHARE 0.01
 
 static int64_t least_of(int64_t left, int64_t right)

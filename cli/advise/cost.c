@@ -300,7 +300,7 @@ static int request_make(struct view *view, struct cost *cost)
 	return error;
 }
 
-/* The notes are no part of the file. */
+/* The notes are not part of the file. */
 static int focus_print(const struct view *view, struct cost *cost)
 {
 	struct output notes;

@@ -82,7 +82,7 @@ static const struct table_column time_columns[] = {
 	{"", TABLE_LEFT, 0, 1, true},
 };
 
-/* A notebook's kernel, or a script that computes by itself, is no engine. */
+/* A notebook's kernel, or a script that computes by itself, is not an engine. */
 static bool driver_computes(const struct tuning *tune)
 {
 	const int64_t *owned_ns = tune->account.schedule.owned_ns;

@@ -231,7 +231,7 @@ static bool is_path(struct span value)
 	return separators > 0 || skip == 2;
 }
 
-/* Whether the list of values that are no secrets has it: as it is, by its beginning ("file:*") or its end ("*.txt"). */
+/* Whether the list of values that are not secrets has it: whole, by its beginning ("file:*") or its end ("*.txt"). */
 static bool is_kept(const struct secrets *secrets, struct span value, bool ends)
 {
 	const struct secret_texts *texts = &secrets->names[SECRET_NAMES_values];

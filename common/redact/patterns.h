@@ -76,7 +76,7 @@ struct secret_expressions {
 	X(about, "about")         /* not if the last word is one of these: password-file */ \
 	X(negations, "negations") /* not if the word before is one of these: max-token */ \
 	X(never, "never")         /* not these words: compass */ \
-	X(values, "values")       /* values that are no secrets: true, *.txt, file:* */ \
+	X(values, "values")       /* values that are not secrets: true, *.txt, file:* */ \
 	X(query, "query")         /* also in the query of a URL: sig */
 
 enum secret_name_list {
@@ -159,7 +159,7 @@ bool secrets_suspected(const struct secrets *secrets, const char *data, size_t s
 enum secret_strength {
 	SECRET_NONE,
 	SECRET_IF_RANDOM, /* --key */
-	SECRET_USUAL,     /* --token: paths, file names and small numbers are no secrets */
+	SECRET_USUAL,     /* --token: paths, file names and small numbers are not secrets */
 	SECRET_ALWAYS,    /* --password */
 };
 
@@ -167,7 +167,7 @@ enum secret_strength {
 enum secret_strength secret_name(const struct secrets *secrets, struct span name);
 bool secret_is_query_name(const struct secrets *secrets, struct span name);
 
-/* Whether the value of such a name is a secret. With `literal`, $X is no variable unless it looks like one. */
+/* Whether the value of such a name is a secret. With `literal`, $X is not a variable unless it looks like one. */
 bool secret_is_value(const struct secrets *secrets, enum secret_strength strength, struct span value, bool literal);
 bool secret_is_variable(struct span value, bool literal);
 bool secret_looks_random(struct span value);

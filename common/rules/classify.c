@@ -121,7 +121,7 @@ static void class_name_command(struct rules_class *class, const struct rule *rul
 	strcpy(class->name + size + 1, option);
 }
 
-/* A shell without a script or -c reads commands from descriptor 0. If that is no terminal, its commands
+/* A shell without a script or -c reads commands from descriptor 0. If that is not a terminal, its commands
  * are the steps of one piece of work, even with -i. */
 static bool shell_is_interactive(const struct view *view, const struct rule *rule)
 {

@@ -20,7 +20,7 @@
 #define RULES_UNWRAP_MAX 4
 #define RULES_ANCESTORS_MAX 32 /* ancestors further up are ignored */
 #define RULES_EXPECTED_CODE_MAX 63
-#define RULES_THREADS_MAX 65536 /* requested by a command line; more is no number of threads */
+#define RULES_THREADS_MAX 65536 /* requested by a command line; more is not a number of threads */
 #define RULES_NAME_MAX 256      /* bytes of a tool, run or task name; truncated between characters */
 
 /* X(NAME, text in YAML and in the store) */

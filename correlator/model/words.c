@@ -89,7 +89,7 @@ static bool is_temporary(const char *base, size_t size)
 
 /* ---- splitting */
 
-/* Interpreters: the next word that is no option is the program. */
+/* Interpreters: the next word that is not an option is the program. */
 static bool leads_to_command(const char *text)
 {
 	static const char *const words[] = {"Rscript", "perl", "ruby", "julia", "node", "java", "bash", "sh"};

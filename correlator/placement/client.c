@@ -94,7 +94,7 @@ static size_t fit(const struct image *client, const struct process *process, con
 	if (!command || client->begin_boot_ns > process->fork_boot_ns)
 		return 0;
 	container_label_parse(command->program, command->subject.argv, command->subject.argc, &label);
-	/* What is restarted has been somebody's. */
+	/* What is restarted has had a client. */
 	if (is_entering != (label.verb == CONTAINER_EXEC) ||
 	    (label.verb == CONTAINER_RUN && container->run_id != ROW_NULL) || !is_named(container, &label))
 		return 0;

@@ -15,7 +15,7 @@ struct stream {
 	uid_t peer_uid;      /* the server must run as this user, or as root */
 	int fd;              /* -1: the next attempt is at `retry_boot_ns` */
 	bool is_ready;       /* WELCOME was received: events may be sent */
-	bool is_ended;       /* nothing more is sent: it is no failure if the peer closes */
+	bool is_ended;       /* nothing more is sent: it is not a failure if the peer closes */
 	bool failure_logged; /* do not log another one before the next WELCOME */
 	uint64_t retry_boot_ns;
 	uint64_t retry_delay_ns;

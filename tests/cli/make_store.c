@@ -4,7 +4,7 @@
  *
  *   make_store FILE [fixed|series]
  *
- * The running one is current, so that `tracer top` finds it at work; the boot ID is no real host's.
+ * The running one is current, so that `tracer top` finds it at work; the boot ID is not a real host's.
  * With "fixed", the time is always the same, and a run of 2,000 tasks and one with long command
  * lines are added, for tests that compare whole screens with files. With "series", the time is the same, and the store
  * has two series of runs only, of which the second differs from the first.

@@ -231,7 +231,7 @@ def test_what_is_hidden_is_not_listed_and_what_is_highlighted_is(page):
     page.browser.screenshot(page.pages.kept / "failed-highlight.png")
     choose(page, "Search")
     page.browser.type("/(/")
-    wait_until("a pattern that is none is marked", lambda: page.browser.script(
+    wait_until("an invalid pattern is marked", lambda: page.browser.script(
         "return document.activeElement.getAttribute('aria-invalid')") == "true", ANSWER_LIMIT_S)
     page.silent("patterns")
 

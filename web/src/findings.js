@@ -151,7 +151,7 @@ function partsOf(title, note, whole, parts, doubt) {
 function wallParts(run) {
   const { tune } = run.facts;
   const { wall_ns, task_ns, gap_ns, queue_ns, driver_ns, driver_cpu_ns } = tune.wall;
-  /* A notebook's kernel, or a script that computes by itself, is no engine. */
+  /* A notebook's kernel, or a script that computes by itself, is not an engine. */
   const computes = !run.facts.run.engine && driver_cpu_ns > (gap_ns + driver_ns) / 2;
   const unsure = tune.path_unsure_count > 0
     ? ` Uncertain for ${formatCount(tune.path_unsure_count)} of ${plural(tune.path_task_count, "task")} on the path: several others had just ended.` : "";

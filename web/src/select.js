@@ -99,7 +99,7 @@ function patternTest(pattern) {
 }
 
 /**
- * False for a /regular expression/ that is none.
+ * False for an invalid /regular expression/.
  * @param {string} pattern
  */
 export const isPattern = (pattern) => pattern === "" || patternTest(pattern) !== null;
