@@ -65,7 +65,7 @@ static int store_show(struct dry_run *run)
 	}
 	if (run->snapshot.is_empty)
 		return 0;
-	error = cursor_load(run->settings->state, &run->cursor);
+	error = cursor_open(run->settings->state, &run->cursor);
 	if (error < 0)
 		log_error("%s/cursor: cannot read: %s: run this as root or as the shipper's user", run->settings->state,
 			  strerror(-error));
