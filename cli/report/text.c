@@ -371,7 +371,7 @@ static int print_header(const struct report *report, const struct output *output
 }
 
 /* Prints what did not fit on the terminal, and how to see it. */
-static void print_left_out(const struct tree_hidden *hidden, size_t dropped, const struct output *output)
+static void print_left_out(const struct task_tree_hidden *hidden, size_t dropped, const struct output *output)
 {
 	struct output_flow flow;
 
@@ -404,7 +404,7 @@ static int print_text(const struct report *report, const struct output *output, 
 		[REPORT_TABLE] = "names of tasks", [REPORT_TOOLS] = "tools", [REPORT_SAMPLES] = "samples"};
 	struct table_column columns[TREE_COLUMN_COUNT];
 	bool is_tree = style->view == REPORT_TREE;
-	struct tree_hidden hidden = {0};
+	struct task_tree_hidden hidden = {0};
 	struct table *table;
 	size_t dropped = 0, count = 0;
 	int error = print_header(report, output, style);

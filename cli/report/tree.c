@@ -9,9 +9,8 @@
 #include "analysis/query/units.h"
 #include "cli/report/views.h"
 
-#define TASKS_MAX 40               /* on a terminal, without --all */
-#define DEPTH_MAX 13               /* of nested tasks; deeper ones are shown beside their parent */
-#define LEVELS_MAX (DEPTH_MAX + 3) /* and of their tools and processes; level 0 is the run */
+#define TASKS_MAX 40                         /* on a terminal, without --all */
+#define LEVELS_MAX (TASK_TREE_DEPTH_MAX + 3) /* tasks, tools, processes; level 0 is the run */
 #define NAME_SIZE 1024
 #define PIDS_MAX 100000   /* processes whose pid is known when their children are shown */
 #define COMMAND_SIZE 4096 /* of a process's arguments, as shown */
@@ -39,15 +38,6 @@ void tree_columns(const struct output *output, const struct report_style *style,
 		ret_columns[TREE_COLUMN_COUNT - 1] = (struct table_column){"command", TABLE_LEFT};
 }
 
-/* Tasks by their parents, as indexes into report->tasks. After them is one more node, the root: the parent of
- * the tasks that have none. Its index also ends lists. */
-struct node {
-	size_t parent, first_child, next;
-	unsigned level;
-	bool failed; /* it, or a task below it */
-	bool shown;
-};
-
 struct pid {
 	int64_t id, pid;
 	UT_hash_handle hh;
@@ -57,10 +47,7 @@ struct tree {
 	const struct report *report;
 	const struct report_style *style;
 	struct table *table;
-	struct node *nodes; /* one per task, and the root */
-	size_t root;
-	size_t *order; /* indexes of tasks as they are shown */
-	size_t shown_count;
+	struct task_tree tasks;
 	bool unicode;
 	bool commands_last; /* command lines have the last column */
 	struct pid *pids;   /* of the processes that were shown */
@@ -296,24 +283,19 @@ static int folded_show(void *context)
 
 /* ---- tasks ------------------------------------------------------------------- */
 
-static bool task_is_main(const struct tree *tree, size_t index)
-{
-	return tree->report->tasks[index].is_main;
-}
-
 /* Adds a task as "bwa mem  s3": name and label. */
 static void task_add(struct tree *tree, size_t index, const struct row_task *task)
 {
 	const char *name = report_task_name(tree->report, index, task);
 	const char *label = report_task_label(tree->report, index, task);
-	const struct node *node = &tree->nodes[index];
+	const struct task_node *node = &tree->tasks.nodes[index];
 	struct figures figures = FIGURES_OF(tree->report, task);
 	char text[NAME_SIZE];
 
 	figures.memory_limit_bytes = task->memory_limit_bytes;
 	figures.cgroup_peak_bytes = task->cgroup_peak_bytes;
 	snprintf(text, sizeof(text), label[0] && strcmp(label, name) != 0 ? "%s  %s" : "%s", name, label);
-	name_add(tree, STYLE_TITLE, node->level, node->next == tree->root, text);
+	name_add(tree, STYLE_TITLE, node->level, node->next == tree->tasks.root, text);
 	cells_add(tree, "", "", &figures);
 	if (task->lost_count > 0)
 		table_add(tree->table, STYLE_BAD, "incomplete");
@@ -327,15 +309,15 @@ static int task_show(void *context, size_t index, const struct row_task *task, c
 		     size_t count)
 {
 	struct tree *tree = context;
-	bool is_alone = tree->report->task_count == 1 && task_is_main(tree, index); /* no line of its own */
+	bool is_alone = tree->report->task_count == 1 && tree->report->tasks[index].is_main; /* no line of its own */
 
 	if (!is_alone)
 		task_add(tree, index, task);
 	tree->task = task;
 	tree->tools = tools;
 	tree->tool_count = count;
-	tree->tool_level = is_alone ? 1 : tree->nodes[index].level + 1;
-	tree->has_children = tree->nodes[index].first_child != tree->root;
+	tree->tool_level = is_alone ? 1 : tree->tasks.nodes[index].level + 1;
+	tree->has_children = tree->tasks.nodes[index].first_child != tree->tasks.root;
 	tree->is_skipped = tools_are_redundant(tree, report_task_name(tree->report, index, task));
 	tree->folded_count = 0;
 	for (size_t i = 0; i < count; i++)
@@ -345,109 +327,11 @@ static int task_show(void *context, size_t index, const struct row_task *task, c
 	return 0;
 }
 
-/* Whether `index` may be nested in `parent`: not itself, no cycle, not too deep. */
-static bool may_nest(const struct tree *tree, size_t index, size_t parent)
-{
-	if (parent == REPORT_NO_TASK || task_is_main(tree, parent))
-		return false;
-	for (unsigned depth = 1; parent != tree->root; depth++) {
-		if (parent == index || depth >= DEPTH_MAX)
-			return false;
-		parent = tree->nodes[parent].parent;
-	}
-	return true;
-}
-
-/* Finds every task's parent: the task that its orchestrator belongs to, unless that is the run's
- * pseudo-task. */
-static void parents_find(struct tree *tree)
-{
-	for (size_t i = 0; i <= tree->root; i++)
-		tree->nodes[i] = (struct node){tree->root, tree->root, tree->root};
-	for (size_t i = 0; i < tree->root; i++) {
-		size_t parent = report_find_task(tree->report, tree->report->tasks[i].parent_task_id);
-
-		if (may_nest(tree, i, parent))
-			tree->nodes[i].parent = parent;
-	}
-}
-
-/* The pseudo-task first, then failed tasks (and their ancestors) by start, then the longest. */
-static int compare_interest(const void *left, const void *right, void *context)
-{
-	const struct tree *tree = context;
-	size_t a = *(const size_t *)left, b = *(const size_t *)right;
-	const struct report_task *first = &tree->report->tasks[a], *second = &tree->report->tasks[b];
-	int64_t first_ns = report_wall_ns(tree->report, first->begin_boot_ns, first->end_boot_ns);
-	int64_t second_ns = report_wall_ns(tree->report, second->begin_boot_ns, second->end_boot_ns);
-
-	if (first->is_main != second->is_main)
-		return first->is_main ? -1 : 1;
-	if (tree->nodes[a].failed != tree->nodes[b].failed)
-		return tree->nodes[a].failed ? -1 : 1;
-	if (!tree->nodes[a].failed && first_ns != second_ns)
-		return first_ns > second_ns ? -1 : 1;
-	return a < b ? -1 : a > b;
-}
-
 static size_t most_of(const struct output *output, const struct report_style *style)
 {
 	if (style->most > 0)
 		return style->most;
 	return output->width && !style->all ? TASKS_MAX : SIZE_MAX;
-}
-
-/* Chooses all tasks, by start; if there are more than `most`, the most interesting ones, each with its
- * ancestors. Counts the others. */
-static void tasks_choose(struct tree *tree, size_t most, struct tree_hidden *ret_hidden)
-{
-	size_t shown = 0;
-
-	for (size_t i = 0; i < tree->root; i++) {
-		tree->order[i] = i;
-		if (!tree->report->tasks[i].failed)
-			continue;
-		for (size_t at = i; at != tree->root && !tree->nodes[at].failed; at = tree->nodes[at].parent)
-			tree->nodes[at].failed = true;
-	}
-	if (tree->root > most)
-		qsort_r(tree->order, tree->root, sizeof(*tree->order), compare_interest, tree);
-	for (size_t i = 0; i < tree->root && shown < most; i++)
-		for (size_t at = tree->order[i]; at != tree->root && !tree->nodes[at].shown;
-		     at = tree->nodes[at].parent) {
-			tree->nodes[at].shown = true;
-			shown++;
-		}
-	*ret_hidden = (struct tree_hidden){.task_count = tree->root - shown};
-	for (size_t i = 0; i < tree->root; i++)
-		ret_hidden->failed_count += !tree->nodes[i].shown && tree->report->tasks[i].failed;
-}
-
-/* Links children in the order in which they are shown. Then sets `order` to the tasks that are shown, each
- * before its descendants. */
-static void order_make(struct tree *tree)
-{
-	struct node *nodes = tree->nodes;
-	size_t root = tree->root, at;
-
-	for (size_t i = root; i-- > 0;) {
-		at = tree->order[i];
-		if (!nodes[at].shown)
-			continue;
-		nodes[at].next = nodes[nodes[at].parent].first_child;
-		nodes[nodes[at].parent].first_child = at;
-	}
-	for (at = nodes[root].first_child; at != root;) {
-		tree->order[tree->shown_count++] = at;
-		nodes[at].level = MIN(nodes[nodes[at].parent].level + 1, DEPTH_MAX);
-		if (nodes[at].first_child != root) {
-			at = nodes[at].first_child;
-			continue;
-		}
-		while (at != root && nodes[at].next == root)
-			at = nodes[at].parent;
-		at = nodes[at].next;
-	}
 }
 
 static void run_add(struct tree *tree)
@@ -462,7 +346,7 @@ static void run_add(struct tree *tree)
 }
 
 int tree_fill(const struct report *report, const struct output *output, const struct report_style *style,
-	      struct table *table, struct tree_hidden *ret_hidden)
+	      struct table *table, struct task_tree_hidden *ret_hidden)
 {
 	const struct report_writer writer = {
 		.task = task_show,
@@ -475,23 +359,17 @@ int tree_fill(const struct report *report, const struct output *output, const st
 		.report = report,
 		.style = style,
 		.table = table,
-		.root = report->task_count,
 		.unicode = output->unicode,
 		.commands_last = style->with_processes && !output->width,
-		.nodes = calloc(report->task_count + 1, sizeof(*tree.nodes)),
-		.order = calloc(report->task_count + 1, sizeof(*tree.order)),
 	};
-	int error = -ENOMEM;
+	int error = task_tree_make(&tree.tasks, report, most_of(output, style));
 
-	if (tree.nodes && tree.order) {
-		parents_find(&tree);
-		tasks_choose(&tree, most_of(output, style), ret_hidden);
-		order_make(&tree);
+	if (error == 0) {
+		*ret_hidden = tree.tasks.hidden;
 		run_add(&tree);
-		error = report_walk(report, tree.order, tree.shown_count, &writer, &tree);
+		error = report_walk(report, tree.tasks.order, tree.tasks.shown_count, &writer, &tree);
 	}
 	pids_free(&tree);
-	free(tree.nodes);
-	free(tree.order);
+	task_tree_free(&tree.tasks);
 	return error;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/query/figures.h"
+#include "analysis/query/task_tree.h"
 #include "cli/screen/document.h"
 #include "cli/screen/table.h"
 
@@ -38,12 +39,6 @@ int report_print(const struct report *report, const struct output *output, const
 /* clang-format on */
 void views_add_usage(const struct figures *figures, struct table *table, bool raw);
 
-/* Tasks omitted for lack of space on a terminal. */
-struct tree_hidden {
-	size_t task_count;
-	size_t failed_count; /* of these */
-};
-
 #define TREE_COLUMN_COUNT 17
 #define GROUPS_COLUMN_COUNT 14
 const struct table_column *groups_columns(const struct report_style *style);
@@ -55,5 +50,5 @@ void tree_columns(const struct output *output, const struct report_style *style,
 /* Add the rows of a report's views to tables of these columns. Return 0 or -errno, and how many rows there would be
  * without a limit. */
 int tree_fill(const struct report *report, const struct output *output, const struct report_style *style,
-	      struct table *table, struct tree_hidden *ret_hidden);
+	      struct table *table, struct task_tree_hidden *ret_hidden);
 int groups_fill(const struct report *report, const struct report_style *style, struct table *table, size_t *ret_count);
