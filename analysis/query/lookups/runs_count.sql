@@ -11,7 +11,7 @@ WITH latest AS (
                      WHERE host = :host
                        AND run_key IN (SELECT run_key FROM standing_runs WHERE host = :host)))
 )
-SELECT count(*) AS run_count FROM latest
+SELECT count(*) AS row_count FROM latest
  WHERE latest_key IS NULL
     OR latest_id NOT IN (SELECT id FROM joined_runs
                           WHERE id <> joined_id AND run_key IN (SELECT latest_key FROM latest WHERE latest_key IS NOT NULL));

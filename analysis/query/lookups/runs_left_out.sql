@@ -1,6 +1,6 @@
 -- How many of the system's own runs a list of runs omits. Parameters as in runs.sql. A run that several
 -- hosts share counts once per host.
-SELECT count(*) AS left_out_count FROM standing_runs
+SELECT count(*) AS row_count FROM standing_runs
  WHERE started_unix_ns >= :since_unix_ns
    AND (:until_unix_ns IS NULL OR started_unix_ns < :until_unix_ns)
    AND kind IN ('system', 'session', 'host-service')
