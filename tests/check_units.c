@@ -78,6 +78,11 @@ TEST(today_has_no_date)
 	ck_assert_str_eq(units_time_short(now), units_time(now) + strlen("2025-11-20 "));
 	ck_assert_str_eq(units_plural(1, "host", "hosts"), "host");
 	ck_assert_str_eq(units_plural(0, "host", "hosts"), "hosts");
+	ck_assert_str_eq(units_counted(1, false, "host", "hosts"), "1 host");
+	ck_assert_str_eq(units_counted(1234, false, "host", "hosts"), "1,234 hosts");
+	ck_assert_str_eq(units_counted(1234, true, "host", "hosts"), "1234 hosts");
+	ck_assert_str_eq(units_counted(INT64_MAX, false, "process", "processes"),
+			 "9,223,372,036,854,775,807 processes");
 }
 
 int main(void)

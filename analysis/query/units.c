@@ -242,6 +242,11 @@ const char *units_plural(int64_t count, const char *one, const char *many)
 	return count == 1 ? one : many;
 }
 
+const char *units_counted(int64_t count, bool raw, const char *one, const char *many)
+{
+	return text_make("%s %s", units_count(count, raw), units_plural(count, one, many));
+}
+
 const char *units_signal(int64_t signal)
 {
 	const char *name = signal > 0 && signal < 64 ? sigabbrev_np((int)signal) : NULL;

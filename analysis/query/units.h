@@ -7,7 +7,7 @@
 
 #include "analysis/query/question.h"
 
-#define UNITS_SIZE 32
+#define UNITS_SIZE 40
 #define UNITS_TEXTS 16
 
 /* "0 s", "420 µs" ("us" without UTF-8), "1.23 ms", "12.4 s", "3m07s", "2h05m", "4d03h" */
@@ -51,6 +51,8 @@ const char *units_time_short(int64_t unix_ns);
 #define UNITS_ID_BRIEF 8
 const char *units_id(int64_t id, bool brief);
 
+/* "1,234 hosts" */
+const char *units_counted(int64_t count, bool raw, const char *one, const char *many);
 /* Returns `one` if the count is 1, else `many`. */
 const char *units_plural(int64_t count, const char *one, const char *many);
 

@@ -144,9 +144,8 @@ static void print_head(const struct cost *cost, const struct output *output)
 	else
 		output_print(output, STYLE_TITLE, "%s to %s", units_time(cost->request.since_unix_ns),
 			     units_time(cost->request.until_unix_ns));
-	output_print(output, STYLE_PLAIN, "  %s %s, %s of host time, in %s\n",
-		     units_count((int64_t)bill->host_count, false),
-		     units_plural((int64_t)bill->host_count, "host", "hosts"), duration_text(bill->observed_ms),
+	output_print(output, STYLE_PLAIN, "  %s, %s of host time, in %s\n",
+		     units_counted((int64_t)bill->host_count, false, "host", "hosts"), duration_text(bill->observed_ms),
 		     co2 ? "kWh" : prices_currency(cost->prices));
 }
 
@@ -162,8 +161,8 @@ static void print_energy_notes(const struct cost *cost, const struct output *who
 		     "Modelled from CPU time and memory, not measured; without GPUs and cooling\n");
 	if (count > 0)
 		output_print(output, STYLE_WARNING,
-			     "The power of the processors of %s %s is not known: that of an average one was used\n",
-			     units_count((int64_t)count, false), units_plural((int64_t)count, "host", "hosts"));
+			     "The power of the processors of %s is not known: that of an average one was used\n",
+			     units_counted((int64_t)count, false, "host", "hosts"));
 	if (carbon_intensity < 0)
 		output_print(output, STYLE_WARNING,
 			     "CO2 at %d g/kWh, the world's average in 2018: --carbon-intensity sets another\n",

@@ -28,8 +28,6 @@ struct prices *price_list_load(const char *path)
 	return NULL;
 }
 
-#define HOSTS(count) units_count((int64_t)(count), false), units_plural((int64_t)(count), "host", "hosts")
-
 void price_doubts_print(const struct price_doubts *doubts, const struct prices *prices, const struct output *whole)
 {
 	struct output_flow flow;
@@ -38,15 +36,15 @@ void price_doubts_print(const struct price_doubts *doubts, const struct prices *
 	output_flow_begin(&flow, whole);
 	if (doubts->default_count > 0)
 		output_print(output, STYLE_WARNING,
-			     "No price is known for %s %s: OpenCost's defaults were used (see tracer prices show)\n",
-			     HOSTS(doubts->default_count));
+			     "No price is known for %s: OpenCost's defaults were used (see tracer prices show)\n",
+			     units_counted((int64_t)doubts->default_count, false, "host", "hosts"));
 	if (doubts->none_count > 0)
-		output_print(output, STYLE_WARNING,
-			     "No price in %s is known for %s %s: left out (see tracer prices show)\n",
-			     prices_currency(prices), HOSTS(doubts->none_count));
+		output_print(
+			output, STYLE_WARNING, "No price in %s is known for %s: left out (see tracer prices show)\n",
+			prices_currency(prices), units_counted((int64_t)doubts->none_count, false, "host", "hosts"));
 	if (doubts->spot_count > 0)
 		output_print(output, STYLE_WARNING,
-			     "Priced as on demand, but may be spot: %s %s (see tracer prices show)\n",
-			     HOSTS(doubts->spot_count));
+			     "Priced as on demand, but may be spot: %s (see tracer prices show)\n",
+			     units_counted((int64_t)doubts->spot_count, false, "host", "hosts"));
 	output_flow_end(&flow, 0);
 }

@@ -45,8 +45,8 @@ static int check(const struct options *options)
 		json_set_string(root, "currency", prices_currency(prices));
 		document_print(root, NULL, json_incref(root), options->format);
 	} else {
-		output_print(&output, STYLE_PLAIN, "%s: %s %s in %s, no errors\n", path, units_count(count, false),
-			     units_plural(count, "price", "prices"), prices_currency(prices));
+		output_print(&output, STYLE_PLAIN, "%s: %s in %s, no errors\n", path,
+			     units_counted(count, false, "price", "prices"), prices_currency(prices));
 	}
 	prices_free(prices);
 	return VERB_OK;
@@ -180,8 +180,8 @@ static int import(const struct options *options, enum import_format format)
 		error = -EIO;
 	if (error < 0)
 		return say_import_error(error, &reason);
-	say("%zu %s; %zu repeated, %zu of another kind left out", counts.taken,
-	    units_plural((int64_t)counts.taken, "price", "prices"), counts.repeated, counts.left_out);
+	say("%s; %zu repeated, %zu of another kind left out",
+	    units_counted((int64_t)counts.taken, true, "price", "prices"), counts.repeated, counts.left_out);
 	return counts.taken > 0 ? VERB_OK : VERB_FAILED;
 }
 

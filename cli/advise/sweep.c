@@ -277,9 +277,8 @@ static int print_text(struct sweeping *sweeping, const struct output *output)
 	int error = 0;
 
 	output_print(output, STYLE_TITLE, "Since %s", units_time(sweeping->since_unix_ns));
-	output_print(output, STYLE_PLAIN, "  %s %s, %s %s, in %s\n", units_count(host_count, false),
-		     units_plural(host_count, "host", "hosts"), units_count(count, false),
-		     units_plural(count, "finding", "findings"), prices_currency(sweeping->prices));
+	output_print(output, STYLE_PLAIN, "  %s, %s, in %s\n", units_counted(host_count, false, "host", "hosts"),
+		     units_counted(count, false, "finding", "findings"), prices_currency(sweeping->prices));
 	if (sweeping->view->options->user_id == ROW_NULL || by == BY_HOST)
 		error = print_hosts(sweeping, output);
 	if (error == 0 && by < 0) {

@@ -77,9 +77,9 @@ static void print_changes(const struct trend_view *shown)
 		}
 	}
 	if (insufficient == shown->trend.count)
-		output_print(output, STYLE_WARNING, "insufficient: %s more %s needed\n",
-			     units_count(shown->trend.count ? (int64_t)fewest : TREND_RUNS_LEAST, false),
-			     units_plural(shown->trend.count ? (int64_t)fewest : TREND_RUNS_LEAST, "run", "runs"));
+		output_print(output, STYLE_WARNING, "insufficient: %s needed\n",
+			     units_counted(shown->trend.count ? (int64_t)fewest : TREND_RUNS_LEAST, false, "more run",
+					   "more runs"));
 	else if (found == 0)
 		output_print(output, STYLE_PLAIN, "no change found\n");
 	if (insufficient > 0 && insufficient < shown->trend.count)

@@ -289,12 +289,12 @@ static void print_doubts(const struct tuning *tune, const struct output *whole)
 		output_print(output, STYLE_WARNING, "The run has not ended: this is how it looks so far.\n");
 	if (run->lost_count > 0)
 		output_print(output, STYLE_BAD,
-			     "INCOMPLETE: %s %s of this host were lost while it ran. Where nothing seems to have run, "
+			     "INCOMPLETE: %s of this host were lost while it ran. Where nothing seems to have run, "
 			     "something may have.\n",
-			     units_count(run->lost_count, raw), units_plural(run->lost_count, "record", "records"));
+			     units_counted(run->lost_count, raw, "record", "records"));
 	if (partial_count > 0)
-		output_print(output, STYLE_WARNING, "The figures of %s %s are lower bounds: see tracer show.\n",
-			     units_count(partial_count, raw), units_plural(partial_count, "process", "processes"));
+		output_print(output, STYLE_WARNING, "The figures of %s are lower bounds: see tracer show.\n",
+			     units_counted(partial_count, raw, "process", "processes"));
 	if (host && host->delay_accounting == 0)
 		output_print(output, STYLE_WARNING,
 			     "Delay accounting is off: waits for memory are unknown, those for storage estimated. To "
@@ -309,9 +309,9 @@ static int print_text(const struct tuning *tune, const struct output *output)
 	int error;
 
 	output_print(output, STYLE_TITLE, "run %s", run->name);
-	output_print(output, STYLE_PLAIN, "  %s, %s %s, %s of CPU time\n",
-		     units_duration(schedule->end_ns - schedule->begin_ns, raw), units_count(run->task_count, false),
-		     units_plural(run->task_count, "task", "tasks"), units_duration(run->cpu_ns, raw));
+	output_print(output, STYLE_PLAIN, "  %s, %s, %s of CPU time\n",
+		     units_duration(schedule->end_ns - schedule->begin_ns, raw),
+		     units_counted(run->task_count, false, "task", "tasks"), units_duration(run->cpu_ns, raw));
 	print_doubts(tune, output);
 	error = print_wall(tune, output);
 	if (error == 0)

@@ -75,8 +75,8 @@ static void verdict_add(struct table *table, const struct compare_step *step)
 		table_add(table, style, compare_verdict_name(step->verdict));
 		return;
 	}
-	snprintf(text, sizeof(text), "insufficient: %zu more %s needed", step->missing_runs,
-		 units_plural((int64_t)step->missing_runs, "run", "runs"));
+	snprintf(text, sizeof(text), "insufficient: %s needed",
+		 units_counted((int64_t)step->missing_runs, false, "more run", "more runs"));
 	table_add(table, style, text);
 }
 
@@ -106,9 +106,8 @@ static void print_head(const struct compared *compared, const struct output *out
 			output_print(output, STYLE_PLAIN, "  run %s of %s\n", units_id(side->id, true),
 				     units_time(side->history.runs[0].begin_unix_ns));
 		else
-			output_print(output, STYLE_PLAIN, "  %s %s\n",
-				     units_count((int64_t)side->history.run_count, false),
-				     units_plural((int64_t)side->history.run_count, "run", "runs"));
+			output_print(output, STYLE_PLAIN, "  %s\n",
+				     units_counted((int64_t)side->history.run_count, false, "run", "runs"));
 	}
 }
 
@@ -157,8 +156,8 @@ static void print_samples(const struct compared *compared, const struct output *
 	output_print(output, STYLE_DIM, "Compared in pairs by sample: %zu of %zu task names\n", paired,
 		     compared->compare.count);
 	if (runs > 0)
-		output_print(output, STYLE_DIM, "No sample structure found in %s %s: %s\n",
-			     units_count((int64_t)runs, false), units_plural((int64_t)runs, "run", "runs"), misfit);
+		output_print(output, STYLE_DIM, "No sample structure found in %s: %s\n",
+			     units_counted((int64_t)runs, false, "run", "runs"), misfit);
 }
 
 static int print_text(const struct compared *compared, const struct output *output, bool raw)

@@ -205,9 +205,9 @@ static void summary_print(const struct snapshot *snapshot, const struct output *
 		cores = row_add(cores, line->cores);
 	}
 	output_flow_begin(&flow, whole);
-	output_print(output, STYLE_TITLE, "%s %s, %.2f cores busy, %s resident in busy tools",
-		     units_count(process_count, false), units_plural(process_count, "process", "processes"),
-		     (double)cores / 1e9, units_bytes(memory_bytes, false));
+	output_print(output, STYLE_TITLE, "%s, %.2f cores busy, %s resident in busy tools",
+		     units_counted(process_count, false, "process", "processes"), (double)cores / 1e9,
+		     units_bytes(memory_bytes, false));
 	if (snapshot->lag_ns >= FRESHNESS_LIMIT_NS)
 		output_print(output, STYLE_BAD, "  no new data is being stored: see tracer status");
 	fputc('\n', output->file);

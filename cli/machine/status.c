@@ -125,13 +125,11 @@ static void loss_report(struct status *status, const char *kind, int64_t lost, i
 {
 	bool recent = (int64_t)clock_unix_ns() - last_unix_ns < LOSS_RECENT_NS;
 	bool unsent = strcmp(kind, "unsent") == 0;
-	struct check *check =
-		checks_add(&status->checks, recent ? CHECK_LIMITED : CHECK_OK, "losses",
-			   unsent ? "%s %s deleted before they were sent (kind %s), the last at %s"
-				  : "%s %s of kind %s, the last at %s",
-			   units_count(lost, false),
-			   unsent ? units_plural(lost, "row", "rows") : units_plural(lost, "record", "records"), kind,
-			   units_time(last_unix_ns));
+	struct check *check = checks_add(
+		&status->checks, recent ? CHECK_LIMITED : CHECK_OK, "losses",
+		unsent ? "%s deleted before they were sent (kind %s), the last at %s" : "%s of kind %s, the last at %s",
+		units_counted(lost, false, unsent ? "row" : "record", unsent ? "rows" : "records"), kind,
+		units_time(last_unix_ns));
 
 	if (recent && unsent)
 		check_fix(check, "restore the connection to the lake (see shipper); until then use a larger store: "

@@ -75,8 +75,8 @@ static void print_who(const struct page *page)
 	else if (run->user_id != ROW_NULL)
 		fprintf(output->file, "  by uid %lld", (long long)run->user_id);
 	if (page->report->parts.count > 1)
-		fprintf(output->file, " on %zu %s", report_hosts_count(page->report),
-			units_plural((int64_t)report_hosts_count(page->report), "host", "hosts"));
+		fprintf(output->file, " on %s",
+			units_counted((int64_t)report_hosts_count(page->report), false, "host", "hosts"));
 	else if (host)
 		output_print(output, STYLE_PLAIN, " on %s", host->hostname);
 	output_print(output, STYLE_PLAIN, "  (%s%s%s)\n", run->kind, has_engine ? ", " : "",
@@ -95,10 +95,9 @@ static void print_parts(const struct page *page)
 		const struct row_host *host = report_host_of(page->report, part);
 
 		print_label(page->output, i == 0 ? "hosts" : "");
-		output_print(page->output, STYLE_PLAIN, "%s  run %s: %s %s, CPU %s, %s\n", host ? host->hostname : "-",
-			     units_id(part->id, false), units_count(part->task_count, false),
-			     units_plural(part->task_count, "task", "tasks"), units_duration(part->cpu_ns, page->raw),
-			     part->status);
+		output_print(page->output, STYLE_PLAIN, "%s  run %s: %s, CPU %s, %s\n", host ? host->hostname : "-",
+			     units_id(part->id, false), units_counted(part->task_count, false, "task", "tasks"),
+			     units_duration(part->cpu_ns, page->raw), part->status);
 	}
 }
 
@@ -260,11 +259,11 @@ static void print_doubts(const struct report_doubts *doubts, const struct output
 	print_label(output, "figures");
 	fputs("lower bounds: ", output->file);
 	if (unfinished > 0)
-		fprintf(output->file, "%s %s whose last record is missing%s", units_count(unfinished, raw),
-			units_plural(unfinished, "process", "processes"), found > 0 ? ", " : "\n");
+		fprintf(output->file, "%s whose last record is missing%s",
+			units_counted(unfinished, raw, "process", "processes"), found > 0 ? ", " : "\n");
 	if (found > 0)
-		fprintf(output->file, "%s %s that ran before the probe\n", units_count(found, raw),
-			units_plural(found, "process", "processes"));
+		fprintf(output->file, "%s that ran before the probe\n",
+			units_counted(found, raw, "process", "processes"));
 }
 
 static void print_content(const struct page *page)
@@ -274,29 +273,26 @@ static void print_content(const struct page *page)
 
 	print_label(output, "content");
 	if (run->task_count > 0) {
-		fprintf(output->file, "%s %s", units_count(run->task_count, page->raw),
-			units_plural(run->task_count, "task", "tasks"));
+		fputs(units_counted(run->task_count, page->raw, "task", "tasks"), output->file);
 		print_failed(output, tasks_failed_count(page->report), page->raw);
 		fputs(", ", output->file);
 	}
-	fprintf(output->file, "%s %s", units_count(run->process_count, page->raw),
-		units_plural(run->process_count, "process", "processes"));
+	fputs(units_counted(run->process_count, page->raw, "process", "processes"), output->file);
 	print_failed(output, run->failed_count, page->raw);
 	if (run->living_count > 0)
 		fprintf(output->file, ", %s still running", units_count(run->living_count, page->raw));
 	fputc('\n', output->file);
 	if (run->partial_count > 0)
 		fprintf(output->file,
-			"            I/O and delays of %s %s are lower bounds: figures of "
+			"            I/O and delays of %s are lower bounds: figures of "
 			"ended threads are unknown\n",
-			units_count(run->partial_count, page->raw),
-			units_plural(run->partial_count, "process", "processes"));
+			units_counted(run->partial_count, page->raw, "process", "processes"));
 	print_doubts(&page->report->doubts, output, page->raw);
 	if (run->lost_count <= 0)
 		return;
 	fputc('\n', output->file);
-	output_print(output, STYLE_BAD, "  INCOMPLETE: %s %s of this host were lost while it ran; figures are too low.",
-		     units_count(run->lost_count, page->raw), units_plural(run->lost_count, "record", "records"));
+	output_print(output, STYLE_BAD, "  INCOMPLETE: %s of this host were lost while it ran; figures are too low.",
+		     units_counted(run->lost_count, page->raw, "record", "records"));
 	fputs(" See tracer status.\n", output->file);
 }
 
@@ -378,14 +374,13 @@ static void print_left_out(const struct task_tree_hidden *hidden, size_t dropped
 	output_flow_begin(&flow, output);
 	if (hidden->task_count > 0)
 		output_print(&flow.inner, STYLE_DIM,
-			     "%s more %s (%s failed): shown above are the failed ones first, "
+			     "%s (%s failed): shown above are the failed ones first, "
 			     "then the longest. --all shows every task, --by task groups them by name.\n",
-			     units_count((int64_t)hidden->task_count, false),
-			     units_plural((int64_t)hidden->task_count, "task", "tasks"),
+			     units_counted((int64_t)hidden->task_count, false, "more task", "more tasks"),
 			     hidden->failed_count > 0 ? units_count((int64_t)hidden->failed_count, false) : "none");
 	if (dropped > 0)
-		output_print(&flow.inner, STYLE_DIM, "%zu more %s in a wider terminal, or in a pipe\n", dropped,
-			     units_plural((int64_t)dropped, "column", "columns"));
+		output_print(&flow.inner, STYLE_DIM, "%s in a wider terminal, or in a pipe\n",
+			     units_counted((int64_t)dropped, false, "more column", "more columns"));
 	output_flow_end(&flow, 2);
 }
 
