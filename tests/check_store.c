@@ -163,16 +163,6 @@ TEST(the_lock_is_the_writers_alone)
 	expect_writer_refused(-ELOOP, "cannot create its lock file");
 }
 
-TEST(newer_schema_is_refused)
-{
-	open_store();
-	close_store();
-	change("PRAGMA user_version = 99");
-	expect_writer_refused(-EPROTO, "newer release");
-	expect_reader_refused(-EPROTO, "newer release");
-	ck_assert_int_eq(read_integer("PRAGMA user_version"), 99);
-}
-
 TEST(older_schema_is_refused_to_readers)
 {
 	open_store();
@@ -262,14 +252,6 @@ TEST(empty_file_is_no_store_yet)
 	store_close(open_reader());
 }
 
-TEST(other_database_is_refused_and_untouched)
-{
-	change("CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)");
-	expect_writer_refused(-EUCLEAN, "another program");
-	expect_reader_refused(-EUCLEAN, "another program");
-	ck_assert_int_eq(read_integer("SELECT count(*) FROM sqlite_schema"), 1);
-}
-
 TEST(impossible_schema_is_refused)
 {
 	open_store();
@@ -277,22 +259,6 @@ TEST(impossible_schema_is_refused)
 	change("PRAGMA user_version = -7");
 	expect_writer_refused(-EUCLEAN, "another program");
 	expect_reader_refused(-EUCLEAN, "another program");
-}
-
-TEST(garbage_is_refused_and_untouched)
-{
-	char garbage[8192], after[8192];
-	FILE *file = fopen(path, "w");
-
-	memset(garbage, 'g', sizeof(garbage));
-	ck_assert_uint_eq(fwrite(garbage, 1, sizeof(garbage), file), sizeof(garbage));
-	fclose(file);
-	expect_writer_refused(-EUCLEAN, "not a tracer store");
-	expect_reader_refused(-EUCLEAN, "not a tracer store");
-	file = fopen(path, "r");
-	ck_assert_uint_eq(fread(after, 1, sizeof(after), file), sizeof(after));
-	fclose(file);
-	ck_assert_mem_eq(after, garbage, sizeof(garbage));
 }
 
 TEST(damage_is_reported_on_use)

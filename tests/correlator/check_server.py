@@ -775,7 +775,7 @@ def test_a_file_that_is_no_database(directory):
     path = directory / "store.db"
     for content in (b"sample\tstatus\n" * 100, b"SQLite format 3\0" + bytes(range(256)) * 40):
         path.write_bytes(content)
-        refused(directory, r"store\.db: .*not a database|store\.db: .*malformed")
+        refused(directory, r"store\.db: not a tracer store, .*(not a database|malformed)")
         same("the file is as it was", path.read_bytes() == content, True)
 
 
@@ -784,7 +784,9 @@ def test_a_database_of_another_program(directory):
     database.execute("CREATE TABLE theirs (a)")
     database.commit()
     database.close()
+    before = (directory / "store.db").read_bytes()
     refused(directory, "a database of another program")
+    same("the file is as it was", (directory / "store.db").read_bytes() == before, True)
 
 
 def test_a_directory_that_cannot_be_written(directory):
