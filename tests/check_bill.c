@@ -26,7 +26,6 @@
 static uint64_t state;
 static struct prices *prices;
 static struct centres *centres;
-static char prices_path[180];
 static int64_t next_id;
 static bool with_run_limits;
 static struct row_run runs[HOSTS * RUNS]; /* all random ones */
@@ -48,30 +47,22 @@ static int64_t sometimes(int64_t value)
 
 static void load_prices(const char *rows)
 {
-	FILE *file;
 	struct tree_error error;
+	char text[1200];
 
-	snprintf(prices_path, sizeof(prices_path), "%s/prices.csv", directory);
-	file = fopen(prices_path, "w");
-	ck_assert_ptr_nonnull(file);
-	fprintf(file, "AssetClass,MarketPriceHourly,EndTimestamp,InstanceID,InstanceIDField\n%s", rows);
-	fclose(file);
-	ck_assert_msg(prices_load(prices_path, false, &prices, &error) == 0, "%s", error.reason);
+	snprintf(text, sizeof(text), "AssetClass,MarketPriceHourly,EndTimestamp,InstanceID,InstanceIDField\n%s", rows);
+	ck_assert_msg(prices_load(suite_file(NULL, "prices.csv", text), false, &prices, &error) == 0, "%s",
+		      error.reason);
 }
 
 /* Users and runs of the random schedules; what is left has no centre. */
 static void load_centres(const char *rows)
 {
-	char centres_path[180];
-	FILE *file;
 	struct tree_error error;
+	char text[256];
 
-	snprintf(centres_path, sizeof(centres_path), "%s/centres.csv", directory);
-	file = fopen(centres_path, "w");
-	ck_assert_ptr_nonnull(file);
-	fprintf(file, "Centre,User,Cgroup,Run\n%s", rows);
-	fclose(file);
-	ck_assert_msg(centres_load(centres_path, &centres, &error) == 0, "%s", error.reason);
+	snprintf(text, sizeof(text), "Centre,User,Cgroup,Run\n%s", rows);
+	ck_assert_msg(centres_load(suite_file(NULL, "centres.csv", text), &centres, &error) == 0, "%s", error.reason);
 }
 
 /* ---- a store ---------------------------------------------------------------------- */

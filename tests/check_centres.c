@@ -8,30 +8,23 @@
 
 #define HEADER "Centre,User,Cgroup,Run\n"
 
-static char directory[4096], path[4200];
+static const char *path;
 static struct centres *centres;
 static struct tree_error error;
 
 static void begin(void)
 {
-	suite_directory(directory, sizeof(directory));
-	snprintf(path, sizeof(path), "%s/centres.csv", directory);
 	centres = NULL;
 }
 
 static void end(void)
 {
 	centres_free(centres);
-	suite_directory_remove(directory);
 }
 
 static int load(const char *text)
 {
-	FILE *file = fopen(path, "w");
-
-	ck_assert_ptr_nonnull(file);
-	fputs(text, file);
-	fclose(file);
+	path = suite_file(NULL, "centres.csv", text);
 	memset(&error, 0, sizeof(error));
 	return centres_load(path, &centres, &error);
 }
@@ -57,7 +50,7 @@ static const struct {
 	{"\"a, b\",1000\n", "a, b"},
 };
 
-TEST_TIMES(the_first_row_that_matches_applies, sizeof(cases) / sizeof(cases[0]))
+TEST_EACH(the_first_row_that_matches_applies, cases)
 {
 	char text[512];
 	const char *found;
@@ -88,7 +81,7 @@ static const struct {
 	{HEADER "\"a,1000\n", 2, "ends inside a quoted field"},
 };
 
-TEST_TIMES(an_error_has_file_line_and_reason, sizeof(wrong) / sizeof(wrong[0]))
+TEST_EACH(an_error_has_file_line_and_reason, wrong)
 {
 	ck_assert_int_eq(load(wrong[_i].text), -EINVAL);
 	ck_assert_str_eq(error.file, path);

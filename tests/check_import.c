@@ -10,21 +10,14 @@
 
 #define HEADER "AssetClass,InstanceType,Region,Lifecycle,MarketPriceHourly,Currency\n"
 
-static char directory[4096], path[4200], *text;
+static char *text;
 static struct tree_error error;
 static struct import_counts counts;
-
-static void begin(void)
-{
-	suite_directory(directory, sizeof(directory));
-	snprintf(path, sizeof(path), "%s/list", directory);
-	text = NULL;
-}
 
 static void end(void)
 {
 	free(text);
-	suite_directory_remove(directory);
+	text = NULL;
 }
 
 static int import(enum import_format format, const char *file)
@@ -37,15 +30,6 @@ static int import(enum import_format format, const char *file)
 	result = import_prices(format, file, out, &counts, &error);
 	fclose(out);
 	return result;
-}
-
-static void put_file(const char *content)
-{
-	FILE *file = fopen(path, "w");
-
-	ck_assert_ptr_nonnull(file);
-	fputs(content, file);
-	fclose(file);
 }
 
 static const struct {
@@ -94,8 +78,7 @@ TEST_EACH(a_list_is_taken, cases)
 	ck_assert_uint_eq(counts.taken, cases[_i].counts.taken);
 	ck_assert_uint_eq(counts.left_out, cases[_i].counts.left_out);
 	ck_assert_uint_eq(counts.repeated, cases[_i].counts.repeated);
-	put_file(text);
-	ck_assert_msg(prices_load(path, false, &prices, &error) == 0, "%s", error.reason);
+	ck_assert_msg(prices_load(suite_file(NULL, "list", text), false, &prices, &error) == 0, "%s", error.reason);
 	ck_assert_uint_eq(prices_count(prices), counts.taken);
 	prices_free(prices);
 }
@@ -124,7 +107,8 @@ static const struct {
 
 TEST_EACH(another_file_is_refused, refused)
 {
-	put_file(refused[_i].content);
+	const char *path = suite_file(NULL, "list", refused[_i].content);
+
 	ck_assert_int_eq(import(refused[_i].format, path), -EINVAL);
 	ck_assert_msg(strstr(error.reason, refused[_i].reason), "%s", error.reason);
 	ck_assert_str_eq(error.file, path);
@@ -133,12 +117,14 @@ TEST_EACH(another_file_is_refused, refused)
 /* Nothing in a file of the right form makes a wrong row. */
 TEST(hostile_values_are_left_out_or_quoted)
 {
-	put_file("{\"Items\": [1, null, \"x\", {}, {\"armSkuName\": 3}, {\"serviceName\": \"Virtual Machines\","
-		 "\"type\": \"Consumption\", \"unitOfMeasure\": \"1 Hour\", \"armSkuName\": \"a\\\"\\n,b\","
-		 "\"armRegionName\": \"x\", \"currencyCode\": \"USD\", \"retailPrice\": 1},"
-		 "{\"serviceName\": \"Virtual Machines\", \"type\": \"Consumption\", \"unitOfMeasure\": \"1 Hour\","
-		 "\"armSkuName\": \"b\", \"armRegionName\": \"x\", \"retailPrice\": 1e300}]}");
-	ck_assert_int_eq(import(IMPORT_AZURE, path), 0);
+	const char list[] =
+		"{\"Items\": [1, null, \"x\", {}, {\"armSkuName\": 3}, {\"serviceName\": \"Virtual Machines\","
+		"\"type\": \"Consumption\", \"unitOfMeasure\": \"1 Hour\", \"armSkuName\": \"a\\\"\\n,b\","
+		"\"armRegionName\": \"x\", \"currencyCode\": \"USD\", \"retailPrice\": 1},"
+		"{\"serviceName\": \"Virtual Machines\", \"type\": \"Consumption\", \"unitOfMeasure\": \"1 Hour\","
+		"\"armSkuName\": \"b\", \"armRegionName\": \"x\", \"retailPrice\": 1e300}]}";
+
+	ck_assert_int_eq(import(IMPORT_AZURE, suite_file(NULL, "list", list)), 0);
 	ck_assert_str_eq(text, HEADER "node,\"a\"\"\n,b\",\"x\",,1.000000000,\"USD\"\n");
 	ck_assert_uint_eq(counts.left_out, 6);
 }
@@ -153,5 +139,5 @@ TEST(a_missing_file_is_an_error)
 
 int main(void)
 {
-	return suite_run("import", begin, end);
+	return suite_run("import", NULL, end);
 }

@@ -31,7 +31,7 @@ static const struct {
 	{NULL, 0, 0},
 };
 
-TEST_TIMES(a_name_tells_the_power, sizeof(cases) / sizeof(cases[0]))
+TEST_EACH(a_name_tells_the_power, cases)
 {
 	struct power power = power_of(cases[_i].cpu_model);
 

@@ -13,15 +13,13 @@
 #define HOUR_NS INT64_C(3600000000000)
 #define JAN_1_NS INT64_C(1767225600000000000) /* 2026-01-01T00:00:00Z */
 
-static char directory[4096], path[4200];
+static const char *path;
 static struct prices *prices;
 static struct tree_error error;
 static struct price_times times;
 
 static void begin(void)
 {
-	suite_directory(directory, sizeof(directory));
-	snprintf(path, sizeof(path), "%s/prices.csv", directory);
 	prices = NULL;
 }
 
@@ -29,16 +27,11 @@ static void end(void)
 {
 	price_times_free(&times);
 	prices_free(prices);
-	suite_directory_remove(directory);
 }
 
 static int load(const char *text)
 {
-	FILE *file = fopen(path, "w");
-
-	ck_assert_ptr_nonnull(file);
-	fputs(text, file);
-	fclose(file);
+	path = suite_file(NULL, "prices.csv", text);
 	memset(&error, 0, sizeof(error));
 	return prices_load(path, false, &prices, &error);
 }
@@ -227,12 +220,12 @@ TEST(a_node_is_divided_nine_to_one)
 
 TEST(a_list_may_be_missing)
 {
-	ck_assert_int_eq(prices_load(path, true, &prices, &error), 0);
+	ck_assert_int_eq(prices_load("/nonexistent", true, &prices, &error), 0);
 	ck_assert_uint_eq(prices_count(prices), 0);
 	ck_assert_str_eq(prices_currency(prices), "USD");
 	prices_free(prices);
 	prices = NULL;
-	ck_assert_int_eq(prices_load(path, false, &prices, &error), -ENOENT);
+	ck_assert_int_eq(prices_load("/nonexistent", false, &prices, &error), -ENOENT);
 	ck_assert_str_eq(error.reason, "No such file or directory");
 	ck_assert_int_eq(prices_load(NULL, false, &prices, &error), 0);
 }

@@ -200,39 +200,25 @@ static void refused(const struct tree_error *error, void *data)
 		 error->reason);
 }
 
-static char directory[128];
-
-static void put(const char *name, const char *text)
-{
-	char path[256];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	file = fopen(path, "w");
-	ck_assert_ptr_nonnull(file);
-	fputs(text, file);
-	fclose(file);
-}
-
 /* Errors in a site's files, by file name: all are reported, and the other files remain. */
 TEST(broken_files_leave_the_others)
 {
 	struct catalogue *catalogue;
-	char command[512];
+	char command[512], directory[128];
 
 	suite_directory(directory, sizeof(directory));
-	put("a.sql", HEAD COLUMN "SELECT id FROM runs;\n");
-	put("attaches.sql", HEAD COLUMN "ATTACH 'x' AS id\n");
-	put("column.sql", HEAD COLUMN "SELECT id, name FROM runs\n");
-	put("deletes.sql", HEAD COLUMN "DELETE FROM runs RETURNING id\n");
-	put("hosts.sql", HEAD COLUMN "SELECT id FROM hosts\n");
-	put("lacks.sql", HEAD COLUMN "-- column: name text; n\nSELECT id FROM runs\n");
-	put("pragma.sql", HEAD COLUMN "PRAGMA user_version = 1\n");
-	put("runs.sql", HEAD COLUMN "-- replaces: runs\nSELECT id FROM runs\n");
-	put("syntax.sql", HEAD COLUMN "SELECT id\n  FORM runs\n");
-	put("two.sql", HEAD COLUMN "SELECT id FROM runs; SELECT 2\n");
-	put("unknown.sql", HEAD COLUMN "SELECT id FROM runs\n WHERE nonsense = 1\n");
-	put("notes.txt", "not a question\n");
+	suite_file(directory, "a.sql", HEAD COLUMN "SELECT id FROM runs;\n");
+	suite_file(directory, "attaches.sql", HEAD COLUMN "ATTACH 'x' AS id\n");
+	suite_file(directory, "column.sql", HEAD COLUMN "SELECT id, name FROM runs\n");
+	suite_file(directory, "deletes.sql", HEAD COLUMN "DELETE FROM runs RETURNING id\n");
+	suite_file(directory, "hosts.sql", HEAD COLUMN "SELECT id FROM hosts\n");
+	suite_file(directory, "lacks.sql", HEAD COLUMN "-- column: name text; n\nSELECT id FROM runs\n");
+	suite_file(directory, "pragma.sql", HEAD COLUMN "PRAGMA user_version = 1\n");
+	suite_file(directory, "runs.sql", HEAD COLUMN "-- replaces: runs\nSELECT id FROM runs\n");
+	suite_file(directory, "syntax.sql", HEAD COLUMN "SELECT id\n  FORM runs\n");
+	suite_file(directory, "two.sql", HEAD COLUMN "SELECT id FROM runs; SELECT 2\n");
+	suite_file(directory, "unknown.sql", HEAD COLUMN "SELECT id FROM runs\n WHERE nonsense = 1\n");
+	suite_file(directory, "notes.txt", "not a question\n");
 	snprintf(command, sizeof(command), "mkdir '%s/folder.sql' && mkfifo '%s/pipe.sql'", directory, directory);
 	ck_assert_int_eq(system(command), 0);
 	ck_assert_int_eq(catalogue_load(directory, refused, NULL, &catalogue), 0);
@@ -253,7 +239,6 @@ TEST(broken_files_leave_the_others)
 	ck_assert_ptr_null(catalogue_find(catalogue, "hosts")->file);
 	ck_assert_ptr_null(catalogue_find(catalogue, "two"));
 	catalogue_free(catalogue);
-	suite_directory_remove(directory);
 }
 
 /* Every shipped question can be read, has all columns that it declares and (relations aside) no others. */

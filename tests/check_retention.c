@@ -110,14 +110,9 @@ static void write_status(int64_t first_seen_unix_ns, int64_t rev, int64_t unix_n
 					.updated_unix_ns = NOW_UNIX_NS - status_age_ns,
 					.shipped_rev = rev,
 					.shipped_unix_ns = unix_ns};
-	char file_path[160], *text = shipper_status_format(&status);
-	FILE *file;
+	char *text = shipper_status_format(&status);
 
-	snprintf(file_path, sizeof(file_path), "%s/" SHIPPER_STATUS_FILE, directory);
-	file = fopen(file_path, "w");
-	ck_assert_ptr_nonnull(file);
-	fputs(text, file);
-	fclose(file);
+	suite_file(directory, SHIPPER_STATUS_FILE, text);
 	free(text);
 }
 
@@ -200,13 +195,10 @@ TEST(unsent_is_kept_whatever_its_age)
 
 TEST(status_of_another_store_or_none_keeps_all)
 {
-	char command[192];
-
 	write_status(FIRST_SEEN_UNIX_NS + 1, current_rev(), NOW_UNIX_NS);
 	expire_by_age(5);
 	ck_assert_int_eq(count_of("runs"), 10);
-	snprintf(command, sizeof(command), "printf nonsense > '%s/" SHIPPER_STATUS_FILE "'", directory);
-	ck_assert_int_eq(system(command), 0);
+	suite_file(directory, SHIPPER_STATUS_FILE, "nonsense");
 	expire_by_age(5);
 	ck_assert_int_eq(count_of("runs"), 10);
 }

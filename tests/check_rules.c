@@ -540,14 +540,7 @@ static char folder[128];
 
 static void file_write(const char *name, const char *text)
 {
-	char path[512];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	file = fopen(path, "w");
-	ck_assert_ptr_nonnull(file);
-	fputs(text, file);
-	fclose(file);
+	suite_file(folder, name, text);
 }
 
 static void folder_make(void)
@@ -559,11 +552,6 @@ static void folder_make(void)
 		snprintf(path, sizeof(path), "%s/%c", folder, 'a' + i);
 		ck_assert_int_eq(mkdir(path, 0755), 0);
 	}
-}
-
-static void folder_remove(void)
-{
-	suite_directory_remove(folder);
 }
 
 static const char *const *folder_list(void)
@@ -825,5 +813,5 @@ TEST(test_describe_and_version)
 
 int main(void)
 {
-	return suite_run("rules", folder_make, folder_remove);
+	return suite_run("rules", folder_make, NULL);
 }

@@ -505,16 +505,9 @@ static void load_rules(void)
 {
 	const char *const site[] = {directory, NULL};
 	struct tree_error error;
-	char file[160];
 
 	suite_directory(directory, sizeof(directory));
-	snprintf(file, sizeof(file), "%s/site.yaml", directory);
-	FILE *stream_out = fopen(file, "w");
-
-	if (!stream_out)
-		err(EXIT_FAILURE, "%s", file);
-	fputs("rules:\n  - rule: hide\n    match:\n      executable: hidden\n    role: ignore\n", stream_out);
-	fclose(stream_out);
+	suite_file(directory, "site.yaml", "rules:\n- {rule: hide, match: {executable: hidden}, role: ignore}\n");
 	if (rules_load(site, &rules, &error))
 		errx(EXIT_FAILURE, "the rules are not loaded");
 	suite_directory_remove(directory);

@@ -68,6 +68,18 @@ void suite_directory_remove(const char *path)
 		errx(EXIT_FAILURE, "cannot remove %s", path);
 }
 
+const char *suite_file(const char *in_directory, const char *name, const char *text)
+{
+	static char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", in_directory ? in_directory : getenv("TMPDIR"), name);
+	file = fopen(path, "w");
+	if (!file || fputs(text, file) < 0 || fclose(file) != 0)
+		err(EXIT_FAILURE, "%s", path);
+	return path;
+}
+
 /* Runs the tests in a temporary directory, which also removes the files of failed tests. */
 static void run_all(SRunner *runner)
 {

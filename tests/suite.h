@@ -28,6 +28,9 @@ int suite_run(const char *name, SFun begin, SFun end);
  * prints the deviation and returns false if the line does not hold; the test then fails. */
 void suite_table(const char *path, bool (*holds)(unsigned number, char *line));
 
-/* Creates a new directory in TMPDIR. */
+/* Creates a new directory in TMPDIR; what a test leaves there is removed with all tests of the program. */
 void suite_directory(char *path, size_t size);
 void suite_directory_remove(const char *path);
+
+/* Writes a file in that directory, or in TMPDIR if it is NULL. Returns its path, valid until the next call. */
+const char *suite_file(const char *directory, const char *name, const char *text);
