@@ -81,21 +81,6 @@ TEST(an_event_received_twice_counts_once)
 	ck_assert_rows("SELECT process_count, cpu_ns FROM runs WHERE kind <> 'system'", "1 6000000\n");
 }
 
-TEST(a_restart_changes_nothing)
-{
-	tell("2>10 bash outer.sh; 10>11 bash inner.sh; 11>12 bwa index x; ends; 11>13 bwa mem x; "
-	     "10>14; " /* forked, nothing else is known yet */
-	     "restart; 14 multiqc .; ends; 13 ends; 11 ends; 10 ends");
-	ck_assert_tasks("main: outer.sh [outer.sh] succeeded\n"
-			"generic: inner.sh [inner.sh, bwa index, bwa mem] succeeded\n"
-			"generic: multiqc [multiqc] succeeded\n");
-	ck_assert_rows("SELECT count(*), sum(cpu_ns), min(totals) FROM processes WHERE pid >= 10",
-		       "5 30000000 final\n");
-	tell("wait 60000; commit; commit"); /* released entries are deleted with the next commit */
-	/* left: the system run, its task, systemd and sshd */
-	ck_assert_rows("SELECT count(*) FROM states", "4\n");
-}
-
 /* A story that involves every kind of remembered state. */
 static const char *const story[] = {
 	"cgroup 600 /system.slice/docker-" HEX64 ".scope",

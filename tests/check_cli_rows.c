@@ -1,7 +1,6 @@
 /* Reading rows: columns that a store always has are present in any answer, and a run shared by several
  * hosts is the sum of its parts. Writing them as CSV. */
 #include <math.h>
-#include <unistd.h>
 
 #include <sqlite3.h>
 
@@ -37,14 +36,14 @@ static const struct row_field *field_find(const struct row_type *type, const cha
 
 TEST(test_known_texts_are_the_schemas)
 {
-	char directory[] = "/tmp/tracer-check-XXXXXX", path[64], file[80], sql[64];
+	char directory[128], path[160], sql[64];
 	struct store_error error;
 	struct store *store;
 	sqlite3_stmt *columns;
 	sqlite3 *db;
 	size_t known_count = 0;
 
-	ck_assert_ptr_nonnull(mkdtemp(directory));
+	suite_directory(directory, sizeof(directory));
 	snprintf(path, sizeof(path), "%s/store.db", directory);
 	ck_assert_int_eq(store_open_writer(path, &store, &error), 0);
 	ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
@@ -66,11 +65,6 @@ TEST(test_known_texts_are_the_schemas)
 	ck_assert_uint_gt(known_count, 31);
 	sqlite3_close(db);
 	store_close(store);
-	for (size_t i = 0; i < 4; i++) {
-		snprintf(file, sizeof(file), "%s%s", path, (const char *[]){"", "-wal", "-shm", ".lock"}[i]);
-		unlink(file);
-	}
-	ck_assert_int_eq(rmdir(directory), 0);
 }
 
 /* ---- arbitrary answers ----------------------------------------------------------- */

@@ -128,11 +128,6 @@ TEST(log_does_not_fill_a_small_disk)
 	ck_assert_int_lt(wal_bytes(), 3 << 20);
 }
 
-static void remount_read_only(void)
-{
-	ck_assert_int_eq(mount(NULL, directory, NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
-}
-
 TEST(second_writer_is_refused)
 {
 	char pid[24];
@@ -161,14 +156,6 @@ TEST(the_lock_is_the_writers_alone)
 	ck_assert_int_eq(unlink(beside(".lock")), 0);
 	ck_assert_int_eq(symlink("tracer.db", beside(".lock")), 0);
 	expect_writer_refused(-ELOOP, "cannot create its lock file");
-}
-
-TEST(older_schema_is_refused_to_readers)
-{
-	open_store();
-	close_store();
-	change("PRAGMA user_version = 1");
-	expect_reader_refused(-EPROTO, "older");
 }
 
 static void change_by_file(const char *name)
@@ -301,7 +288,9 @@ TEST(missing_file_is_reported)
 	expect_writer_refused(-ENOENT, "no such directory");
 }
 
-TEST(read_only_file_system)
+/* With the files that the writer left, as on a file system that was remounted read-only; or the database file
+ * alone, as on archive media. */
+TEST_TIMES(read_only_file_system, 2)
 {
 	if (!mount_small("read_only_file_system", "size=8m"))
 		return;
@@ -309,25 +298,12 @@ TEST(read_only_file_system)
 	put_everything(1);
 	commit(1);
 	close_store();
-	/* With the files that the writer left, as on a file system that was remounted read-only. */
-	remount_read_only();
+	if (_i == 1) {
+		ck_assert_int_eq(unlink(beside("-wal")), 0);
+		ck_assert_int_eq(unlink(beside("-shm")), 0);
+	}
+	ck_assert_int_eq(mount(NULL, directory, NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
 	expect_writer_refused(-EROFS, "read-only");
-	store = open_reader();
-	ck_assert_uint_gt(run_query(store, "runs"), 0);
-}
-
-/* The database file alone, as on archive media. */
-TEST(kept_file_on_read_only_media)
-{
-	if (!mount_small("kept_file_on_read_only_media", "size=8m"))
-		return;
-	open_store();
-	put_everything(1);
-	commit(1);
-	close_store();
-	ck_assert_int_eq(unlink(beside("-wal")), 0);
-	ck_assert_int_eq(unlink(beside("-shm")), 0);
-	remount_read_only();
 	store = open_reader();
 	ck_assert_uint_gt(run_query(store, "runs"), 0);
 }

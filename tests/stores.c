@@ -1,7 +1,6 @@
 /* A store in a directory of the test's own. See stores.h. */
 #include "tests/stores.h"
 
-#include <dirent.h>
 #include <sqlite3.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
@@ -19,17 +18,10 @@ void make_directory(void)
 
 void remove_directory(void)
 {
-	DIR *listing;
-	struct dirent *entry;
-
 	if (store)
 		close_store();
 	umount2(directory, MNT_DETACH); /* a file system that the test may have mounted */
-	listing = opendir(directory);
-	while ((entry = readdir(listing)))
-		unlinkat(dirfd(listing), entry->d_name, 0);
-	closedir(listing);
-	rmdir(directory);
+	suite_directory_remove(directory);
 }
 
 void open_store(void)
