@@ -53,13 +53,7 @@ static int read_pattern(struct loader *loader, const char *text, unsigned line, 
 	return 0;
 }
 
-static int read_patterns(struct loader *loader, const struct tree_node *value, void *target)
-{
-	struct rule_patterns *patterns = target;
-
-	return loader_read_items(loader, value, sizeof(*patterns->items), read_pattern, (void **)&patterns->items,
-				 &patterns->count);
-}
+LOADER_LIST(patterns, rule_patterns, read_pattern)
 
 static int read_base_names(struct loader *loader, const struct tree_node *value, void *target)
 {
@@ -76,21 +70,7 @@ static int read_base_names(struct loader *loader, const struct tree_node *value,
 	return r;
 }
 
-static int read_option_name(struct loader *loader, const char *text, unsigned line, void *item)
-{
-	if ((text[0] != '-' && text[0] != '+') || text[1] == '\0')
-		return loader_refuse(loader, line, "\"%.40s\" is not an option like --name or -n", text);
-	*(struct rule_pattern *)item = (struct rule_pattern){.text = text};
-	return 0;
-}
-
-static int read_options(struct loader *loader, const struct tree_node *value, void *target)
-{
-	struct rule_patterns *options = target;
-
-	return loader_read_items(loader, value, sizeof(*options->items), read_option_name, (void **)&options->items,
-				 &options->count);
-}
+LOADER_LIST(options, rule_patterns, loader_read_option)
 
 /* An option, or the name of an operand NAME=VALUE. */
 static int read_thread_option(struct loader *loader, const char *text, unsigned line, void *item)
@@ -98,18 +78,12 @@ static int read_thread_option(struct loader *loader, const char *text, unsigned 
 	size_t size = strlen(text);
 
 	if (size < 2 || text[size - 1] != '=')
-		return read_option_name(loader, text, line, item);
-	*(struct rule_pattern *)item = (struct rule_pattern){.text = text};
+		return loader_read_option(loader, text, line, item);
+	((struct rule_pattern *)item)->text = text;
 	return 0;
 }
 
-static int read_thread_options(struct loader *loader, const struct tree_node *value, void *target)
-{
-	struct rule_patterns *options = target;
-
-	return loader_read_items(loader, value, sizeof(*options->items), read_thread_option, (void **)&options->items,
-				 &options->count);
-}
+LOADER_LIST(thread_options, rule_patterns, read_thread_option)
 
 static int read_code(struct loader *loader, const char *text, unsigned line, void *item)
 {
@@ -153,13 +127,7 @@ static int read_regex(struct loader *loader, const char *text, unsigned line, vo
 	return 0;
 }
 
-static int read_regexes(struct loader *loader, const struct tree_node *value, void *target)
-{
-	struct rule_regexes *regexes = target;
-
-	return loader_read_items(loader, value, sizeof(*regexes->items), read_regex, (void **)&regexes->items,
-				 &regexes->count);
-}
+LOADER_LIST(regexes, rule_regexes, read_regex)
 
 /* Only checks the value: a template may refer to groups of a regular expression further
  * down (loader_read_templates). */
@@ -492,22 +460,6 @@ static int loader_read_rule(struct loader *loader, const struct tree_node *node)
 	return r < 0 ? r : 0;
 }
 
-static int loader_read_rules(struct loader *loader, const struct tree_node *list)
-{
-	if (list->kind == TREE_TEXT && list->text[0] == '\0')
-		return 0;
-	if (list->kind != TREE_LIST)
-		return loader_refuse(loader, list->line, "rules: expected a list, found %s",
-				     tree_kind_text(list->kind));
-	for (const struct tree_node *node = list->first; node; node = node->next) {
-		int r = loader_read_rule(loader, node);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
 int rules_read(struct rules *rules, const char *file, unsigned layer, const void *data, size_t size,
 	       struct tree_error *ret_error)
 {
@@ -527,9 +479,9 @@ int rules_read(struct rules *rules, const char *file, unsigned layer, const void
 		return loader_refuse(&loader, root->line, "a rule file must begin with \"rules:\" or \"secrets:\"");
 	for (const struct tree_node *key = root->first; key; key = key->next) {
 		if (strcmp(key->text, "rules") == 0)
-			r = loader_read_rules(&loader, key->value);
+			r = loader_read_entries(&loader, key, loader_read_rule);
 		else if (strcmp(key->text, "secrets") == 0)
-			r = loader_read_secrets(&loader, key->value);
+			r = loader_read_entries(&loader, key, loader_read_secret);
 		else
 			r = loader_refuse_key(&loader, key, keys);
 		if (r < 0)

@@ -14,28 +14,9 @@ static int read_word(struct loader *loader, const char *text, unsigned line, voi
 	return 0;
 }
 
-static int read_words(struct loader *loader, const struct tree_node *value, void *target)
-{
-	struct secret_texts *texts = target;
+LOADER_LIST(words, secret_texts, read_word)
 
-	return loader_read_items(loader, value, sizeof(*texts->items), read_word, (void **)&texts->items,
-				 &texts->count);
-}
-
-static int read_option_word(struct loader *loader, const char *text, unsigned line, void *item)
-{
-	if ((text[0] != '-' && text[0] != '+') || text[1] == '\0')
-		return loader_refuse(loader, line, "\"%.40s\" is not an option like --name or -n", text);
-	return read_word(loader, text, line, item);
-}
-
-static int read_option_words(struct loader *loader, const struct tree_node *value, void *target)
-{
-	struct secret_texts *texts = target;
-
-	return loader_read_items(loader, value, sizeof(*texts->items), read_option_word, (void **)&texts->items,
-				 &texts->count);
-}
+LOADER_LIST(options, secret_texts, loader_read_option)
 
 static int read_program(struct loader *loader, const char *text, unsigned line, void *item)
 {
@@ -44,13 +25,7 @@ static int read_program(struct loader *loader, const char *text, unsigned line, 
 	return read_word(loader, text, line, item);
 }
 
-static int read_programs(struct loader *loader, const struct tree_node *value, void *target)
-{
-	struct secret_texts *texts = target;
-
-	return loader_read_items(loader, value, sizeof(*texts->items), read_program, (void **)&texts->items,
-				 &texts->count);
-}
+LOADER_LIST(programs, secret_texts, read_program)
 
 static int read_command(struct loader *loader, const char *text, unsigned line, void *item)
 {
@@ -60,13 +35,7 @@ static int read_command(struct loader *loader, const char *text, unsigned line, 
 									    : 0;
 }
 
-static int read_commands(struct loader *loader, const struct tree_node *value, void *target)
-{
-	struct secret_commands *commands = target;
-
-	return loader_read_items(loader, value, sizeof(*commands->items), read_command, (void **)&commands->items,
-				 &commands->count);
-}
+LOADER_LIST(commands, secret_commands, read_command)
 
 static int read_expression(struct loader *loader, const char *text, unsigned line, void *item)
 {
@@ -76,13 +45,7 @@ static int read_expression(struct loader *loader, const char *text, unsigned lin
 	return r == -EINVAL ? loader_refuse(loader, line, "%s", reason) : r;
 }
 
-static int read_expressions(struct loader *loader, const struct tree_node *value, void *target)
-{
-	struct secret_expressions *expressions = target;
-
-	return loader_read_items(loader, value, sizeof(*expressions->items), read_expression,
-				 (void **)&expressions->items, &expressions->count);
-}
+LOADER_LIST(expressions, secret_expressions, read_expression)
 
 /* Names are compared in lower case. */
 static int read_name(struct loader *loader, const char *text, unsigned line, void *item)
@@ -93,13 +56,7 @@ static int read_name(struct loader *loader, const char *text, unsigned line, voi
 	return read_word(loader, text, line, item);
 }
 
-static int read_name_list(struct loader *loader, const struct tree_node *value, void *target)
-{
-	struct secret_texts *texts = target;
-
-	return loader_read_items(loader, value, sizeof(*texts->items), read_name, (void **)&texts->items,
-				 &texts->count);
-}
+LOADER_LIST(name_list, secret_texts, read_name)
 
 static int read_names(struct loader *loader, const struct tree_node *value, void *target)
 {
@@ -118,21 +75,15 @@ static int read_example(struct loader *loader, const char *text, unsigned line, 
 	return 0;
 }
 
-static int read_examples(struct loader *loader, const struct tree_node *value, void *target)
-{
-	struct secret_examples *examples = target;
-
-	return loader_read_items(loader, value, sizeof(*examples->items), read_example, (void **)&examples->items,
-				 &examples->count);
-}
+LOADER_LIST(examples, secret_examples, read_example)
 
 static const struct loader_key secret_keys[] = {
 	{"secret", loader_read_text_value, offsetof(struct secret, name)},
 	{"programs", read_programs, offsetof(struct secret, programs)},
 	{"grouped", loader_read_flag, offsetof(struct secret, grouped)},
-	{"needs", read_option_words, offsetof(struct secret, needs)},
-	{"options_with_value", read_option_words, offsetof(struct secret, options_with_value)},
-	{"options_without_value", read_option_words, offsetof(struct secret, options_without_value)},
+	{"needs", read_options, offsetof(struct secret, needs)},
+	{"options_with_value", read_options, offsetof(struct secret, options_with_value)},
+	{"options_without_value", read_options, offsetof(struct secret, options_without_value)},
 	{"commands", read_commands, offsetof(struct secret, commands)},
 	{"stdin", read_words, offsetof(struct secret, stdin_words)},
 	{"expressions", read_expressions, offsetof(struct secret, expressions)},
@@ -188,7 +139,7 @@ static int check_name(struct loader *loader, const struct secret *secret)
 	return 0;
 }
 
-static int read_secret(struct loader *loader, const struct tree_node *node)
+int loader_read_secret(struct loader *loader, const struct tree_node *node)
 {
 	struct secrets *secrets = &loader->rules->secrets;
 	struct secret *secret = grow(secrets->items, &secrets->capacity, secrets->count + 1, sizeof(*secret));
@@ -211,20 +162,4 @@ static int read_secret(struct loader *loader, const struct tree_node *node)
 	else
 		secret_deinit(secret);
 	return r < 0 ? r : 0;
-}
-
-int loader_read_secrets(struct loader *loader, const struct tree_node *list)
-{
-	if (list->kind == TREE_TEXT && list->text[0] == '\0')
-		return 0;
-	if (list->kind != TREE_LIST)
-		return loader_refuse(loader, list->line, "secrets: expected a list, found %s",
-				     tree_kind_text(list->kind));
-	for (const struct tree_node *node = list->first; node; node = node->next) {
-		int r = read_secret(loader, node);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
 }

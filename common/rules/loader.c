@@ -88,6 +88,30 @@ int loader_read_items(struct loader *loader, const struct tree_node *value, size
 	return 0;
 }
 
+int loader_read_option(struct loader *loader, const char *text, unsigned line, void *item)
+{
+	if ((text[0] != '-' && text[0] != '+') || text[1] == '\0')
+		return loader_refuse(loader, line, "\"%.40s\" is not an option like --name or -n", text);
+	*(const char **)item = text;
+	return 0;
+}
+
+int loader_read_entries(struct loader *loader, const struct tree_node *key,
+			int (*read)(struct loader *loader, const struct tree_node *entry))
+{
+	const struct tree_node *list = key->value;
+	int r = 0;
+
+	if (list->kind == TREE_TEXT && list->text[0] == '\0')
+		return 0;
+	if (list->kind != TREE_LIST)
+		return loader_refuse(loader, list->line, "%s: expected a list, found %s", key->text,
+				     tree_kind_text(list->kind));
+	for (const struct tree_node *entry = list->first; entry && r == 0; entry = entry->next)
+		r = read(loader, entry);
+	return r;
+}
+
 const struct tree_node *loader_mapping_get(const struct tree_node *mapping, const char *name)
 {
 	const struct tree_node *key = mapping->first;

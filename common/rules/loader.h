@@ -36,11 +36,28 @@ int loader_read_items(struct loader *loader, const struct tree_node *value, size
 		      int (*read_item)(struct loader *, const char *, unsigned, void *), void **ret_items,
 		      size_t *ret_count);
 
+/* Defines read_NAME() for tables of keys: a list of the type, a structure of `items` and `count`, read by `read_item`. */
+#define LOADER_LIST(name, type, read_item) \
+	static int read_##name(struct loader *loader, const struct tree_node *value, void *target) \
+	{ \
+		struct type *list = target; \
+\
+		return loader_read_items(loader, value, sizeof(*list->items), read_item, (void **)&list->items, \
+					 &list->count); \
+	}
+
+/* An item of a list: an option such as --name or -n, as a const char *. */
+int loader_read_option(struct loader *loader, const char *text, unsigned line, void *item);
+
+/* Reads a list at the top of a file, which may be empty, entry by entry. */
+int loader_read_entries(struct loader *loader, const struct tree_node *key,
+			int (*read)(struct loader *loader, const struct tree_node *entry));
+
 /* The value of a key, or NULL. */
 const struct tree_node *loader_mapping_get(const struct tree_node *mapping, const char *name);
 int loader_refuse_key(struct loader *loader, const struct tree_node *key, const struct loader_key *keys);
 int loader_read_mapping(struct loader *loader, const struct tree_node *mapping, const struct loader_key *keys,
 			void *target);
 
-/* Reads the list `secrets:` (load_secrets.c). */
-int loader_read_secrets(struct loader *loader, const struct tree_node *list);
+/* Reads an entry of `secrets:` (load_secrets.c). */
+int loader_read_secret(struct loader *loader, const struct tree_node *entry);
