@@ -46,6 +46,7 @@ static const struct option_spec option_specs[] = {
 /* Each line is a tool of a task, or the sum of all ended tools of the same name in a run. */
 struct snapshot {
 	struct rows lines;
+	int64_t process_count, memory_bytes, cores; /* of all, shown or not */
 	int64_t lag_ns;
 	int64_t now_boot_ns;
 };
@@ -76,35 +77,23 @@ static int compare_lines(const void *left, const void *right)
 	return a->tool_id < b->tool_id ? -1 : a->tool_id > b->tool_id;
 }
 
-/* Chooses the host to show. Returns 0, or VERB_FAILED after printing an error. */
-static int host_choose(const struct rows *hosts, const char *host_name, const struct row_host **ret_host)
-{
-	size_t found = 0;
-
-	for (size_t i = 0; i < hosts->count; i++) {
-		const struct row_host *host = ROWS_ITEM(hosts, host, i);
-
-		if (host_name && strcmp(host->hostname, host_name) != 0)
-			continue;
-		*ret_host = host;
-		found++;
-	}
-	if (found > 1)
-		return say("tracer top: there are %zu hosts: choose one with --host (see tracer status)", found);
-	return found == 1 || !host_name ? 0 : say("tracer top: no host has this name: see tracer status");
-}
-
 /* Determines "now": in a lake it differs between hosts, a store has a single host. */
 static int now_find(const struct view *view, struct snapshot *snapshot, struct store_parameter *ret_host_id)
 {
+	const char *name = view->options->host;
 	const struct row_host *host = NULL;
 	struct store *store = view->store;
 	struct store_stream stream;
 	struct rows hosts = {0};
-	int error = rows_load(&hosts, &row_type_host, store, "hosts", NULL);
+	int error = rows_load(&hosts, &row_type_cloud_host, store, "hosts", NULL);
 
-	if (error == 0)
-		error = host_choose(&hosts, view->options->host, &host);
+	rows_keep_host(&hosts, name);
+	if (error == 0 && hosts.count > 1)
+		error = say("tracer top: there are %zu hosts: choose one with --host (see tracer status)", hosts.count);
+	else if (error == 0 && hosts.count == 0 && name)
+		error = say("tracer top: no host has this name: see tracer status");
+	else if (error == 0 && hosts.count == 1)
+		host = &ROWS_ITEM(&hosts, cloud_host, 0)->host;
 	if (error == 0) {
 		snapshot->now_boot_ns = report_now_boot_ns(store, host);
 		if (store_read_stream(store, &stream) == 0) {
@@ -119,6 +108,34 @@ static int now_find(const struct view *view, struct snapshot *snapshot, struct s
 	}
 	rows_free(&hosts);
 	return error;
+}
+
+/* Without --all, hides what is idle, the system's own, or has ended and used too little to be visible. */
+static bool line_is_shown(const struct row_top *line, const struct options *options)
+{
+	bool is_negligible = line->process_count == 0 && line->cores < CORES_LEAST && line->read_bytes_per_second < 1 &&
+			     line->write_bytes_per_second < 1;
+
+	if (options->user_id != ROW_NULL && line->user_id != options->user_id)
+		return false;
+	return all || (!line->is_system && !line->idle && !is_negligible);
+}
+
+/* Sums up all lines, and keeps those that are shown. */
+static void lines_choose(struct snapshot *snapshot, const struct options *options)
+{
+	size_t count = snapshot->lines.count;
+
+	snapshot->lines.count = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct row_top *line = SNAPSHOT_LINE(snapshot, i);
+
+		snapshot->process_count += line->process_count;
+		snapshot->memory_bytes = row_add_known(snapshot->memory_bytes, line->rss_bytes);
+		snapshot->cores = row_add(snapshot->cores, line->cores);
+		if (line_is_shown(line, options))
+			*SNAPSHOT_LINE(snapshot, snapshot->lines.count++) = *line;
+	}
 }
 
 static int snapshot_take(const struct view *view, struct snapshot *snapshot)
@@ -141,27 +158,8 @@ static int snapshot_take(const struct view *view, struct snapshot *snapshot)
 	error = rows_load(&snapshot->lines, &row_type_top, view->store, "top", parameters);
 	if (snapshot->lines.count)
 		qsort(snapshot->lines.items, snapshot->lines.count, sizeof(struct row_top), compare_lines);
+	lines_choose(snapshot, view->options);
 	return error;
-}
-
-/* Without --all, hides what is idle, the system's own, or has ended and used too little to be visible. */
-static bool line_is_shown(const struct row_top *line, const struct options *options)
-{
-	bool is_negligible = line->process_count == 0 && line->cores < CORES_LEAST && line->read_bytes_per_second < 1 &&
-			     line->write_bytes_per_second < 1;
-
-	if (options->user_id != ROW_NULL && line->user_id != options->user_id)
-		return false;
-	return all || (!line->is_system && !line->idle && !is_negligible);
-}
-
-static size_t lines_shown(const struct snapshot *snapshot, const struct options *options)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < snapshot->lines.count; i++)
-		count += line_is_shown(SNAPSHOT_LINE(snapshot, i), options);
-	return count;
 }
 
 /* ---- as text ----------------------------------------------------------------- */
@@ -195,19 +193,11 @@ static void summary_print(const struct snapshot *snapshot, const struct output *
 {
 	struct output_flow flow;
 	const struct output *output = &flow.inner;
-	int64_t process_count = 0, memory_bytes = 0, cores = 0;
 
-	for (size_t i = 0; i < snapshot->lines.count; i++) {
-		const struct row_top *line = SNAPSHOT_LINE(snapshot, i);
-
-		process_count += line->process_count;
-		memory_bytes = row_add(memory_bytes, line->rss_bytes == ROW_NULL ? 0 : line->rss_bytes);
-		cores = row_add(cores, line->cores);
-	}
 	output_flow_begin(&flow, whole);
 	output_print(output, STYLE_TITLE, "%s, %.2f cores busy, %s resident in busy tools",
-		     units_counted(process_count, false, "process", "processes"), (double)cores / 1e9,
-		     units_bytes(memory_bytes, false));
+		     units_counted(snapshot->process_count, false, "process", "processes"),
+		     (double)snapshot->cores / 1e9, units_bytes(snapshot->memory_bytes, false));
 	if (snapshot->lag_ns >= FRESHNESS_LIMIT_NS)
 		output_print(output, STYLE_BAD, "  no new data is being stored: see tracer status");
 	fputc('\n', output->file);
@@ -225,18 +215,14 @@ static int snapshot_print(const struct view *view, const struct snapshot *snapsh
 			  size_t most)
 {
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
-	size_t shown = 0;
+	size_t count = snapshot->lines.count;
 	int error;
 
 	summary_print(snapshot, output);
-	for (size_t i = 0; i < snapshot->lines.count && shown < most; i++) {
-		if (!line_is_shown(SNAPSHOT_LINE(snapshot, i), view->options))
-			continue;
+	for (size_t i = 0; i < count && i < most; i++)
 		line_print(snapshot, SNAPSHOT_LINE(snapshot, i), view->options->raw, table);
-		shown++;
-	}
-	error = shown ? table_print(table, output, NULL) : 0;
-	if (!shown)
+	error = count ? table_print(table, output, NULL) : 0;
+	if (!count)
 		fputs(all ? "Nothing is running.\n" : "Nothing is busy.\n", output->file);
 	table_free(table);
 	return error;
@@ -253,17 +239,16 @@ static json_t *line_to_json(const struct row_top *line)
 	return object;
 }
 
-static int snapshot_write(const struct snapshot *snapshot, const struct options *options, size_t most)
+static int snapshot_write(const struct snapshot *snapshot, enum format format, size_t most)
 {
 	json_t *array = json_array(), *root = json_object();
 
-	for (size_t i = 0; i < snapshot->lines.count; i++)
-		if (line_is_shown(SNAPSHOT_LINE(snapshot, i), options) && json_array_size(array) < most)
-			json_array_append_new(array, line_to_json(SNAPSHOT_LINE(snapshot, i)));
+	for (size_t i = 0; i < snapshot->lines.count && i < most; i++)
+		json_array_append_new(array, line_to_json(SNAPSHOT_LINE(snapshot, i)));
 	json_set_integer(root, "boot_ns", snapshot->now_boot_ns);
 	json_set_integer(root, "lag_ns", snapshot->lag_ns == INT64_MAX ? ROW_NULL : snapshot->lag_ns);
 	json_object_set_new(root, "tools", array);
-	return document_print(root, "tools", line_to_json(&(const struct row_top){0}), options->format);
+	return document_print(root, "tools", line_to_json(&(const struct row_top){0}), format);
 }
 
 static int show_once(struct view *view)
@@ -274,10 +259,10 @@ static int show_once(struct view *view)
 
 	if (error)
 		return error;
-	error = view->options->format ? snapshot_write(&snapshot, view->options, most)
+	error = view->options->format ? snapshot_write(&snapshot, view->options->format, most)
 				      : snapshot_print(view, &snapshot, &view->output, most);
 	if (error == 0)
-		say_cut(most, lines_shown(&snapshot, view->options), "tools");
+		say_cut(most, snapshot.lines.count, "tools");
 	rows_free(&snapshot.lines);
 	return error;
 }
