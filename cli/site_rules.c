@@ -13,6 +13,14 @@ void site_rules_say(const struct tree_error *error)
 		say("%s: %s", error->file, error->reason);
 }
 
+int site_file_say(int result, const struct tree_error *error)
+{
+	if (result == -ENOMEM)
+		return say("tracer: out of memory");
+	return error->line ? say("tracer: %s:%u: %s", error->file, error->line, error->reason)
+			   : say("tracer: %s: %s", error->file, error->reason);
+}
+
 static void say_refused(const struct tree_error *error, void *data)
 {
 	site_rules_say(error);

@@ -20,6 +20,9 @@ void site_rules_check(const char *directory, bool report_ok, struct checks *chec
  * Returns NULL after printing an error. */
 struct catalogue *site_queries_load(const char *directory);
 
+/* Prints why a file could not be read. Returns VERB_FAILED. */
+int site_file_say(int result, const struct tree_error *error);
+
 /* Prints "FILE:LINE: reason" to standard error. */
 void site_rules_say(const struct tree_error *error);
 

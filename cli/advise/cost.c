@@ -9,6 +9,7 @@
 #include "cli/advise/price_list.h"
 #include "cli/report/sample_options.h"
 #include "cli/screen/table.h"
+#include "cli/site_rules.h"
 #include "cli/source.h"
 #include "common/clock.h"
 
@@ -248,12 +249,8 @@ static int centres_read(struct cost *cost)
 	struct tree_error reason;
 	int error = centres_load(centres_path ? centres_path : CENTRES_DEFAULT, &cost->centres, &reason);
 
-	if (error == 0) {
-		cost->request.centres = cost->centres;
-		return 0;
-	}
-	price_list_say(error, &reason);
-	return VERB_FAILED;
+	cost->request.centres = cost->centres;
+	return error == 0 ? 0 : site_file_say(error, &reason);
 }
 
 static int request_make(struct view *view, struct cost *cost)
@@ -263,8 +260,7 @@ static int request_make(struct view *view, struct cost *cost)
 	bool has_run = options->operand_count > 0, focus = options->format == FORMAT_FOCUS;
 	int error = 0;
 
-	bool has_since = options->since_unix_ns != OPTIONS_NO_TIME,
-	     has_until = options->until_unix_ns != OPTIONS_NO_TIME;
+	bool has_since = options->since_unix_ns != ROW_NULL, has_until = options->until_unix_ns != ROW_NULL;
 
 	request->until_unix_ns = has_until ? options->until_unix_ns : (int64_t)clock_unix_ns();
 	request->since_unix_ns = has_since ? options->since_unix_ns : request->until_unix_ns - WINDOW_NS;

@@ -1,20 +1,9 @@
 /* The list of prices that a verb uses. See price_list.h. */
 #include "cli/advise/price_list.h"
 
-#include <errno.h>
-
 #include "analysis/query/rows.h"
 #include "analysis/query/units.h"
-
-void price_list_say(int result, const struct tree_error *error)
-{
-	if (result == -ENOMEM)
-		say("tracer: out of memory");
-	else if (error->line)
-		say("tracer: %s:%u: %s", error->file, error->line, error->reason);
-	else
-		say("tracer: %s: %s", error->file, error->reason);
-}
+#include "cli/site_rules.h"
 
 struct prices *price_list_load(const char *path)
 {
@@ -24,7 +13,7 @@ struct prices *price_list_load(const char *path)
 
 	if (result == 0)
 		return prices;
-	price_list_say(result, &error);
+	site_file_say(result, &error);
 	return NULL;
 }
 

@@ -14,8 +14,6 @@
 
 /* Reads `path`, or if that is NULL the site's list, which may be missing. Returns NULL after printing an error. */
 struct prices *price_list_load(const char *path);
-/* Prints why a list could not be read. */
-void price_list_say(int result, const struct tree_error *error);
 
 /* What must be said wherever money is shown: that it is not, or not all, from the list. */
 void price_doubts_print(const struct price_doubts *doubts, const struct prices *prices, const struct output *whole);

@@ -7,6 +7,7 @@
 #include "analysis/query/units.h"
 #include "cli/advise/price_list.h"
 #include "cli/screen/table.h"
+#include "cli/site_rules.h"
 #include "cli/source.h"
 #include "common/clock.h"
 
@@ -156,14 +157,11 @@ static const char *const format_names[] = {
 
 static int say_import_error(int error, const struct tree_error *reason)
 {
-	if (error == -ENOMEM)
-		return say("tracer: out of memory");
 	if (error == -EIO && output_path)
 		return say("tracer: cannot write %s", output_path);
 	if (error == -EIO)
 		return say("tracer: cannot write to standard output");
-	return reason->line ? say("tracer: %s:%u: %s", reason->file, reason->line, reason->reason)
-			    : say("tracer: %s: %s", reason->file, reason->reason);
+	return site_file_say(error, reason);
 }
 
 static int import(const struct options *options, enum import_format format)

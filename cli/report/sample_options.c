@@ -31,10 +31,7 @@ static int sheet_read(const char *path, struct sample_names *names)
 
 	if (error == 0 && sample_names_count(names) == 0)
 		error = tree_error_set(&reason, path, 0, "names no sample");
-	if (error == 0 || error == -ENOMEM)
-		return error;
-	return reason.line ? say("tracer: %s:%u: %s", reason.file, reason.line, reason.reason)
-			   : say("tracer: %s: %s", reason.file, reason.reason);
+	return error == 0 ? 0 : site_file_say(error, &reason);
 }
 
 static void say_refused(const struct tree_error *error, void *data)
