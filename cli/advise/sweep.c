@@ -25,12 +25,6 @@ static int by = -1; /* enum sweep_key; -1: hosts, and findings */
 static const char *prices_path;
 static bool list;
 static int64_t limit = 10;
-static struct thresholds thresholds;
-
-static int set_take(const struct options *options, const char *text)
-{
-	return threshold_options_take(&thresholds, options, text);
-}
 
 static const struct option_spec option_specs[] = {
 	{"by", 'b', "KEY", "host user", "only this, without findings: host; user: a text to mail to each",
@@ -39,7 +33,7 @@ static const struct option_spec option_specs[] = {
 	{"limit", 'n', "N", NULL, "print at most N hosts, findings or users (10); 0: no limit", .number = &limit,
 	 .most = INT64_MAX},
 	{"list", 'l', NULL, NULL, "list the findings and their thresholds", .flag = &list},
-	{"set", 0, "FINDING.PARAMETER=VALUE", NULL, "set a threshold, such as host_idle.least=1h", .take = set_take},
+	OPTION_SPEC_SET("host_idle.least=1h"),
 	OPTION_SPEC_HOST("only this host of a lake"),
 	OPTION_SPEC_USER("only findings that are of USER (name or number)"),
 	OPTION_SPEC_PRICES(&prices_path),
@@ -62,7 +56,7 @@ static const struct store_parameter *bind(const struct question *question, void 
 {
 	const struct sweeping *sweeping = data;
 
-	return thresholds_bind(&thresholds, question, sweeping->given);
+	return thresholds_bind(&thresholds_given, question, sweeping->given);
 }
 
 /* ---- text -------------------------------------------------------------------------- */
@@ -312,7 +306,7 @@ static void since_read(const struct options *options, struct sweeping *sweeping)
 {
 	sweeping->now_unix_ns = (int64_t)clock_unix_ns();
 	sweeping->since_unix_ns =
-		options->since_unix_ns != OPTIONS_NO_TIME ? options->since_unix_ns : sweeping->now_unix_ns - WINDOW_NS;
+		options->since_unix_ns != ROW_NULL ? options->since_unix_ns : sweeping->now_unix_ns - WINDOW_NS;
 	sweeping->given[0] = (struct store_parameter)STORE_INT("since_unix_ns", sweeping->since_unix_ns);
 	sweeping->given[1] = (struct store_parameter)STORE_INT("now_unix_ns", sweeping->now_unix_ns);
 }
@@ -349,7 +343,7 @@ static int sweep_show(struct view *view)
 	if (error == 0)
 		since_read(view->options, &sweeping);
 	if (error == 0)
-		error = threshold_options_check(&thresholds, view->options, sweeping.catalogue, KIND);
+		error = threshold_options_check(view->options, sweeping.catalogue, KIND);
 	if (error == 0)
 		error = sweep_ask(&sweeping);
 	if (error == 0)
@@ -371,7 +365,7 @@ static int sweep_show(struct view *view)
 
 static int sweep_main(const struct options *options)
 {
-	return list ? threshold_options_list(&thresholds, options, KIND) : source_show(options, sweep_show);
+	return list ? threshold_options_list(options, KIND) : source_show(options, sweep_show);
 }
 
 const struct verb verb_sweep = {

@@ -8,25 +8,25 @@
 
 #define TITLE_SIZE 64
 
-int threshold_options_take(struct thresholds *thresholds, const struct options *options, const char *text)
+struct thresholds thresholds_given;
+
+int threshold_options_take(const struct options *options, const char *text)
 {
 	char reason[THRESHOLDS_REASON_SIZE];
 
-	return thresholds_add(thresholds, text, reason) == 0 ? 0 : options_misuse(options, "--set: %s", reason);
+	return thresholds_add(&thresholds_given, text, reason) == 0 ? 0 : options_misuse(options, "--set: %s", reason);
 }
 
-int threshold_options_check(const struct thresholds *thresholds, const struct options *options,
-			    const struct catalogue *catalogue, const char *kind)
+int threshold_options_check(const struct options *options, const struct catalogue *catalogue, const char *kind)
 {
 	char reason[THRESHOLDS_REASON_SIZE];
 
-	return thresholds_check(thresholds, catalogue, kind, reason) == 0
+	return thresholds_check(&thresholds_given, catalogue, kind, reason) == 0
 		       ? 0
 		       : options_misuse(options, "--set: %s", reason);
 }
 
-static int print(const struct thresholds *thresholds, const struct output *output, const struct catalogue *catalogue,
-		 const char *kind)
+static int print(const struct output *output, const struct catalogue *catalogue, const char *kind)
 {
 	const struct question *question;
 	char title[TITLE_SIZE];
@@ -43,7 +43,7 @@ static int print(const struct thresholds *thresholds, const struct output *outpu
 				continue;
 			output_print(output, STYLE_PLAIN, "  %s.%s=%s", question->name,
 				     question_field_title(parameter, '-', title, sizeof(title)),
-				     thresholds_value(thresholds, question, parameter));
+				     thresholds_value(&thresholds_given, question, parameter));
 			output_print(output, STYLE_DIM, "  %s%s%s\n", parameter->meaning,
 				     parameter->source ? "; source: " : "", parameter->source ? parameter->source : "");
 		}
@@ -51,7 +51,7 @@ static int print(const struct thresholds *thresholds, const struct output *outpu
 	return ferror(output->file) ? -EIO : 0;
 }
 
-int threshold_options_list(const struct thresholds *thresholds, const struct options *options, const char *kind)
+int threshold_options_list(const struct options *options, const char *kind)
 {
 	struct catalogue *catalogue = site_queries_load(NULL);
 	struct output output;
@@ -60,12 +60,13 @@ int threshold_options_list(const struct thresholds *thresholds, const struct opt
 	output_init(&output, stdout, (enum output_color)options->color);
 	if (!catalogue)
 		return VERB_FAILED;
-	error = threshold_options_check(thresholds, options, catalogue, kind);
+	error = threshold_options_check(options, catalogue, kind);
 	if (error == 0)
-		error = options->format ? document_print(json_pack("{s:o}", "findings",
-								   thresholds_to_json(thresholds, catalogue, kind)),
-							 "findings", NULL, options->format)
-					: print(thresholds, &output, catalogue, kind);
+		error = options->format
+				? document_print(json_pack("{s:o}", "findings",
+							   thresholds_to_json(&thresholds_given, catalogue, kind)),
+						 "findings", NULL, options->format)
+				: print(&output, catalogue, kind);
 	catalogue_free(catalogue);
 	return error < 0 ? VERB_FAILED : error;
 }

@@ -25,12 +25,6 @@ static int64_t input_bytes = ROW_NULL;
 static const char *prices_path, *names_path;
 static struct engine_names *names;
 static int64_t limit = 10;
-static struct thresholds thresholds;
-
-static int set_take(const struct options *options, const char *text)
-{
-	return threshold_options_take(&thresholds, options, text);
-}
 
 static const struct option_spec option_specs[] = {
 	{"list", 'l', NULL, NULL, "list the findings and their thresholds", .flag = &list},
@@ -41,7 +35,7 @@ static const struct option_spec option_specs[] = {
 	{"input-size", 0, "BYTES", NULL, "with --right-size: also for an input of that size, such as 10G",
 	 .bytes = &input_bytes, .least = 1},
 	{"trend", 0, "NAME", "run", "show where the runs of that name became slower or faster", .text = &trend},
-	{"set", 0, "FINDING.PARAMETER=VALUE", NULL, "set a threshold, such as serial_task.least=1m", .take = set_take},
+	OPTION_SPEC_SET("serial_task.least=1m"),
 	OPTION_SPEC_HOST("RUN is one on this host of a lake; with --right-size, --trend: all are"),
 	OPTION_SPEC_USER("RUN is one of USER; with --right-size, --trend: all are"),
 	OPTION_SPEC_NAMES(&names_path),
@@ -360,12 +354,12 @@ static int run_show(struct view *view, struct tuning tune)
 
 static int tune_show(struct view *view)
 {
-	struct tuning tune = {.thresholds = &thresholds, .by_sample = by == 1};
+	struct tuning tune = {.thresholds = &thresholds_given, .by_sample = by == 1};
 	int error = VERB_FAILED;
 
 	tune.catalogue = site_queries_load(NULL);
 	if (tune.catalogue)
-		error = threshold_options_check(&thresholds, view->options, tune.catalogue, TUNING_KIND);
+		error = threshold_options_check(view->options, tune.catalogue, TUNING_KIND);
 	if (error == 0) {
 		tune.prices = price_list_load(prices_path);
 		error = tune.prices ? run_show(view, tune) : VERB_FAILED;
@@ -411,8 +405,7 @@ static int tune_main(const struct options *options)
 		return VERB_USAGE;
 	if (trend)
 		return source_show(options, trend_tune);
-	return list ? threshold_options_list(&thresholds, options, TUNING_KIND)
-		    : names_show(names_path, &names, options, tune_show);
+	return list ? threshold_options_list(options, TUNING_KIND) : names_show(names_path, &names, options, tune_show);
 }
 
 const struct verb verb_tune = {
