@@ -39,7 +39,7 @@ static void add(const char **argv, size_t *count, const char *option, const char
 static int ship_main(const struct options *options)
 {
 	const char *argv[10 + 2 * SET_MAX];
-	char path[PATH_MAX], *output = NULL;
+	char path[PATH_MAX];
 	size_t count = 1;
 	int status;
 
@@ -56,8 +56,7 @@ static int ship_main(const struct options *options)
 	for (size_t i = 0; i < set_count; i++)
 		add(argv, &count, "--set", sets[i]);
 	add(argv, &count, remove_sent ? "--remove" : NULL, NULL);
-	status = program_read((char *const *)argv, 0, &output);
-	free(output);
+	status = program_run((char *const *)argv);
 	return status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status) : say("tracer ship: %s failed", PROGRAM_SHIPPER);
 }
 

@@ -113,48 +113,21 @@ pid_t program_launch(char *const argv[], int log_fd, int *ret_ready_fd)
 	return pid;
 }
 
-/* Reads up to `most` bytes; reads and discards the rest. */
-static char *read_all(int fd, size_t most)
+int program_run(char *const argv[])
 {
-	char *text = malloc(most + 1), waste[4096];
-	size_t used = 0;
-	ssize_t size = 1;
+	int status = 0, null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	pid_t pid = null_fd < 0 ? -1 : fork();
 
-	while (text && size > 0) {
-		bool full = used == most;
-
-		size = read(fd, full ? waste : text + used, full ? sizeof(waste) : most - used);
-		if (size > 0 && !full)
-			used += (size_t)size;
-		if (size < 0 && errno == EINTR)
-			size = 1;
-	}
-	if (text)
-		text[used] = '\0';
-	return text;
-}
-
-int program_read(char *const argv[], size_t most, char **ret_text)
-{
-	int ends[2], status = 0;
-	pid_t pid;
-
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return -errno;
-	pid = fork();
 	if (pid == 0) {
 		signals_reset();
-		dup2(ends[1], STDOUT_FILENO);
+		dup2(null_fd, STDOUT_FILENO);
 		child_exec(argv);
 	}
-	close(ends[1]);
-	*ret_text = pid > 0 ? read_all(ends[0], most) : NULL;
-	close(ends[0]);
-	if (pid < 0)
-		return -EAGAIN;
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+	if (null_fd >= 0)
+		close(null_fd);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	return *ret_text ? status : -ENOMEM;
+	return pid > 0 ? status : -EAGAIN;
 }
 
 const char *program_read_line(const char *path, char text[256])

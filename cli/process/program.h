@@ -23,9 +23,8 @@ pid_t program_spawn(char *const argv[], int log_fd, int ready_fd);
 /* The same with a pipe on which the program signals readiness; the caller closes `*ret_ready_fd`. */
 pid_t program_launch(char *const argv[], int log_fd, int *ret_ready_fd);
 
-/* Runs `argv` and returns its standard output, at most `most` bytes, in `*ret_text`
- * (to free); standard error is ours. Returns its wait status, or -errno. */
-int program_read(char *const argv[], size_t most, char **ret_text);
+/* Runs `argv` without standard output; the rest is ours. Returns its wait status, or -errno. */
+int program_run(char *const argv[]);
 
 /* The last line that a program wrote to a log, safe to print, or "". */
 void program_log_tail(int log_fd, char *text, size_t capacity);

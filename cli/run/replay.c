@@ -21,13 +21,11 @@ static int correlator_replay(const char *file, const char *store)
 	const char *argv[] = {path,       "--replay", file,          "--store", store,
 			      "--retain", "0",        "--log-level", "warning", rules ? "--rules" : NULL,
 			      rules,      NULL};
-	char *output = NULL;
 	int status;
 
 	if (program_find(PROGRAM_CORRELATOR, path) < 0)
 		return VERB_FAILED;
-	status = program_read((char *const *)argv, 0, &output);
-	free(output);
+	status = program_run((char *const *)argv);
 	if (status == 0)
 		return VERB_OK;
 	if (status < 0 || WIFSIGNALED(status))
