@@ -49,39 +49,20 @@ static void point(const struct story *story, const char *label, const char *valu
 	output_print(story->output, STYLE_PLAIN, "%s\n", value ? value : "-");
 }
 
-/* Descriptions of values; a value without one is shown as it is. */
-struct meaning {
-	const char *value, *words;
-};
-
-static const char *meaning_of(const struct meaning *meanings, const char *value)
+/* How complete the figures of a process are. */
+static const char *totals_meaning(const char *totals)
 {
-	for (; meanings->value; meanings++)
-		if (strcmp(value, meanings->value) == 0)
-			return meanings->words;
-	return meanings->words ? meanings->words : value;
+	static const char *const meanings[][2] = {
+		{"final", "complete: taken when the process was reaped, teardown included"},
+		{"exit", "taken at its exit; the record of its reaping is missing, so teardown is not included"},
+		{"exec", "complete: taken when it executed the next program"},
+	};
+
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
+		if (strcmp(totals, meanings[i][0]) == 0)
+			return meanings[i][1];
+	return "from its latest sample; it has not ended, or its end was not recorded";
 }
-
-static const struct meaning finalities[] = {
-	{"final", "complete: taken when the process was reaped, teardown included"},
-	{"exit", "taken at its exit; the record of its reaping is missing, so teardown is not included"},
-	{"exec", "complete: taken when it executed the next program"},
-	{NULL, "from its latest sample; it has not ended, or its end was not recorded"},
-};
-
-static const struct meaning roles[] = {
-	{"tool", "tool: a program in its own right"},
-	{"origin", "origin: runs begin below it"},
-	{"orchestrator", "orchestrator: tasks begin below it"},
-	{"shell", "shell: runs the commands of a script"},
-	{"interpreter", "interpreter: named after what it runs"},
-	{"wrapper", "wrapper: stands for the command that it runs"},
-	{"client", "client: waits for a container that runs elsewhere"},
-	{"component", "component: part of its parent's tool"},
-	{"helper", "helper: set-up and glue, does not begin a task"},
-	{"starter", "starter: part of its parent until it executes another program"},
-	{NULL, NULL},
-};
 
 /* ---- a process --------------------------------------------------------------- */
 
@@ -141,7 +122,7 @@ static void process_show(const struct story *story, struct store_result *row)
 		 ended ? ended : "");
 	point(story, "pid", text);
 	point(story, "command", command_text(&blob, "its parent's, or unknown", true, command, sizeof(command)));
-	point(story, "role", meaning_of(roles, store_result_get(row, "role").data));
+	point(story, "role", rules_role_meaning(store_result_get(row, "role").data));
 	site_rules_where(story->rules, rule, where, sizeof(where));
 	point(story, "rule", where);
 	point(story, "tool", result_text(row, "tool_name"));
@@ -152,7 +133,7 @@ static void process_show(const struct story *story, struct store_result *row)
 	point(story, "reason", result_text(row, "task_reason"));
 	point(story, "run", result_text(row, "run_name"));
 	point(story, "reason", result_text(row, "run_reason"));
-	point(story, "figures", meaning_of(finalities, store_result_get(row, "totals").data));
+	point(story, "figures", totals_meaning(store_result_get(row, "totals").data));
 }
 
 /* Prints the process that the row gives as ROLE_program, ROLE_pid and ROLE_rule, if any. */

@@ -16,7 +16,7 @@
 
 /* ---- values ---- */
 
-#define TEXT_OF(NAME, text) text,
+#define TEXT_OF(NAME, text, ...) text,
 #define READ_ENUM(name, ...) \
 	static int read_##name(struct loader *loader, const struct tree_node *value, void *target) \
 	{ \

@@ -14,12 +14,26 @@
 const char *rules_role_text(enum rules_role role)
 {
 	static const char *const texts[] = {
-#define X(NAME, text) text,
+#define X(NAME, text, meaning) text,
 		RULES_ROLES(X)
 #undef X
 	};
 
 	return role < RULES_ROLE_COUNT ? texts[role] : "unknown";
+}
+
+const char *rules_role_meaning(const char *role)
+{
+	static const char *const meanings[] = {
+#define X(NAME, text, meaning) text ": " meaning,
+		RULES_ROLES(X)
+#undef X
+	};
+
+	for (unsigned i = 0; i < RULES_ROLE_COUNT; i++)
+		if (strcmp(rules_role_text((enum rules_role)i), role) == 0)
+			return meanings[i];
+	return role;
 }
 
 void rules_free(struct rules *rules)

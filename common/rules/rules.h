@@ -23,28 +23,30 @@
 #define RULES_THREADS_MAX 65536 /* requested by a command line; more is not a number of threads */
 #define RULES_NAME_MAX 256      /* bytes of a tool, run or task name; truncated between characters */
 
-/* X(NAME, text in YAML and in the store) */
+/* X(NAME, text in YAML and in the store, what it means) */
 #define RULES_ROLES(X) \
-	X(TOOL, "tool")                 /* an ordinary program: the default */ \
-	X(ORIGIN, "origin")             /* starts runs: init, sshd, cron, container shims */ \
-	X(ORCHESTRATOR, "orchestrator") /* starts tasks: engines, make, xargs */ \
-	X(SHELL, "shell")               /* a shell: an origin if interactive, otherwise a driver */ \
-	X(INTERPRETER, "interpreter")   /* named after what it runs */ \
-	X(WRAPPER, "wrapper")           /* transparent for its child: env, nice, time, sudo */ \
-	X(COMPONENT, "component")       /* part of its parent's tool: cc1, ld, conmon */ \
-	X(CLIENT, "client")             /* waits for a container that runs elsewhere: docker run */ \
-	X(HELPER, "helper")             /* set-up and glue: mkdir, cat; starts no task */ \
-	X(IGNORE, "ignore")             /* not stored */ \
-	X(STARTER, "starter")           /* part of its parent until it executes another program */
+	X(TOOL, "tool", "a program in its own right")           /* the default */ \
+	X(ORIGIN, "origin", "runs begin below it")              /* init, sshd, cron, container shims */ \
+	X(ORCHESTRATOR, "orchestrator", "tasks begin below it") /* engines, make, xargs */ \
+	X(SHELL, "shell", "runs the commands of a script")      /* an origin if interactive, otherwise a driver */ \
+	X(INTERPRETER, "interpreter", "named after what it runs") \
+	X(WRAPPER, "wrapper", "stands for the command that it runs")     /* env, nice, time, sudo */ \
+	X(COMPONENT, "component", "part of its parent's tool")           /* cc1, ld, conmon */ \
+	X(CLIENT, "client", "waits for a container that runs elsewhere") /* docker run */ \
+	X(HELPER, "helper", "set-up and glue, does not begin a task")    /* mkdir, cat */ \
+	X(IGNORE, "ignore", "not stored") \
+	X(STARTER, "starter", "part of its parent until it executes another program")
 
 enum rules_role {
-#define X(NAME, text) RULES_ROLE_##NAME,
+#define X(NAME, text, meaning) RULES_ROLE_##NAME,
 	RULES_ROLES(X)
 #undef X
 		RULES_ROLE_COUNT
 };
 
 const char *rules_role_text(enum rules_role role);
+/* "tool: a program in its own right"; a role that is not in the table as it is. */
+const char *rules_role_meaning(const char *role);
 
 /* How runs are delimited beneath an origin. X(NAME, text) */
 #define RULES_BOUNDARIES(X) \

@@ -81,7 +81,7 @@ static size_t text_index(struct columns *columns, const char *const *texts, size
 	return 0;
 }
 
-#define TEXT(NAME, text) text,
+#define TEXT(NAME, text, ...) text,
 static const char *const role_texts[] = {RULES_ROLES(TEXT)};
 static const char *const run_kinds[] = {RUN_KINDS(TEXT)};
 static const char *const task_kinds[] = {TASK_KINDS(TEXT)};
