@@ -53,7 +53,7 @@ int options_check_most(const struct options *options, size_t most)
 
 static int times_check(const struct options *options)
 {
-	bool has_until = options->until_unix_ns != OPTIONS_NO_TIME;
+	bool has_until = options->until_unix_ns != ROW_NULL;
 
 	return has_until && options->until_unix_ns <= options->since_unix_ns
 		       ? options_misuse(options, "--until is not after --since")
@@ -82,8 +82,8 @@ bool options_read(struct options *options, const struct verb *verb, int argc, ch
 	options_given = (struct options){
 		.verb = verb,
 		.has_command = command_is_given(verb, argv),
-		.since_unix_ns = OPTIONS_NO_TIME,
-		.until_unix_ns = OPTIONS_NO_TIME,
+		.since_unix_ns = ROW_NULL,
+		.until_unix_ns = ROW_NULL,
 		.user_id = ROW_NULL,
 	};
 	*ret_status = option_parse(verb->options, verb->takes_command, argc, argv, NULL, &options_given, problem);

@@ -10,7 +10,6 @@
 #include "cli/verb.h"
 
 #define OPTIONS_STORE_DEFAULT TRACER_STATE_DIR "/tracer.db"
-#define OPTIONS_NO_TIME INT64_MIN
 
 /* clang-format off */
 /* Entries for a verb's table. */
@@ -63,7 +62,7 @@ struct options {
 	const char *lake_url;   /* as given, or NULL */
 	int format;             /* enum format, or the index of a word of the verb's own */
 	bool raw;
-	int64_t since_unix_ns, until_unix_ns; /* OPTIONS_NO_TIME: not given */
+	int64_t since_unix_ns, until_unix_ns; /* ROW_NULL: not given */
 	const char *host;                     /* as given, or NULL */
 	int64_t user_id;                      /* ROW_NULL: not given */
 	int color;                            /* enum output_color */

@@ -24,8 +24,7 @@ static const struct option_spec option_specs[] = {
 	{"format", 'f', "FORMAT", FORMATS, "the format: one of those above", .take = format_take},
 	{"output", 'o', "FILE", "file", "write to FILE instead of standard output", .text = &output_path},
 	OPTION_SPECS_OF_RUN,
-	{"names", 0, "FILE", "file", "use the engine's task names from its trace.txt, log or benchmark; none: forget",
-	 .text = &names_path},
+	OPTION_SPEC_NAMES(&names_path),
 	OPTION_SPEC_SOURCE,
 	OPTION_SPECS_LAST,
 };

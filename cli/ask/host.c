@@ -206,8 +206,7 @@ static void show_host(struct view *view, const struct row_cloud_host *host, cons
 static int samples_load(struct view *view, struct rows *ret_samples)
 {
 	const struct options *options = view->options;
-	bool has_since = options->since_unix_ns != OPTIONS_NO_TIME,
-	     has_until = options->until_unix_ns != OPTIONS_NO_TIME;
+	bool has_since = options->since_unix_ns != ROW_NULL, has_until = options->until_unix_ns != ROW_NULL;
 	bool are_many = store_is_remote(view->store) && options->format == FORMAT_TABLE;
 	int64_t until_unix_ns = has_until ? options->until_unix_ns : (int64_t)clock_unix_ns();
 	int64_t since_unix_ns = until_unix_ns - (are_many ? TEXT_WINDOW_NS : WINDOW_NS);

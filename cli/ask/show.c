@@ -20,8 +20,7 @@ static const struct option_spec option_specs[] = {
 	{"limit", 'n', "N", NULL, "show at most N tasks or lines of --by (0: all; on a terminal 40 tasks)",
 	 .number = &limit, .most = INT32_MAX},
 	OPTION_SPECS_OF_RUN,
-	{"names", 0, "FILE", "file", "use the engine's task names from its trace.txt, log or benchmark; none: forget",
-	 .text = &names_path},
+	OPTION_SPEC_NAMES(&names_path),
 	OPTION_SPECS_OF_SAMPLES,
 	OPTION_SPECS_OF_VIEW,
 };
