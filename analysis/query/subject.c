@@ -1,11 +1,14 @@
 /* See subject.h. */
 #include "analysis/query/subject.h"
 
-#include "analysis/query/rows.h"
+#include <errno.h>
+#include <string.h>
+
 #include "common/identity.h"
 #include "common/parse.h"
 
 #define PID_MAX 4194304 /* the kernel's own limit */
+#define NAMED_MAX 10    /* runs with a part of a name */
 
 static const struct {
 	const char *find;    /* query by a range of ids */
@@ -75,4 +78,51 @@ int subject_ask(struct store *store, const struct subject *subject, struct store
 	struct store_parameter id[] = QUERY_PARAMETERS_OF(kinds[subject->kind].key, subject->id, subject->host_id);
 
 	return query_ask(store, kinds[subject->kind].explain, id, ret_result);
+}
+
+/* ---- a run ----------------------------------------------------------------------- */
+
+/* Returns -ENOENT if nothing is found. */
+static int runs_find(struct store *store, const char *query, const struct store_parameter *parameters,
+		     struct rows *ret_runs)
+{
+	int error = rows_load(ret_runs, &row_type_run, store, query, parameters);
+
+	if (error == 0 && ret_runs->count == 0) {
+		rows_free(ret_runs);
+		error = -ENOENT;
+	}
+	return error;
+}
+
+static bool begins_with(const struct rows *runs, size_t index, const char *text)
+{
+	return index < runs->count && strncmp(ROWS_ITEM(runs, run, index)->name, text, strlen(text)) == 0;
+}
+
+int subject_find_run(struct store *store, const char *text, const struct store_parameter *filter, struct rows *ret_runs)
+{
+	struct store_parameter range[] = {
+		{"first_id", STORE_INTEGER, 0, NULL}, {"last_id", STORE_INTEGER, 0, NULL}, filter[0], filter[1], {0},
+	};
+	struct store_parameter name[] = {
+		{"limit", STORE_INTEGER, NAMED_MAX, NULL}, {"name", STORE_TEXT, 0, text}, filter[0], filter[1], {0},
+	};
+	int error = -ENOENT;
+
+	if (!text)
+		return runs_find(store, "run_latest", range + 2, ret_runs);
+	if (identity_parse_prefix(text, &range[0].integer, &range[1].integer) == 0)
+		error = runs_find(store, "run", range, ret_runs);
+	if (error == 0 && ret_runs->count > 1)
+		return SUBJECT_SEVERAL_IDS;
+	if (error != -ENOENT)
+		return error;
+	error = runs_find(store, "run_by_name", name + 1, ret_runs);
+	if (error != -ENOENT)
+		return error;
+	error = runs_find(store, "runs_by_part_of_name", name, ret_runs);
+	if (error < 0 || ret_runs->count == 1 || (begins_with(ret_runs, 0, text) && !begins_with(ret_runs, 1, text)))
+		return error;
+	return SUBJECT_SEVERAL_NAMES;
 }

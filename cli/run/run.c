@@ -9,7 +9,7 @@
 #include <poll.h>
 #include <sys/stat.h>
 
-#include "analysis/query/ask.h"
+#include "analysis/query/run_started.h"
 #include "cli/page/page.h"
 #include "cli/process/child.h"
 #include "cli/process/daemons.h"
@@ -23,8 +23,6 @@
 #include "correlator/store/copy.h"
 
 #define PID_NAMESPACE_INITIAL 0xEFFFFFFC /* its inode: the kernel's PROC_PID_INIT_INO */
-#define EXEC_LATE_NS 2000000             /* an exec is recorded a little after it closed our pipe */
-#define RUNS_SINCE_MAX 100000            /* that are searched for the command's in a PID namespace */
 #define COMMIT_TIMEOUT_MS 10000          /* for the daemons; a commit takes under a second */
 #define COMMIT_POLL_MS 100
 #define SETTLE_NS 400000000LL /* the stream must have advanced this far past the end */
@@ -218,89 +216,17 @@ static bool pids_are_the_hosts(void)
 	return stat("/proc/self/ns/pid", &status) < 0 || status.st_ino == PID_NAMESPACE_INITIAL;
 }
 
-/* Whether the arguments of a process end like the command's: those of a script begin with its
- * interpreter. Redacted or truncated arguments always match. */
-static bool arguments_fit(const struct row_process *process, char **argv)
-{
-	const char *data = process->arguments.data;
-	size_t size = process->arguments.size, tail = 0;
-
-	if (!data || process->redacted_count > 0 || process->arguments_truncated > 0)
-		return true;
-	for (size_t i = 1; argv[i]; i++)
-		tail += strlen(argv[i]) + 1;
-	if (tail > size)
-		return false;
-	data += size - tail;
-	for (size_t i = 1; argv[i]; data += strlen(argv[i++]) + 1)
-		if (memcmp(data, argv[i], strlen(argv[i]) + 1) != 0)
-			return false;
-	return true;
-}
-
-static bool root_fits(const struct run *run, struct store *store, int64_t root_process_id)
-{
-	struct store_parameter range[] = {
-		{"first_id", STORE_INTEGER, root_process_id, NULL},
-		{"last_id", STORE_INTEGER, root_process_id, NULL},
-		SOURCE_FILTER(run->options),
-		{0},
-	};
-	struct rows roots = {0};
-	bool fits = source_say(store, rows_load(&roots, &row_type_process, store, "process", range)) == 0 &&
-		    roots.count == 1 && arguments_fit(ROWS_ITEM(&roots, process, 0), run->options->operands);
-
-	rows_free(&roots);
-	return fits;
-}
-
-/* Finds the run of the command's user that began while it was started; no rows if there is none or several. */
-static int run_find_by_begin(const struct run *run, struct store *store, struct rows *ret_runs)
-{
-	struct store_parameter parameters[] = {
-		{"since_unix_ns", STORE_INTEGER, run->child.begin_unix_ns - 1000000000, NULL},
-		{"with_system", STORE_INTEGER, 1, NULL},
-		{"limit", STORE_INTEGER, RUNS_SINCE_MAX, NULL},
-		{"candidate_limit", STORE_INTEGER, RUNS_SINCE_MAX, NULL},
-		{"user_id", STORE_NULL, 0, NULL},
-		{"name", STORE_NULL, 0, NULL},
-		{"host", STORE_NULL, 0, NULL},
-		{0},
-	};
-	int error = source_say(store, rows_load(ret_runs, &row_type_run, store, "runs", parameters));
-	struct row_run *runs = ret_runs->items, found;
-	size_t index = 0, count = 0;
-
-	for (size_t i = 0; error == 0 && i < ret_runs->count; i++) {
-		if (runs[i].begin_boot_ns < run->child.started_boot_ns[0] ||
-		    runs[i].begin_boot_ns > run->child.started_boot_ns[1] + EXEC_LATE_NS ||
-		    runs[i].user_id != (int64_t)run->user.uid || !root_fits(run, store, runs[i].root_process_id))
-			continue;
-		index = i;
-		count++;
-	}
-	if (count != 1) {
-		rows_free(ret_runs);
-		return error;
-	}
-	found = runs[index]; /* callers read the first row */
-	runs[index] = runs[0];
-	runs[0] = found;
-	return 0;
-}
-
 static int run_find(const struct run *run, struct store *store, struct rows *ret_runs)
 {
-	struct store_parameter parameters[] = {
-		{"pid", STORE_INTEGER, run->child.pid, NULL},
-		/* The two clocks are read separately, so a run may seem to begin a little earlier. */
-		{"since_unix_ns", STORE_INTEGER, run->child.begin_unix_ns - 1000000000, NULL},
-		{0},
+	const struct run_started started = {
+		.pid = pids_are_the_hosts() ? run->child.pid : 0,
+		.user_id = run->user.uid,
+		.begin_unix_ns = run->child.begin_unix_ns,
+		.boot_ns = {run->child.started_boot_ns[0], run->child.started_boot_ns[1]},
+		.argv = run->options->operands,
 	};
 
-	if (!pids_are_the_hosts())
-		return run_find_by_begin(run, store, ret_runs);
-	return source_say(store, rows_load(ret_runs, &row_type_run, store, "run_by_pid", parameters));
+	return source_say(store, run_started_find(store, &started, ret_runs));
 }
 
 /* Each second: copies what changed of the run, for those who watch it. An error is reported at the end of the run. */
@@ -365,14 +291,6 @@ static void report_end(struct run *run, const char *store_path, bool is_asked)
 
 /* ---- waiting ----------------------------------------------------------------- */
 
-/* Sleeps. A signal that arrives after the command has ended interrupts it. */
-static int pause_ms(const struct run *run, int milliseconds)
-{
-	struct pollfd wake = {.fd = run->signals.fd, .events = POLLIN};
-
-	return poll(&wake, 1, milliseconds) == 1 ? -EINTR : 0;
-}
-
 /* Whether the daemons' store has the run's end and everything recorded with it. */
 static bool run_is_stored(const struct run *run, struct store *store)
 {
@@ -393,6 +311,7 @@ static bool run_is_stored(const struct run *run, struct store *store)
 
 static void await_stored(struct run *run)
 {
+	struct pollfd wake = {.fd = run->signals.fd, .events = POLLIN};
 	struct store *store = source_open(run->options);
 	int waited_ms = 0, error = 0;
 
@@ -406,10 +325,10 @@ static void await_stored(struct run *run)
 			break;
 		}
 		progress_show("tracer: waiting for the last records");
-		error = pause_ms(run, COMMIT_POLL_MS);
+		if (poll(&wake, 1, COMMIT_POLL_MS) == 1)
+			break; /* a signal that arrived after the command has ended */
 		waited_ms += COMMIT_POLL_MS;
-		if (error == 0)
-			error = source_say(store, source_renew(store));
+		error = source_say(store, source_renew(store));
 	}
 	progress_hide();
 	source_close(store);
