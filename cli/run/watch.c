@@ -125,11 +125,14 @@ static void guard_send(const struct watch *watch, pid_t pid)
 
 /* ---- the directory ----------------------------------------------------------- */
 
-/* Returns the first account that exists: the installed one (a person may have its name), or one that
- * every system has. */
-static const struct passwd *account_find(const char *installed, const char *common, uid_t command_uid)
+/* Finds the account that a daemon runs as: the installed one (a person may have its name), or one that every system
+ * has. */
+static int account_find(struct watch *watch, enum watch_role role, uid_t command_uid)
 {
+	const char *installed = role == WATCH_PROBE ? TRACER_PROBE_USER : TRACER_CORRELATOR_USER;
+	const char *common = role == WATCH_PROBE ? "nobody" : "daemon";
 	const struct passwd *entry = getpwnam(installed);
+	struct watch_account *account = &watch->accounts[role];
 
 	if (!entry || entry->pw_uid > SYSTEM_UID_MAX)
 		entry = getpwnam(common);
@@ -138,15 +141,11 @@ static const struct passwd *account_find(const char *installed, const char *comm
 	if (!entry || entry->pw_uid == command_uid) {
 		fprintf(stderr, "tracer run: neither user %s nor user %s exists to run as, beside the command's\n",
 			installed, common);
-		return NULL;
+		return -ENOENT;
 	}
-	return entry;
-}
-
-static const struct passwd *account_of(const struct watch *watch, enum watch_role role)
-{
-	return role == WATCH_PROBE ? account_find(TRACER_PROBE_USER, "nobody", watch->command_uid)
-				   : account_find(TRACER_CORRELATOR_USER, "daemon", watch->command_uid);
+	*account = (struct watch_account){.uid = entry->pw_uid, .gid = entry->pw_gid};
+	snprintf(account->name, sizeof(account->name), "%s", entry->pw_name);
+	return 0;
 }
 
 static int directory_make(struct watch *watch)
@@ -167,23 +166,22 @@ static int directory_make(struct watch *watch)
 /* Lets the correlator write, the probe's group reach the socket, and no other user in. */
 static int directory_open_up(const struct watch *watch)
 {
-	const struct passwd *entry = account_of(watch, WATCH_CORRELATOR);
-	uid_t owner = entry ? entry->pw_uid : 0;
-
-	entry = entry ? account_of(watch, WATCH_PROBE) : NULL;
-	if (!entry)
-		return -ENOENT;
-	return chown(watch->directory, owner, entry->pw_gid) < 0 || chmod(watch->directory, 0710) < 0 ? -errno : 0;
+	return chown(watch->directory, watch->accounts[WATCH_CORRELATOR].uid, watch->accounts[WATCH_PROBE].gid) < 0 ||
+			       chmod(watch->directory, 0710) < 0
+		       ? -errno
+		       : 0;
 }
 
 int watch_init(struct watch *watch, uid_t command_uid, void (*abandoned)(void))
 {
 	int error;
 
-	*watch = (struct watch){.guard_fd = -1, .guard_pid = 0, .command_uid = command_uid};
+	*watch = (struct watch){.guard_fd = -1, .guard_pid = 0};
 	for (int role = 0; role < WATCH_ROLE_COUNT; role++)
 		watch->daemons[role].pid_fd = watch->daemons[role].log_fd = -1;
 	error = directory_make(watch);
+	for (int role = 0; error == 0 && role < WATCH_ROLE_COUNT; role++)
+		error = account_find(watch, (enum watch_role)role, command_uid);
 	if (error == 0)
 		error = directory_open_up(watch);
 	if (error == 0)
@@ -270,50 +268,31 @@ static int daemon_launch(struct watch *watch, enum watch_role role, char *const 
 
 #define READY_FD "3" /* PROGRAM_READY_FD */
 
-/* The accounts of the daemons, passed to each other on the command line. */
-struct accounts {
-	char correlator[64], correlator_uid[16], probe[64], probe_group[64];
-};
-
-static int accounts_find(const struct watch *watch, struct accounts *accounts)
+static int correlator_launch(struct watch *watch, int *ret_ready_fd)
 {
-	const struct passwd *entry = account_of(watch, WATCH_CORRELATOR);
-	const struct group *group;
-
-	if (!entry)
-		return -ENOENT;
-	snprintf(accounts->correlator, sizeof(accounts->correlator), "%s", entry->pw_name);
-	snprintf(accounts->correlator_uid, sizeof(accounts->correlator_uid), "%u", entry->pw_uid);
-	entry = account_of(watch, WATCH_PROBE);
-	group = entry ? getgrgid(entry->pw_gid) : NULL;
-	if (!group)
-		return -ENOENT;
-	snprintf(accounts->probe, sizeof(accounts->probe), "%s", entry->pw_name);
-	snprintf(accounts->probe_group, sizeof(accounts->probe_group), "%s", group->gr_name);
-	return 0;
-}
-
-static int correlator_launch(struct watch *watch, struct accounts *accounts, int *ret_ready_fd)
-{
+	const struct group *group = getgrgid(watch->accounts[WATCH_PROBE].gid);
 	char path[PATH_MAX];
 	/* clang-format off */
 	char *argv[] = {path, "--once", "--socket", watch->socket_path, "--store", watch->store_path, "--retain", "0",
-			"--log-level", "warning", "--user", accounts->correlator, "--socket-group",
-			accounts->probe_group, "--probe-user", accounts->probe, "--ready-fd", READY_FD, NULL};
+			"--log-level", "warning", "--user", watch->accounts[WATCH_CORRELATOR].name, "--socket-group",
+			group ? group->gr_name : NULL, "--probe-user", watch->accounts[WATCH_PROBE].name, "--ready-fd",
+			READY_FD, NULL};
 	/* clang-format on */
 
-	return program_find(PROGRAM_CORRELATOR, path) < 0 ? -ENOENT
-							  : daemon_launch(watch, WATCH_CORRELATOR, argv, ret_ready_fd);
+	return !group || program_find(PROGRAM_CORRELATOR, path) < 0
+		       ? -ENOENT
+		       : daemon_launch(watch, WATCH_CORRELATOR, argv, ret_ready_fd);
 }
 
-static int probe_launch(struct watch *watch, struct accounts *accounts, int *ret_ready_fd)
+static int probe_launch(struct watch *watch, int *ret_ready_fd)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], correlator_uid[16];
 	/* clang-format off */
 	char *argv[] = {path, "--no-pin", "--quiet", "--socket", watch->socket_path, "--peer-uid",
-			accounts->correlator_uid, "--user", accounts->probe, "--ready-fd", READY_FD, NULL};
+			correlator_uid, "--user", watch->accounts[WATCH_PROBE].name, "--ready-fd", READY_FD, NULL};
 	/* clang-format on */
 
+	snprintf(correlator_uid, sizeof(correlator_uid), "%u", watch->accounts[WATCH_CORRELATOR].uid);
 	return program_find(PROGRAM_PROBE, path) < 0 ? -ENOENT : daemon_launch(watch, WATCH_PROBE, argv, ret_ready_fd);
 }
 
@@ -321,13 +300,10 @@ static int probe_launch(struct watch *watch, struct accounts *accounts, int *ret
 int watch_start(struct watch *watch, int wake_fd)
 {
 	int ready_fds[WATCH_ROLE_COUNT] = {-1, -1};
-	struct accounts accounts;
-	int error = accounts_find(watch, &accounts);
+	int error = correlator_launch(watch, &ready_fds[WATCH_CORRELATOR]);
 
 	if (error == 0)
-		error = correlator_launch(watch, &accounts, &ready_fds[WATCH_CORRELATOR]);
-	if (error == 0)
-		error = probe_launch(watch, &accounts, &ready_fds[WATCH_PROBE]);
+		error = probe_launch(watch, &ready_fds[WATCH_PROBE]);
 	if (error == 0)
 		error = daemon_await_ready(watch, WATCH_CORRELATOR, ready_fds[WATCH_CORRELATOR], wake_fd);
 	if (error == 0)

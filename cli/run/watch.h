@@ -23,20 +23,28 @@ struct watch_daemon {
 	bool stopping; /* we asked it to stop */
 };
 
+/* Whom a daemon runs as. */
+struct watch_account {
+	char name[64];
+	uid_t uid;
+	gid_t gid;
+};
+
 struct watch {
 	char directory[64];
 	char store_path[96];
 	char socket_path[96];
 	struct watch_daemon daemons[WATCH_ROLE_COUNT];
+	struct watch_account accounts[WATCH_ROLE_COUNT];
 	pid_t guard_pid;
-	int guard_fd;      /* closed when we exit for any reason: then the guard acts */
-	uid_t command_uid; /* who could send signals to daemons of the same user */
+	int guard_fd; /* closed when we exit for any reason: then the guard acts */
 };
 
 const char *watch_name(enum watch_role role);
 
-/* Creates the directory and the guard only; if we are killed, the guard calls `abandoned` last. Returns 0 or -errno
- * after printing the error. Call watch_remove() after a failure, too. */
+/* Creates the directory and the guard only; if we are killed, the guard calls `abandoned` last. The daemons will not be
+ * of `command_uid`, who could send signals to them. Returns 0 or -errno after printing the error. Call watch_remove()
+ * after a failure, too. */
 int watch_init(struct watch *watch, uid_t command_uid, void (*abandoned)(void));
 
 /* Starts both daemons and waits until events are recorded; returns -EINTR once
