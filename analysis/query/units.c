@@ -98,6 +98,16 @@ const char *units_count(int64_t count, bool raw)
 	return text;
 }
 
+const char *units_ratio(double ratio)
+{
+	return isfinite(ratio) ? text_make("%.2f", ratio) : "-";
+}
+
+const char *units_share(int64_t part, int64_t whole)
+{
+	return part != ROW_NULL && whole > 0 ? text_make("%.1f %%", 100.0 * (double)part / (double)whole) : "-";
+}
+
 const char *units_cores(int64_t cpu_ns, int64_t wall_ns)
 {
 	double cores = (double)cpu_ns / (double)wall_ns;

@@ -22,6 +22,12 @@ const char *units_rate(int64_t bytes_per_second, bool raw);
 /* "1,234,567" */
 const char *units_count(int64_t count, bool raw);
 
+/* "1.02"; "-" if it is not finite. */
+const char *units_ratio(double ratio);
+
+/* "12.3 %"; "-" if it is unknown, or there is no whole. */
+const char *units_share(int64_t part, int64_t whole);
+
 /* Processors used on average: "0.02", "1.47", "31.8"; "-" without a duration. */
 const char *units_cores(int64_t cpu_ns, int64_t wall_ns);
 /* "4", "0.35", of thousandths. */

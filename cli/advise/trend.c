@@ -2,7 +2,6 @@
 #include "cli/advise/trend.h"
 
 #include <errno.h>
-#include <math.h>
 
 #include "analysis/query/units.h"
 #include "analysis/tune/trend.h"
@@ -15,15 +14,6 @@ struct trend_view {
 	struct trend trend;
 };
 
-static const char *ratio_text(double ratio, char text[UNITS_SIZE])
-{
-	if (isfinite(ratio))
-		snprintf(text, UNITS_SIZE, "%.2f", ratio);
-	else
-		snprintf(text, UNITS_SIZE, "-");
-	return text;
-}
-
 static bool has_change_at(const struct trend_view *shown, size_t run)
 {
 	for (size_t i = 0; i < shown->trend.count; i++)
@@ -35,15 +25,14 @@ static bool has_change_at(const struct trend_view *shown, size_t run)
 static void runs_fill(const struct trend_view *shown, struct table *table, const double *relative)
 {
 	bool raw = shown->view->options->raw;
-	char ratio[UNITS_SIZE];
 
 	for (size_t i = 0; i < shown->history.run_count; i++) {
 		const struct history_run *run = &shown->history.runs[i];
 
 		table_add(table, STYLE_DIM, units_time(run->begin_unix_ns));
 		table_add_all(table, units_id(run->id, shown->view->output.width > 0),
-			      units_duration(run->end_unix_ns - run->begin_unix_ns, raw),
-			      ratio_text(relative[i], ratio), NULL);
+			      units_duration(run->end_unix_ns - run->begin_unix_ns, raw), units_ratio(relative[i]),
+			      NULL);
 		table_add(table, run->is_comparable ? STYLE_WARNING : STYLE_BAD,
 			  !run->is_comparable       ? "failed: not used"
 			  : has_change_at(shown, i) ? "change"

@@ -34,15 +34,6 @@ static const struct option_spec option_specs[] = {
 
 /* ---- text ---------------------------------------------------------------------------- */
 
-static const char *real_text(double value, char text[UNITS_SIZE])
-{
-	if (isfinite(value))
-		snprintf(text, UNITS_SIZE, "%.2f", value);
-	else
-		snprintf(text, UNITS_SIZE, "-");
-	return text;
-}
-
 static void interval_add(struct table *table, const struct compare_step *step)
 {
 	char text[UNITS_SIZE] = "";
@@ -82,13 +73,11 @@ static void verdict_add(struct table *table, const struct compare_step *step)
 
 static void step_add(struct table *table, const struct compare_step *step, bool raw)
 {
-	char text[UNITS_SIZE];
-
 	table_add_name(table, STYLE_TITLE, "", step->name);
 	for (int side = 0; side < COMPARE_SIDES; side++)
 		table_add(table, STYLE_PLAIN, units_count((int64_t)step->run_counts[side], false));
 	figure_add(table, step, STEPS_WALL, raw);
-	table_add(table, STYLE_PLAIN, real_text(step->ratio, text));
+	table_add(table, STYLE_PLAIN, units_ratio(step->ratio));
 	interval_add(table, step);
 	figure_add(table, step, STEPS_CPU, raw);
 	figure_add(table, step, STEPS_PEAK_RSS, raw);
@@ -111,20 +100,14 @@ static void print_head(const struct compared *compared, const struct output *out
 	}
 }
 
-static size_t omitted(const struct compared *compared, bool of_runs)
-{
-	size_t count = 0;
-
-	for (int i = 0; i < COMPARE_SIDES; i++)
-		count += of_runs ? compared->sides[i].history.omitted_run_count
-				 : compared->sides[i].history.omitted_task_count;
-	return count;
-}
-
 static void print_left_out(const struct compared *compared, const struct output *output, size_t shown)
 {
-	size_t runs = omitted(compared, true), tasks = omitted(compared, false);
+	size_t runs = 0, tasks = 0;
 
+	for (int i = 0; i < COMPARE_SIDES; i++) {
+		runs += compared->sides[i].history.omitted_run_count;
+		tasks += compared->sides[i].history.omitted_task_count;
+	}
 	say_cut(shown, compared->compare.count, "names of tasks");
 	if (runs > 0)
 		output_print(output, STYLE_DIM, "Not compared: %s earlier runs (--last)\n",
@@ -134,11 +117,6 @@ static void print_left_out(const struct compared *compared, const struct output 
 			     units_count((int64_t)tasks, false));
 }
 
-static bool is_paired_by_sample(const struct compare_step *step)
-{
-	return step->unit == COMPARE_SAMPLES || step->unit == COMPARE_SAMPLES_OF_RUNS;
-}
-
 /* How many names are compared in pairs, and why the samples of runs are not known. */
 static void print_samples(const struct compared *compared, const struct output *output)
 {
@@ -146,7 +124,8 @@ static void print_samples(const struct compared *compared, const struct output *
 	const char *misfit = NULL;
 
 	for (size_t i = 0; i < compared->compare.count; i++)
-		paired += is_paired_by_sample(&compared->compare.steps[i]);
+		paired += compared->compare.steps[i].unit == COMPARE_SAMPLES ||
+			  compared->compare.steps[i].unit == COMPARE_SAMPLES_OF_RUNS;
 	for (int i = 0; i < COMPARE_SIDES; i++) {
 		const struct history *history = &compared->sides[i].history;
 

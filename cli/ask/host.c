@@ -105,22 +105,12 @@ static void print_what(const struct row_cloud_host *cloud_host, const struct out
 	}
 }
 
-/* A share of all processors' time. */
-static void print_share(const struct output *output, int64_t ns, int64_t whole_ns, const char *what)
-{
-	if (ns != ROW_NULL && whole_ns > 0)
-		fprintf(output->file, "%.1f %% %s", 100.0 * (double)ns / (double)whole_ns, what);
-	else
-		fprintf(output->file, "- %s", what);
-}
-
 static void print_cpu(const struct host_load *load, const struct output *output)
 {
 	print_label(output, "CPU");
-	print_share(output, load->cpu_user_ns, load->cpu_ns, "user, ");
-	print_share(output, load->cpu_system_ns, load->cpu_ns, "system, ");
-	print_share(output, load->cpu_iowait_ns, load->cpu_ns, "waiting for I/O, ");
-	print_share(output, load->cpu_steal_ns, load->cpu_ns, "stolen");
+	fprintf(output->file, "%s user, %s system, %s waiting for I/O, %s stolen",
+		units_share(load->cpu_user_ns, load->cpu_ns), units_share(load->cpu_system_ns, load->cpu_ns),
+		units_share(load->cpu_iowait_ns, load->cpu_ns), units_share(load->cpu_steal_ns, load->cpu_ns));
 	if (load->last->load_milli != ROW_NULL)
 		fprintf(output->file, "; load %.2f", (double)load->last->load_milli / 1e3);
 	fputc('\n', output->file);
@@ -129,9 +119,9 @@ static void print_cpu(const struct host_load *load, const struct output *output)
 static void print_pressure(const struct host_load *load, const struct output *output)
 {
 	print_label(output, "pressure");
-	print_share(output, load->cpu_some_ns, load->wall_ns, "CPU, ");
-	print_share(output, load->memory_some_ns, load->wall_ns, "memory, ");
-	print_share(output, load->io_some_ns, load->wall_ns, "I/O: share of time in which something waited\n");
+	fprintf(output->file, "%s CPU, %s memory, %s I/O: share of time in which something waited\n",
+		units_share(load->cpu_some_ns, load->wall_ns), units_share(load->memory_some_ns, load->wall_ns),
+		units_share(load->io_some_ns, load->wall_ns));
 }
 
 static void print_flows(const struct host_load *load, const struct output *output, bool raw)

@@ -48,15 +48,6 @@ void views_add_usage(const struct figures *figures, struct table *table, bool ra
 		      units_bytes(figures->received_bytes, raw), units_duration(figures->run_delay_ns, raw), NULL);
 }
 
-static void share_add(struct table *table, int64_t cpu_ns, int64_t whole_cpu_ns)
-{
-	char text[UNITS_SIZE] = "-";
-
-	if (whole_cpu_ns > 0 && cpu_ns != ROW_NULL)
-		snprintf(text, sizeof(text), "%.1f %%", 100.0 * (double)cpu_ns / (double)whole_cpu_ns);
-	table_add(table, STYLE_PLAIN, text);
-}
-
 /* Adds the cells after the name. */
 static void group_add(const struct report *report, const struct report_style *style, const struct report_group *group,
 		      struct table *table)
@@ -75,7 +66,7 @@ static void group_add(const struct report *report, const struct report_style *st
 		table_add(table, STYLE_PLAIN, units_duration(group->figures.wall_ns, raw));
 	table_add(table, STYLE_PLAIN, units_duration(group->figures.cpu_ns, raw));
 	if (style->view != REPORT_TABLE)
-		share_add(table, group->figures.cpu_ns, report_run(report)->cpu_ns);
+		table_add(table, STYLE_PLAIN, units_share(group->figures.cpu_ns, report_run(report)->cpu_ns));
 	views_add_usage(&group->figures, table, raw);
 }
 
