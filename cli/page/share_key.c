@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/random.h>
@@ -43,17 +42,15 @@ static int key_make(const struct user *user, const char *path, unsigned char key
 
 int share_key_load(const char *verb)
 {
-	char store[PATH_MAX], path[PATH_MAX + sizeof("/share.key")];
+	char path[PATH_MAX];
 	unsigned char key[SHARE_KEY_BYTES];
 	struct user user;
 	int error = user_read_invoking(&user);
 
-	snprintf(store, sizeof(store), "%s", user_store_path());
-	if (error == 0 && !*store)
+	if (error == 0 && !user_path("share.key", path))
 		error = -ENOENT;
 	if (error < 0)
 		return say("tracer %s: no home directory is known in which to keep the key of pseudonyms", verb);
-	snprintf(path, sizeof(path), "%s/share.key", dirname(store));
 	error = key_read(&user, path, key);
 	if (error == -ENOENT)
 		error = key_make(&user, path, key);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <limits.h>
 #include <pwd.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -52,9 +51,8 @@ int user_read_invoking(struct user *user)
 	return user_fill(user, uid, gid);
 }
 
-const char *user_store_path(void)
+bool user_path(const char *name, char ret_path[PATH_MAX])
 {
-	static char path[PATH_MAX];
 	uid_t uid = geteuid();
 	gid_t gid;
 	/* sudo sets HOME to root's, and removes XDG_STATE_HOME: with and without it, the place has to be the same. */
@@ -63,8 +61,14 @@ const char *user_store_path(void)
 
 	if (entry)
 		home = entry->pw_dir;
-	snprintf(path, sizeof(path), "%s/.local/state/tracer/tracer.db", home ? home : "");
-	return home && *home == '/' ? path : "";
+	return home && *home == '/' && snprintf(ret_path, PATH_MAX, "%s/.local/state/tracer/%s", home, name) < PATH_MAX;
+}
+
+const char *user_store_path(void)
+{
+	static char path[PATH_MAX];
+
+	return user_path("tracer.db", path) ? path : "";
 }
 
 int user_read_named(struct user *user, const char *text)

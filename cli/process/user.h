@@ -1,6 +1,7 @@
 /* The user as which a command is run and files are written. */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -20,8 +21,10 @@ struct user {
  * user who called sudo, else our own. Returns 0 or -errno. */
 int user_read_invoking(struct user *user);
 
-/* The store of the invoking user, in which `tracer run` keeps runs if no services do: below the home directory, under
- * sudo that of the user who called sudo. "" if none is known. */
+/* Sets the path of a file that Tracer keeps for the invoking user: below the home directory, under sudo that of the user
+ * who called sudo. Returns false if none is known. */
+bool user_path(const char *name, char ret_path[PATH_MAX]);
+/* The store among these files, in which `tracer run` keeps runs if no services do. "" if none is known. */
 const char *user_store_path(void);
 
 /* Looks up a name or number, for --as. Returns 0, -ENOENT, or -EPERM if we are not root. */

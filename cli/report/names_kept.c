@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/sendfile.h>
@@ -17,36 +16,26 @@
 /* Returns false if the user has no home directory. */
 static bool path_of(int64_t run_id, char path[PATH_MAX])
 {
-	char store[PATH_MAX];
+	char name[32];
 
-	snprintf(store, sizeof(store), "%s", user_store_path());
-	return *store && snprintf(path, PATH_MAX, "%s/names/%s", dirname(store), units_id(run_id, false)) < PATH_MAX;
-}
-
-/* Appends a whole file to another one. Returns 0 or -errno. */
-static int copy(int to, int from, off_t size)
-{
-	ssize_t copied;
-
-	while (size > 0 && (copied = sendfile(to, from, NULL, (size_t)size)) != 0) {
-		if (copied < 0)
-			return -errno;
-		size -= copied;
-	}
-	return 0;
+	snprintf(name, sizeof(name), "names/%s", units_id(run_id, false));
+	return user_path(name, path);
 }
 
 /* The copy is complete, or there is none. Returns 0 or -errno. */
 static int replace(const char *path, int from, off_t size)
 {
 	char temporary[PATH_MAX + sizeof(".new")];
+	ssize_t copied = 0;
 	int error, to;
 
 	snprintf(temporary, sizeof(temporary), "%s.new", path);
 	to = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (to < 0)
 		return -errno;
-	error = copy(to, from, size);
+	while (size > 0 && (copied = sendfile(to, from, NULL, (size_t)size)) > 0)
+		size -= copied;
+	error = copied < 0 ? -errno : 0;
 	if (close(to) < 0 && error == 0)
 		error = -errno;
 	if (error == 0 && rename(temporary, path) < 0)
