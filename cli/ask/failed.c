@@ -101,41 +101,45 @@ static void print_effect(const struct failures *failures)
 	print_field(failures, "effect", failure_effect(&failures->report, text, sizeof(text)));
 }
 
-static void print_fatal(const struct failures *failures, const struct row_incident *incident)
-{
-	fputc('\n', failures->output.file);
-	output_print(&failures->output, STYLE_BAD, "%s  ",
-		     strcmp(incident->kind, "interrupted") == 0 ? "INTERRUPTED" : "FATAL");
-	print_task(failures, incident);
-	fputc('\n', failures->output.file);
-	print_command(failures);
-	print_cause(failures, incident);
-	print_attempts(failures);
-	print_effect(failures);
-}
-
-static void print_retried(const struct failures *failures, const struct row_incident *incident)
+/* ", then ok (+3.1 s)" */
+static void print_retry(const struct failures *failures)
 {
 	const struct report *report = &failures->report;
 	const struct report_task *last = &report->tasks[report_last_attempt(report, failures->failure.index)];
 
-	fputc('\n', failures->output.file);
-	output_print(&failures->output, STYLE_WARNING, "retried  ");
-	print_task(failures, incident);
 	output_print(&failures->output, STYLE_GOOD, ", then ok");
-	fprintf(failures->output.file, " (+%s)\n",
+	fprintf(failures->output.file, " (+%s)",
 		units_duration(row_subtract(last->end_boot_ns, report->tasks[failures->failure.index].end_boot_ns),
 			       failures->raw));
-	print_cause(failures, incident);
 }
 
-static void print_harmless(const struct failures *failures, const struct row_incident *incident)
+static void print_failure(const struct failures *failures, const struct row_incident *incident)
 {
+	static const struct {
+		enum style style;
+		const char *word;
+	} heads[] = {
+		[REPORT_FATAL] = {STYLE_BAD, "FATAL"},
+		[REPORT_RETRIED] = {STYLE_WARNING, "retried"},
+		[REPORT_HARMLESS] = {STYLE_DIM, "harmless"},
+	};
+	bool is_fatal = failures->verdict == REPORT_FATAL;
+	bool is_interrupted = is_fatal && strcmp(incident->kind, "interrupted") == 0;
+
 	fputc('\n', failures->output.file);
-	output_print(&failures->output, STYLE_DIM, "harmless  ");
+	output_print(&failures->output, heads[failures->verdict].style, "%s  ",
+		     is_interrupted ? "INTERRUPTED" : heads[failures->verdict].word);
 	print_task(failures, incident);
+	if (failures->verdict == REPORT_RETRIED)
+		print_retry(failures);
 	fputc('\n', failures->output.file);
+	if (is_fatal)
+		print_command(failures);
 	print_cause(failures, incident);
+	if (is_fatal) {
+		print_attempts(failures);
+		print_effect(failures);
+	}
 }
 
 static void print_head(const struct failures *failures)
@@ -158,11 +162,6 @@ static void print_head(const struct failures *failures)
 
 static int print_incident(void *context, const void *row)
 {
-	static void (*const print[])(const struct failures *, const struct row_incident *) = {
-		print_fatal,
-		print_retried,
-		print_harmless,
-	};
 	struct failures *failures = context;
 	int error;
 
@@ -176,7 +175,7 @@ static int print_incident(void *context, const void *row)
 	failures->shown++;
 	error = failure_load(&failures->report, row, &failures->failure);
 	if (error == 0)
-		print[failures->verdict](failures, row);
+		print_failure(failures, row);
 	failure_free(&failures->failure);
 	return error;
 }
