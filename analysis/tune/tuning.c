@@ -124,6 +124,14 @@ int tuning_make(struct tuning *tune, finding_format *format)
 	return error < 0 ? error : findings_find(&request, &tune->findings);
 }
 
+bool tuning_driver_computes(const struct tuning *tune)
+{
+	const int64_t *owned_ns = tune->account.schedule.owned_ns;
+
+	return !report_run(tune->report)->engine &&
+	       tune->account.driver_cpu_ns > (owned_ns[SCHEDULE_DRIVER] + owned_ns[SCHEDULE_GAP]) / 2;
+}
+
 void tuning_free(struct tuning *tune)
 {
 	findings_free(&tune->findings);

@@ -25,6 +25,8 @@ struct tuning {
 
 /* `format` writes the values in sentences. Returns 0 or -errno; free the tuning either way. */
 int tuning_make(struct tuning *tune, finding_format *format);
+/* Whether what drives the run computes by itself, as a notebook's kernel or a script, and is not an engine. */
+bool tuning_driver_computes(const struct tuning *tune);
 void tuning_free(struct tuning *tune);
 
 /* What it is worth that a finding's change saves so much wall time, in millionths of the currency; ROW_NULL if no price

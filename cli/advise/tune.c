@@ -76,15 +76,6 @@ static const struct table_column time_columns[] = {
 	{"", TABLE_LEFT, 0, 1, true},
 };
 
-/* A notebook's kernel, or a script that computes by itself, is not an engine. */
-static bool driver_computes(const struct tuning *tune)
-{
-	const int64_t *owned_ns = tune->account.schedule.owned_ns;
-
-	return !report_run(tune->report)->engine &&
-	       tune->account.driver_cpu_ns > (owned_ns[SCHEDULE_DRIVER] + owned_ns[SCHEDULE_GAP]) / 2;
-}
-
 /* Of tasks that ended together, the last one need not be the one that was waited for. */
 static void print_unsure(const struct tuning *tune, const struct output *output)
 {
@@ -99,7 +90,7 @@ static void print_unsure(const struct tuning *tune, const struct output *output)
 static int print_wall(const struct tuning *tune, const struct output *output)
 {
 	const struct schedule *schedule = &tune->account.schedule;
-	bool computes = driver_computes(tune);
+	bool computes = tuning_driver_computes(tune);
 	const char *const titles[] = {"  tasks", "  gaps", "  queue", computes ? "  script" : "  engine"};
 	const char *const notes[] = {
 		"on the critical path",
