@@ -66,11 +66,6 @@ static void decimal_add(struct table *table, enum style style, int64_t units, un
 	table_add(table, style, units == 0 ? "" : units_amount(units, decimals));
 }
 
-static void amount_add(const struct cost *cost, struct table *table, enum style style, int64_t units)
-{
-	decimal_add(table, style, units, cost->decimals);
-}
-
 static const char *row_name(const struct cost *cost, const struct bill_row *row)
 {
 	return cost->request.by == BILL_BY_USER ? units_user(row->id) : row->name;
@@ -81,12 +76,12 @@ static void line_add(const struct cost *cost, struct table *table, enum style st
 {
 	table_add_name(table, style, "", name);
 	table_add(table, STYLE_PLAIN, row && row->item_count ? units_count((int64_t)row->item_count, false) : "");
-	amount_add(cost, table, STYLE_PLAIN, row ? row->cpu_nanos : 0);
-	amount_add(cost, table, STYLE_PLAIN, row ? row->memory_nanos : 0);
-	amount_add(cost, table, STYLE_PLAIN, row ? row->unused_nanos : 0);
-	amount_add(cost, table, STYLE_DIM, row ? row->system_nanos : 0);
-	amount_add(cost, table, STYLE_DIM, row ? row->idle_nanos : 0);
-	amount_add(cost, table, style, total);
+	decimal_add(table, STYLE_PLAIN, row ? row->cpu_nanos : 0, cost->decimals);
+	decimal_add(table, STYLE_PLAIN, row ? row->memory_nanos : 0, cost->decimals);
+	decimal_add(table, STYLE_PLAIN, row ? row->unused_nanos : 0, cost->decimals);
+	decimal_add(table, STYLE_DIM, row ? row->system_nanos : 0, cost->decimals);
+	decimal_add(table, STYLE_DIM, row ? row->idle_nanos : 0, cost->decimals);
+	decimal_add(table, style, total, cost->decimals);
 	decimal_add(table, style, co2_units, cost->co2_decimals);
 }
 

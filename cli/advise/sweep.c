@@ -49,7 +49,6 @@ struct sweeping {
 	const struct sweep_item **shown; /* findings */
 	size_t shown_count;
 	struct store_parameter given[3];
-	int64_t since_unix_ns, now_unix_ns;
 };
 
 static const struct store_parameter *bind(const struct question *question, void *data)
@@ -102,13 +101,6 @@ static void print_sentences(const struct sweeping *sweeping, const struct output
 	}
 }
 
-static void print_notes(const struct sweeping *sweeping, const struct output *output)
-{
-	if (sweeping->sweep.count > 1)
-		output_print(output, STYLE_DIM,
-			     "Findings about the same host overlap: their costs do not add up, those of hosts do\n");
-}
-
 static int print_findings(const struct sweeping *sweeping, const struct output *output)
 {
 	static const struct table_column columns[] = {
@@ -129,7 +121,9 @@ static int print_findings(const struct sweeping *sweeping, const struct output *
 	if (error == 0 && sweeping->shown_count > 0)
 		output_print(output, STYLE_PLAIN, "\n");
 	print_sentences(sweeping, output);
-	print_notes(sweeping, output);
+	if (sweeping->sweep.count > 1)
+		output_print(output, STYLE_DIM,
+			     "Findings about the same host overlap: their costs do not add up, those of hosts do\n");
 	return error;
 }
 
@@ -218,7 +212,7 @@ static int users_load(struct sweeping *sweeping, json_t **ret_users, size_t *ret
 		.sweep = &sweeping->sweep,
 		.jobs = jobs,
 		.parameters = bind(jobs, sweeping),
-		.since_unix_ns = sweeping->since_unix_ns,
+		.since_unix_ns = sweeping->request.since_unix_ns,
 		.user_id = sweeping->view->options->user_id,
 		.most = least_of(SIZE_MAX),
 	};
@@ -247,8 +241,8 @@ static int print_users(struct sweeping *sweeping)
 	size_t count;
 	int error = users_load(sweeping, &users, &count);
 
-	json_set_integer(root, "since_unix_ns", sweeping->since_unix_ns);
-	json_set_integer(root, "until_unix_ns", sweeping->now_unix_ns);
+	json_set_integer(root, "since_unix_ns", sweeping->request.since_unix_ns);
+	json_set_integer(root, "until_unix_ns", sweeping->request.now_unix_ns);
 	json_set_integer(root, "user_count", (int64_t)count);
 	json_object_set_new(root, "users", users);
 	if (error == 0 && sweeping->view->options->format)
@@ -270,7 +264,7 @@ static int print_text(struct sweeping *sweeping, const struct output *output)
 	int64_t host_count = (int64_t)sweep->hosts.count, count = (int64_t)sweep->count;
 	int error = 0;
 
-	output_print(output, STYLE_TITLE, "Since %s", units_time(sweeping->since_unix_ns));
+	output_print(output, STYLE_TITLE, "Since %s", units_time(sweeping->request.since_unix_ns));
 	output_print(output, STYLE_PLAIN, "  %s, %s, in %s\n", units_counted(host_count, false, "host", "hosts"),
 		     units_counted(count, false, "finding", "findings"), prices_currency(sweeping->prices));
 	if (sweeping->view->options->user_id == ROW_NULL || by == BY_HOST)
@@ -302,31 +296,27 @@ static int print_document(struct sweeping *sweeping)
 
 /* ---- the verb ---------------------------------------------------------------------- */
 
-static void since_read(const struct options *options, struct sweeping *sweeping)
-{
-	sweeping->now_unix_ns = (int64_t)clock_unix_ns();
-	sweeping->since_unix_ns =
-		options->since_unix_ns != ROW_NULL ? options->since_unix_ns : sweeping->now_unix_ns - WINDOW_NS;
-	sweeping->given[0] = (struct store_parameter)STORE_INT("since_unix_ns", sweeping->since_unix_ns);
-	sweeping->given[1] = (struct store_parameter)STORE_INT("now_unix_ns", sweeping->now_unix_ns);
-}
-
 static int sweep_ask(struct sweeping *sweeping)
 {
+	const struct options *options = sweeping->view->options;
+	int64_t now_unix_ns = (int64_t)clock_unix_ns();
+	struct sweep_request *request = &sweeping->request;
 	int error;
 
-	sweeping->request = (struct sweep_request){
+	*request = (struct sweep_request){
 		.store = sweeping->view->store,
 		.catalogue = sweeping->catalogue,
 		.prices = sweeping->prices,
-		.since_unix_ns = sweeping->since_unix_ns,
-		.now_unix_ns = sweeping->now_unix_ns,
-		.host = sweeping->view->options->host,
-		.user_id = sweeping->view->options->user_id,
+		.since_unix_ns = options->since_unix_ns != ROW_NULL ? options->since_unix_ns : now_unix_ns - WINDOW_NS,
+		.now_unix_ns = now_unix_ns,
+		.host = options->host,
+		.user_id = options->user_id,
 		.bind = bind,
 		.data = sweeping,
 	};
-	error = sweep_make(&sweeping->request, &sweeping->sweep);
+	sweeping->given[0] = (struct store_parameter)STORE_INT("since_unix_ns", request->since_unix_ns);
+	sweeping->given[1] = (struct store_parameter)STORE_INT("now_unix_ns", now_unix_ns);
+	error = sweep_make(request, &sweeping->sweep);
 	return error < 0 ? error
 			 : sweep_choose(&sweeping->sweep, least_of(sweeping->sweep.count), &sweeping->shown,
 					&sweeping->shown_count);
@@ -340,8 +330,6 @@ static int sweep_show(struct view *view)
 	sweeping.catalogue = site_queries_load(NULL);
 	sweeping.prices = sweeping.catalogue ? price_list_load(prices_path) : NULL;
 	error = sweeping.prices ? 0 : VERB_FAILED;
-	if (error == 0)
-		since_read(view->options, &sweeping);
 	if (error == 0)
 		error = threshold_options_check(view->options, sweeping.catalogue, KIND);
 	if (error == 0)

@@ -63,11 +63,9 @@ static const char *name_find(int argc, char **argv, const char **ret_directory)
 		}
 		if (strncmp(argv[i], "--queries=", strlen("--queries=")) == 0)
 			*ret_directory = argv[i] + strlen("--queries=");
-		if (takes_next(argv[i]) && i + 1 < argc) {
-			if (strcmp(argv[i], "--queries") == 0)
-				*ret_directory = argv[i + 1];
-			i++;
-		}
+		if (strcmp(argv[i], "--queries") == 0 && i + 1 < argc)
+			*ret_directory = argv[i + 1];
+		i += takes_next(argv[i]);
 	}
 	return name;
 }

@@ -92,11 +92,6 @@ static int print_table(const struct run_list *list, const struct view *view)
 	return table_finish(table, &view->output);
 }
 
-static int print_document(const struct run_list *list, enum format format)
-{
-	return document_print(run_list_to_json(list), "runs", run_list_columns(), format);
-}
-
 static int list_load(const struct view *view, struct run_list *list)
 {
 	const struct options *options = view->options;
@@ -130,7 +125,7 @@ static int runs_show(struct view *view)
 	int error = list_load(view, &list);
 
 	if (error == 0 && !is_table)
-		error = print_document(&list, view->options->format);
+		error = document_print(run_list_to_json(&list), "runs", run_list_columns(), view->options->format);
 	else if (error == 0 && list.runs.count > 0)
 		error = print_table(&list, view);
 	if (error == 0)

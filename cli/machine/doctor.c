@@ -212,12 +212,16 @@ static enum load probe_try(char *path, char *ret_reason, size_t capacity)
 	return load;
 }
 
-static void check_probe(struct checks *checks, const char *path, enum load load, const char *reason)
+static void check_program(struct checks *checks, const char *name, const char *path)
+{
+	add_check(checks, name, *path, path, CHECK_MISSING, "not found",
+		  "install it next to tracer, or add its directory to PATH");
+}
+
+static void check_load(struct checks *checks, enum load load, const char *reason)
 {
 	const char *words = strstr(reason, ": "); /* after the program's name */
 
-	add_check(checks, PROGRAM_PROBE, *path, path, CHECK_MISSING, "not found",
-		  "install it next to tracer, or add its directory to PATH");
 	if (load == LOAD_WORKS)
 		checks_add(checks, CHECK_OK, "load", "BPF programs load, attach and iterate");
 	else if (load == LOAD_FAILS)
@@ -225,15 +229,6 @@ static void check_probe(struct checks *checks, const char *path, enum load load,
 			   words     ? words + 2
 			   : *reason ? reason
 				     : "the probe could not be started");
-}
-
-static void check_correlator(struct checks *checks)
-{
-	char path[PATH_MAX];
-	bool is_found = program_find(PROGRAM_CORRELATOR, path) == 0;
-
-	add_check(checks, PROGRAM_CORRELATOR, is_found, path, CHECK_MISSING, "not found",
-		  "install it next to tracer, or add its directory to PATH");
 }
 
 static void check_users(struct checks *checks)
@@ -309,7 +304,7 @@ static int doctor_main(const struct options *options)
 {
 	static struct checks checks;
 	enum load load = LOAD_NOT_TRIED;
-	char probe[PATH_MAX], reason[256] = "";
+	char probe[PATH_MAX], correlator[PATH_MAX], reason[256] = "";
 	bool works;
 
 	if (program_find(PROGRAM_PROBE, probe) < 0)
@@ -324,8 +319,9 @@ static int doctor_main(const struct options *options)
 	check_bpffs(&checks);
 	check_accounting(&checks);
 	check_network(&checks);
-	check_probe(&checks, probe, load, reason);
-	check_correlator(&checks);
+	check_program(&checks, PROGRAM_PROBE, probe);
+	check_load(&checks, load, reason);
+	check_program(&checks, PROGRAM_CORRELATOR, program_find(PROGRAM_CORRELATOR, correlator) == 0 ? correlator : "");
 	check_users(&checks);
 	check_directory(&checks, TRACER_RUN_DIR);
 	check_directory(&checks, TRACER_STATE_DIR);

@@ -112,12 +112,11 @@ static void check_stream(struct status *status, struct store *store)
 	else
 		freshness_report(&stream, &status->checks);
 	json_object_set_new(status->json, "stream",
-			    json_pack("{s:s, s:I, s:I, s:I, s:I}", "boot_id", stream.boot_id, "ring_offset",
+			    json_pack("{s:s, s:I, s:I, s:I, s:I, s:o}", "boot_id", stream.boot_id, "ring_offset",
 				      (json_int_t)stream.ring_offset, "rev", (json_int_t)stream.rev,
 				      "committed_boot_ns", (json_int_t)stream.committed_boot_ns, "committed_unix_ns",
-				      (json_int_t)stream.committed_unix_ns));
-	json_object_set_new(json_object_get(status->json, "stream"), "lag_ns",
-			    lag_ns == INT64_MAX ? json_null() : json_integer(lag_ns));
+				      (json_int_t)stream.committed_unix_ns, "lag_ns",
+				      lag_ns == INT64_MAX ? json_null() : json_integer(lag_ns)));
 }
 
 /* Rows deleted before the shipper had sent them are not caused by the ring. */
