@@ -94,6 +94,21 @@ def wait_until(what, holds, timeout_s=60):
         time.sleep(max(0.02, 2 * (time.monotonic() - asked)))
 
 
+def measured_run(command, **more):
+    """Runs a command that must succeed. Returns wall seconds, CPU seconds of it and its reaped children, and peak KiB."""
+    begun = time.monotonic()
+    process = subprocess.Popen([*map(str, command)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, **more)
+    try:
+        _, status, usage = os.wait4(process.pid, 0)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, f"{command[0]} ended with {process.returncode}"
+    return time.monotonic() - begun, usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+
+
 class OnTerminal:
     """A program whose standard error is a terminal, and what it prints there, `said`. `whole`: so are its
     other streams. `own`: it is the program's own terminal, at which one can type; when the program ends, the kernel
@@ -274,47 +289,26 @@ def succeeds(title, test, *arguments):
         return not verdict.startswith("not ok")
 
 
-class CaseVerdicts(unittest.TestResult):
-    """Prints the verdict of each unittest test."""
-
-    prefix = ""
-
-    def startTest(self, test):
-        super().startTest(test)
-        self.complaints = []
-        self.begin = time.monotonic()
-
-    def tell(self, verdict, test, more=""):
-        name = getattr(test, "_testMethodName", str(test)).removeprefix("test_").replace("_", " ")
-        print(f"{verdict} - {self.prefix}: {name}{more} # {time.monotonic() - self.begin:.1f} s", flush=True)
-
-    def addSuccess(self, test):
-        self.tell("ok", test)
-
-    def addSkip(self, test, reason):
-        self.tell("skip", test, f": {reason}")
-
-    def addFailure(self, test, error):
-        self.tell("not ok", test)
-        print(*traceback.format_exception(*error), sep="", flush=True)
-        self.failures.append((test, ""))
-
-    addError = addFailure
-
-    def addSubTest(self, test, subtest, error):
-        if error:
-            self.addFailure(subtest.test_case, error)
-
-
 def run_cases(prefix, names=()):
     """run_tests() for the unittest cases of the program itself."""
     cases = [case for group in unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
              for case in group]
     named = {case._testMethodName[5:].replace("_", " "): case for case in cases}
     assert len(named) == len(cases), "two tests have one name"
-    chosen = choose(prefix, named, names)
-    plan(len(chosen))
-    CaseVerdicts.prefix = prefix
-    result = CaseVerdicts()
-    unittest.TestSuite(chosen.values()).run(result)
-    return 0 if result.wasSuccessful() else 1
+    ready = set()
+
+    def run(case):
+        if type(case) not in ready:
+            type(case).setUpClass()
+            ready.add(type(case))
+        result = unittest.TestResult()
+        case.run(result)
+        if result.skipped:
+            raise Skip(result.skipped[0][1])
+        assert result.wasSuccessful(), "\n".join(text for _, text in result.failures + result.errors)
+
+    try:
+        return run_tests(prefix, named, run, names)
+    finally:
+        for kind in ready:
+            kind.doClassCleanups()

@@ -18,6 +18,7 @@ import sys
 import time
 
 import harness
+from testing import measured_run
 
 NOTHING = "nothing"
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
@@ -84,19 +85,8 @@ def written_bytes(pid):
 
 
 def cpu_of(command):
-    """Runs a command. Returns the CPU seconds of it and its reaped children."""
-    process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        _, status, usage = os.wait4(process.pid, 0)
-    except BaseException:
-        process.kill()
-        process.wait()
-        raise
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise AssertionError(f"{command[0]} ended with {process.returncode}")
-    return usage.ru_utime + usage.ru_stime
+    """CPU seconds of a command and its reaped children."""
+    return measured_run(command, stderr=subprocess.DEVNULL)[1]
 
 
 def descriptors(pid):

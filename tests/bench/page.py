@@ -10,7 +10,6 @@ run for moments only, for tests.
 """
 
 import argparse
-import os
 import pathlib
 import subprocess
 import sys
@@ -22,7 +21,7 @@ TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(TESTS), str(TESTS / "page")]
 from chromium import READY, Chromium, require  # noqa: E402 (found by the path above)
 from page_data import Page  # noqa: E402
-from testing import Skip, skip_all, succeeds  # noqa: E402
+from testing import Skip, measured_run, skip_all, succeeds  # noqa: E402
 
 MIB = 1 << 20
 SHELL_BYTES_MAX = 250_000
@@ -66,16 +65,6 @@ class Table:
               flush=True)
         if must_hold and not holds:
             self.wrong.append(f"{what}: {show(measured)}, {show(budget)} at most")
-
-
-def measured_run(command):
-    """Wall seconds, CPU seconds, and peak KiB."""
-    begun = time.monotonic()
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0, command
-    return time.monotonic() - begun, usage.ru_utime + usage.ru_stime, usage.ru_maxrss
 
 
 def during(seconds, act):

@@ -11,19 +11,17 @@ load: exceeding the limit is a failure; a build with sanitizers does. --smoke me
 
 import argparse
 import contextlib
-import os
 import pathlib
 import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.dont_write_bytecode = True
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TESTS))
 from daemons import replay  # noqa: E402 (found by the path above)
-from testing import succeeds  # noqa: E402
+from testing import measured_run, succeeds  # noqa: E402
 
 MEMORY_KIB_MAX = 64 * 1024
 SHAPES = ((20, 2), (100_000, 200), (100_000, 100_000))  # processes in a task, and in a tool
@@ -59,23 +57,13 @@ def make_store(options, path, a_task, a_tool):
             "root_process_id": f"i * {a_task} + 1", "process_count": str(a_task)})
 
 
-def measure(*command):
-    """Wall seconds, CPU seconds, and peak KiB."""
-    begun = time.monotonic()
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0, command
-    return time.monotonic() - begun, usage.ru_utime + usage.ru_stime, usage.ru_maxrss
-
-
 def show(options, directory):
     largest = 0
     for a_task, a_tool in SHAPES:
         store = pathlib.Path(directory) / f"{a_task}-{a_tool}.db"
         make_store(options, store, a_task, a_tool)
         for arguments in (["-p"], ["--json", "-p"], ["--by", "tool"], ["--by", "task"]):
-            rounds = [measure(options.build / "cli/tracer", "show", "--store", store, *arguments)
+            rounds = [measured_run([options.build / "cli/tracer", "show", "--store", store, *arguments])
                       for _ in range(1 if options.smoke else 3)]
             wall_s, cpu_s, memory_kib = (min(figures) for figures in zip(*rounds))
             largest = max(largest, memory_kib)

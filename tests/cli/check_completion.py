@@ -82,8 +82,7 @@ class Fish:
 class Shells(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory(prefix="tracer-completion-")
-        cls.directory = pathlib.Path(cls.temporary.name)
+        cls.directory = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="tracer-completion-")))
         store = cls.directory / "tracer.db"
         subprocess.run([MAKE_STORE, store], check=True)
         for folder in ("bin", "folder-of-mine"):
@@ -102,10 +101,6 @@ class Shells(unittest.TestCase):
         runs = json.loads(subprocess.run([TRACER, "runs", "--json"], env=cls.environment, check=True,
                                          capture_output=True).stdout)["runs"]
         cls.run_id = runs[0]["id"]
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
 
     def check(self, shell):
         try:

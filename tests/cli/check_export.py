@@ -43,8 +43,8 @@ def replay(recording, path):
 class Export(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.directory = tempfile.TemporaryDirectory()
-        cls.stores = {name: os.path.join(cls.directory.name, f"{name}.db") for name in ("snakemake", "failures", "hostile")}
+        cls.directory = cls.enterClassContext(tempfile.TemporaryDirectory())
+        cls.stores = {name: os.path.join(cls.directory, f"{name}.db") for name in ("snakemake", "failures", "hostile")}
         replay(SNAKEMAKE, cls.stores["snakemake"])
         replay(FAILURES, cls.stores["failures"])
         shutil.copy(cls.stores["snakemake"], cls.stores["hostile"])
@@ -53,10 +53,6 @@ class Export(unittest.TestCase):
             store.execute("UPDATE tools SET name = CAST(x'ff3c00' AS TEXT)")
             for table in "runs", "tasks", "tools", "process_rows":
                 store.execute(f"UPDATE {table} SET gpu_busy_ns = 5, gpu_peak_bytes = 7")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.directory.cleanup()
 
     def tracer(self, store, *arguments, status=0):
         result = subprocess.run([TRACER, *arguments, "--store", self.stores[store]], capture_output=True, check=False,
@@ -117,11 +113,11 @@ class Export(unittest.TestCase):
             self.assertAlmostEqual(float(row["s"]), task["wall_ns"] / 1e9, delta=1e-4)
             self.assertAlmostEqual(float(row["io_out"]), task["write_bytes"] / MIB, delta=0.01)
             self.assertEqual((row["rule_name"], row["wildcards"], row["max_vms"]), (task["name"], task["label"] or "NA", "NA"))
-        path = os.path.join(self.directory.name, "benchmark.tsv")
+        path = os.path.join(self.directory, "benchmark.tsv")
         self.tracer("snakemake", "export", "--format", "benchmark", "-o", path)
         self.assertEqual(pathlib.Path(path).read_text().splitlines()[0].split("\t"), BENCHMARK)
-        self.assertEqual(os.listdir(self.directory.name).count("benchmark.tsv"), 1)
-        self.assertFalse([name for name in os.listdir(self.directory.name) if name.startswith("benchmark.tsv.")])
+        self.assertEqual(os.listdir(self.directory).count("benchmark.tsv"), 1)
+        self.assertFalse([name for name in os.listdir(self.directory) if name.startswith("benchmark.tsv.")])
 
     def test_csv(self):
         rows = list(csv.DictReader(self.export("snakemake", "csv").splitlines()))

@@ -91,24 +91,20 @@ BROKEN = {
 class Names(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.directory = tempfile.TemporaryDirectory()
-        cls.store = os.path.join(cls.directory.name, "tracer.db")
-        os.environ["HOME"] = cls.directory.name  # where files are kept
-        subprocess.run([CORRELATOR, "--replay", RECORDING, "--store", cls.store, "--rules", cls.directory.name],
+        cls.directory = cls.enterClassContext(tempfile.TemporaryDirectory())
+        cls.store = os.path.join(cls.directory, "tracer.db")
+        os.environ["HOME"] = cls.directory  # where files are kept
+        subprocess.run([CORRELATOR, "--replay", RECORDING, "--store", cls.store, "--rules", cls.directory],
                        check=True, capture_output=True)
-        cls.labelled = os.path.join(cls.directory.name, "labelled.db")
-        subprocess.run([CORRELATOR, "--replay", RECORDING, "--store", cls.labelled, "--rules", cls.directory.name],
+        cls.labelled = os.path.join(cls.directory, "labelled.db")
+        subprocess.run([CORRELATOR, "--replay", RECORDING, "--store", cls.labelled, "--rules", cls.directory],
                        check=True, capture_output=True)
         with sqlite3.connect(cls.labelled) as database:
             database.execute("UPDATE tasks SET label = 'ab/cdef01' WHERE name = 'bwa index'")
             database.execute("UPDATE tasks SET name = 'stats', label = 's=s3' WHERE name = 'summary.py'")
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.directory.cleanup()
-
     def show(self, store, text, *options, verb="show"):
-        path = pathlib.Path(self.directory.name, "names")
+        path = pathlib.Path(self.directory, "names")
         if isinstance(text, str):
             path.write_bytes(text.encode("utf-8", "surrogateescape"))
         else:
@@ -123,7 +119,7 @@ class Names(unittest.TestCase):
 
     def second_run(self, name, **changes):
         """Returns a store with the run twice: the copy has other ids, and these changes."""
-        store = os.path.join(self.directory.name, name)
+        store = os.path.join(self.directory, name)
         shutil.copy(self.store, store)
         with sqlite3.connect(store) as database:
             for table, ids in [("runs", ("id",)), ("tasks", ("id", "run_id", "parent_task_id")),
@@ -154,7 +150,7 @@ class Names(unittest.TestCase):
 
     def test_a_tool_and_its_script_are_one(self):
         """Makes the shell of each bwa step a wrapper named bwa."""
-        store = os.path.join(self.directory.name, "wrapped.db")
+        store = os.path.join(self.directory, "wrapped.db")
         shutil.copy(self.store, store)
         with sqlite3.connect(store) as database:
             database.execute("UPDATE tools SET name = 'bwa index', role = 'wrapper' WHERE name = 'bash -c' AND task_id IN "
@@ -173,8 +169,8 @@ class Names(unittest.TestCase):
 
     def test_names_are_kept_until_they_are_forgotten(self):
         store = self.second_run("kept.db", runs_name="'other'", tasks_label="'other'")
-        log = pathlib.Path(self.directory.name, "log")
-        kept = pathlib.Path(self.directory.name, ".local/state/tracer/names")
+        log = pathlib.Path(self.directory, "log")
+        kept = pathlib.Path(self.directory, ".local/state/tracer/names")
 
         def ask(verb, *options):
             return subprocess.run([TRACER, verb, "--store", store, *options], capture_output=True, text=True, check=True).stdout
@@ -197,7 +193,7 @@ class Names(unittest.TestCase):
         self.assertEqual(list(kept.iterdir()), [])
 
     def test_names_that_cannot_be_kept(self):
-        kept = pathlib.Path(self.directory.name, ".local/state/tracer/names")
+        kept = pathlib.Path(self.directory, ".local/state/tracer/names")
         shutil.rmtree(kept, ignore_errors=True)
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text("", encoding="ascii")
@@ -281,7 +277,7 @@ class Names(unittest.TestCase):
         self.assertNotIn("wgsim", names)
 
     def test_failed(self):
-        store = os.path.join(self.directory.name, "failures.db")
+        store = os.path.join(self.directory, "failures.db")
         subprocess.run([CORRELATOR, "--replay", pathlib.Path(RECORDING).with_name("failures.rec"), "--store", store],
                        check=True, capture_output=True)
         with sqlite3.connect(store) as database:

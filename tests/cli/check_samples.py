@@ -32,15 +32,11 @@ SUMS = ["cpu_ns", "read_bytes", "write_bytes", "run_delay_ns"]
 class Samples(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.directory = tempfile.TemporaryDirectory()
-        cls.store = os.path.join(cls.directory.name, "tracer.db")
+        cls.directory = cls.enterClassContext(tempfile.TemporaryDirectory())
+        cls.store = os.path.join(cls.directory, "tracer.db")
         subprocess.run([CORRELATOR, "--replay", RECORDING, "--store", cls.store, "--rules", "/nonexistent", "--retain",
                         "0", "--log-level", "warning"], stdin=subprocess.DEVNULL, check=True)
         cls.environment = {**os.environ, "TRACER_STORE": cls.store, "LC_ALL": "C.UTF-8", "TZ": "UTC"}
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.directory.cleanup()
 
     def tracer(self, *arguments, status=0):
         result = subprocess.run([TRACER, *arguments], capture_output=True, text=True, check=False,
@@ -53,7 +49,7 @@ class Samples(unittest.TestCase):
 
     def without_samples(self):
         """A store with the same run, in whose command lines nothing recurs."""
-        path = os.path.join(self.directory.name, "without.db")
+        path = os.path.join(self.directory, "without.db")
         if not os.path.exists(path):
             shutil.copy(self.store, path)
             with contextlib.closing(sqlite3.connect(path)) as store, store:
@@ -109,7 +105,7 @@ class Samples(unittest.TestCase):
 
     def test_a_slow_merge_hides_no_samples(self):
         """The summary of all samples takes a hundred times as long as all else."""
-        path = os.path.join(self.directory.name, "slow.db")
+        path = os.path.join(self.directory, "slow.db")
         shutil.copy(self.store, path)
         with contextlib.closing(sqlite3.connect(path)) as store, store:
             changed = store.execute("UPDATE tasks SET end_boot_ns = end_boot_ns + 100 * (SELECT max(end_boot_ns) - "
@@ -146,7 +142,7 @@ class Samples(unittest.TestCase):
 
     def store_of_patients(self):
         """Eight runs `old` and eight runs `new`, each with three samples of a patient; new ones are slower by a fifth."""
-        path = os.path.join(self.directory.name, "patients.db")
+        path = os.path.join(self.directory, "patients.db")
         shutil.copy(self.store, path)
         with contextlib.closing(sqlite3.connect(path)) as store, store:
             store.create_function("sample_of", 2, lambda line, patient: line and re.sub(
@@ -184,7 +180,7 @@ class Samples(unittest.TestCase):
         self.assertEqual(pattern, compared)
 
     def file(self, name, content):
-        path = os.path.join(self.directory.name, name)
+        path = os.path.join(self.directory, name)
         pathlib.Path(path).write_bytes(content)
         return path
 

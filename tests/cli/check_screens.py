@@ -81,24 +81,20 @@ NESTED = """\
 class Screens(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.directory = tempfile.TemporaryDirectory()
+        cls.directory = cls.enterClassContext(tempfile.TemporaryDirectory())
         # The preloaded clock comes before the runtime of a build with ASan, which would refuse to start.
         asan = os.environ.get("ASAN_OPTIONS", "")
         cls.environment = {**os.environ, "LC_ALL": "C.UTF-8", "TZ": "UTC", "TERM": "xterm",
                            "LD_PRELOAD": str(FIXED_CLOCK), "ASAN_OPTIONS": f"{asan}:verify_asan_link_order=0"}
         cls.environment.pop("NO_COLOR", None)
         for kind in ["fixed", SERIES]:
-            subprocess.run([MAKE_STORE, os.path.join(cls.directory.name, f"{kind}.db"), kind], check=True)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.directory.cleanup()
+            subprocess.run([MAKE_STORE, os.path.join(cls.directory, f"{kind}.db"), kind], check=True)
 
     def screen(self, arguments, width):
         """The screen of that width, without colours."""
         kind = SERIES if arguments[0] == SERIES else "fixed"
         arguments = arguments[arguments[0] == SERIES:]
-        environment = {**self.environment, "TRACER_STORE": os.path.join(self.directory.name, f"{kind}.db")}
+        environment = {**self.environment, "TRACER_STORE": os.path.join(self.directory, f"{kind}.db")}
         if width == PIPE:
             result = subprocess.run([TRACER, *arguments], env=environment, stdin=subprocess.DEVNULL,
                                     stdout=subprocess.PIPE, check=False)
@@ -143,8 +139,8 @@ class Screens(unittest.TestCase):
 
     def test_tasks_are_drawn_below_the_task_that_started_them(self):
         """A chain of three; and one said to be its own parent."""
-        path = os.path.join(self.directory.name, "nested.db")
-        shutil.copy(os.path.join(self.directory.name, "fixed.db"), path)
+        path = os.path.join(self.directory, "nested.db")
+        shutil.copy(os.path.join(self.directory, "fixed.db"), path)
         with contextlib.closing(sqlite3.connect(path)) as store:
             tasks = [row[0] for row in store.execute(
                 "SELECT tasks.id FROM tasks JOIN runs ON runs.id = tasks.run_id "

@@ -330,12 +330,15 @@ def everything(path):
 
 class Case(unittest.TestCase):
     def setUp(self):
-        self.directory = tempfile.TemporaryDirectory()
-        self.store = Store(os.path.join(self.directory.name, "tracer.db"))
+        self.directory = self.enterContext(tempfile.TemporaryDirectory())
+        self.store = Store(os.path.join(self.directory, "tracer.db"))
+        self.addCleanup(lambda: self.store.db.close())
 
-    def tearDown(self):
-        self.store.db.close()
-        self.directory.cleanup()
+    def list(self, *rows, columns="AssetClass,InstanceID,InstanceIDField,MarketPriceHourly,EndTimestamp,Currency"):
+        """A list of prices, as options."""
+        path = pathlib.Path(self.directory, "prices.csv")
+        path.write_text("\n".join([columns, *rows]) + "\n")
+        return "--prices", path
 
 
 class Planted(Case):
@@ -360,11 +363,9 @@ class Planted(Case):
         then_idle(Host(self.store, "planted"))
         since = self.only("host_idle", "planted")["since_unix_ns"]
         middle = NOW - HOUR // 2 * S
-        prices = pathlib.Path(self.directory.name, "prices.csv")
-        prices.write_text("AssetClass,InstanceID,InstanceIDField,MarketPriceHourly,EndTimestamp\n"
-                          f"node,planted,hostname,1.0,{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(middle // S))}\n"
-                          "node,planted,hostname,3.0,\n")
-        found = [each for each in self.store.found("--prices", prices) if each["finding"] == "host_idle"][0]
+        until = time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(middle // S))
+        prices = self.list(f"node,planted,hostname,1.0,{until},", "node,planted,hostname,3.0,,")
+        found = [each for each in self.store.found(*prices) if each["finding"] == "host_idle"][0]
         expected = ((middle - since) * 1.0 + (NOW - middle) * 3.0) / HOUR / S
         self.assertAlmostEqual(found["cost_micros"] / 1e6, expected, places=4)
         self.assertEqual(found["cost_per_hour_micros"], 3_000_000)
@@ -471,11 +472,9 @@ class Planted(Case):
         self.assertNotIn("host_oversized", [each["finding"] for each in self.store.found()])
         Host(self.store, "large", cpu_count=2, memory=8 * GIB, cloud_instance_type="m.large", machine="x86_64",
              **LONG).load(cores=1.9, used=7 * GIB, step=60)
-        prices = pathlib.Path(self.directory.name, "prices.csv")
-        text = "AssetClass,InstanceType,MarketPriceHourly\nnode,m.xlarge,1.0\n"
         for price, saved in ("0.7", 0.3), ("1.0", None), ("1.2", None):
-            prices.write_text(text + f"node,m.large,{price}\n")
-            found = [each for each in self.store.found("--prices", prices) if each["finding"] == "host_oversized"]
+            prices = self.list("node,m.xlarge,1.0", f"node,m.large,{price}", columns="AssetClass,InstanceType,MarketPriceHourly")
+            found = [each for each in self.store.found(*prices) if each["finding"] == "host_oversized"]
             self.assertEqual([each["hostname"] for each in found], ["planted"] if saved else [], price)
             if saved:
                 self.assertAlmostEqual(found[0]["cost_per_hour_micros"], saved * 1e6, delta=2)
@@ -742,11 +741,9 @@ class Owners(Case):
         numbers = random.Random(7)
         hosts = [self.random_host(number, numbers) for number in range(40)]
         middle = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(NOW // S - 11 * HOUR - 17))
-        prices = pathlib.Path(self.directory.name, "prices.csv")
-        prices.write_text("AssetClass,InstanceID,InstanceIDField,MarketPriceHourly,EndTimestamp\n"
-                          f"node,random-0*,hostname,1.23,{middle}\nnode,random-0*,hostname,3.7,\n"
-                          "cpu,random-1*,hostname,0.05,\nmemory,random-1*,hostname,0.005,\n")
-        found, answer = self.owned("--prices", prices)
+        prices = self.list(f"node,random-0*,hostname,1.23,{middle},", "node,random-0*,hostname,3.7,,",
+                           "cpu,random-1*,hostname,0.05,,", "memory,random-1*,hostname,0.005,,")
+        found, answer = self.owned(*prices)
         idle = {each["hostname"]: (NOW - each["since_unix_ns"]) // S for each in answer["findings"]
                 if each["finding"] == "host_idle"}
         for number, (host, watched, work) in enumerate(hosts):
@@ -899,11 +896,6 @@ class Prices(Case):
         return (json.loads(subprocess.run([*ask, "--json"], check=True, capture_output=True).stdout),
                 subprocess.run(ask, check=True, capture_output=True, text=True))
 
-    def list(self, *rows, columns="AssetClass,InstanceID,InstanceIDField,MarketPriceHourly,EndTimestamp,Currency"):
-        path = pathlib.Path(self.directory.name, "prices.csv")
-        path.write_text("\n".join([columns, *rows]) + "\n")
-        return "--prices", path
-
     def test_dollars_are_not_added_to_another_currency(self):
         for name in ("priced", "unpriced"):
             then_idle(Host(self.store, name))
@@ -940,7 +932,7 @@ class Prices(Case):
         self.assertEqual(answer["no_price_count"], 1)
 
     def test_tune_says_that_prices_are_defaults(self):
-        self.store.path = os.path.join(self.directory.name, "made.db")
+        self.store.path = os.path.join(self.directory, "made.db")
         subprocess.run([MAKE_STORE, self.store.path], check=True)
         run = ("snakemake: Snakefile", "--set", "serial_task.least=0s", "--set", "serial_task.overlap-share=100%")
         for rows, counts, note in ((("node,x,hostname,1,,USD",), (1, 0), "No price is known for 1 host: OpenCost's defaults"),
