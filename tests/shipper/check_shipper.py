@@ -318,17 +318,20 @@ def test_batch_is_the_same_after_kill(directory, lake, store):
 
 
 def test_damaged_batch_is_recreated(directory, lake, store):
-    """A crash of the machine may leave half of the file."""
-    with Answers(http("503 Service Unavailable")) as answers, \
-            Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
-        wait_until("an attempt", lambda: answers.requests)
-        shipper.kill()
-        name = frozen(shipper)[0]
-    (shipper.state / name).write_bytes((shipper.state / name).read_bytes()[:-20])
-    (shipper.state / name.replace(".1.", ".2.")).write_bytes(b"no batch")
-    ship(directory, store, lake)
-    compare(lake, store)
-    same("frozen batches", frozen(shipper), [])
+    """A crash of the machine may leave a part of the file, and a disk may change it."""
+    for harm in (lambda data: data[:-1], lambda data: b"", lambda data: data[:len(data) // 2] + b"\x55" + data[len(data) // 2 + 1:]):
+        make_tables(lake, SCHEMA)
+        with Answers(http("503 Service Unavailable")) as answers, \
+                Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
+            wait_until("an attempt", lambda: answers.requests)
+            shipper.kill()
+            name = frozen(shipper)[0]
+        (shipper.state / name).write_bytes(harm((shipper.state / name).read_bytes()))
+        (shipper.state / name.replace(".1.", ".2.")).write_bytes(b"no batch")
+        ship(directory, store, lake)
+        compare(lake, store)
+        same("frozen batches", frozen(shipper), [])
+        shutil.rmtree(shipper.state)
 
 
 def test_batch_after_a_damaged_one_is_recreated(directory, lake, store):
