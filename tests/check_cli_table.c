@@ -95,17 +95,6 @@ TEST(optional_columns_need_something)
 	ck_assert_str_eq(text, "name  sent  wall\na      0 B     -\nb        -   0 s\nc     12 B   1 s\n");
 }
 
-TEST(without_width_nothing_is_cut)
-{
-	char name[5001];
-
-	memset(name, 'x', sizeof(name) - 1);
-	name[sizeof(name) - 1] = '\0';
-	row_add(name, "1 s");
-	print(0, true, NULL);
-	ck_assert_ptr_nonnull(strstr(text, name));
-}
-
 TEST(narrow_drops_then_cuts)
 {
 	size_t dropped;
@@ -148,14 +137,6 @@ TEST(bar_takes_what_is_left)
 	ck_assert_ptr_nonnull(strstr(text, "12 B            ==========\n"));
 	print(24 + 2 + 11, false, NULL);
 	ck_assert_ptr_null(strchr(text, '='));
-}
-
-TEST(names_are_made_safe)
-{
-	row_add("a\nb\033[2J\x80\xe2\x80\xae", "1 s");
-	print(0, true, NULL);
-	ck_assert_ptr_nonnull(strstr(text, "a\\nb\\e[2J\\x80\\u{202e}   1 s"));
-	ck_assert_ptr_null(strchr(text, '\033'));
 }
 
 TEST(no_memory_is_an_error_of_print)

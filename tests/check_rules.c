@@ -605,17 +605,6 @@ TEST(test_replacing)
 	ck_assert_ptr_nonnull(strstr(error.reason, "a rule named \"make\" already exists at "));
 }
 
-TEST(test_broken_file_in_directory)
-{
-	struct tree_error error;
-	struct rules *rules;
-
-	file_write("b/bad.yaml", "rules:\n- {rule: x}\n");
-	ck_assert_int_eq(rules_load(folder_list(), &rules, &error), -EINVAL);
-	ck_assert_ptr_nonnull(strstr(error.file, "/b/bad.yaml"));
-	ck_assert_uint_eq(error.line, 2);
-}
-
 static unsigned refused_count;
 
 static void count_refused(const struct tree_error *error, void *data)
