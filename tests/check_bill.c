@@ -236,20 +236,18 @@ static void add_everything(uint64_t seed)
 
 static struct sample_names *sample_names; /* NULL: infer */
 
-static struct bill make_bill_as(enum bill_key by, bool as_charges, const struct row_run *run)
+static struct bill bill_of(struct bill_request request)
 {
 	struct store *reader = open_reader();
-	struct bill_request request = {.by = by,
-				       .as_charges = as_charges,
-				       .since_unix_ns = BEGIN_NS - SECOND,
-				       .until_unix_ns = END_NS + SECOND,
-				       .run = run,
-				       .prices = prices,
-				       .centres = centres,
-				       .sample_names = sample_names};
 	struct bill bill;
-	int error = bill_make(reader, &request, &bill);
+	int error;
 
+	request.since_unix_ns = BEGIN_NS - SECOND;
+	request.until_unix_ns = END_NS + SECOND;
+	request.prices = request.is_energy ? NULL : prices;
+	request.centres = centres;
+	request.sample_names = sample_names;
+	error = bill_make(reader, &request, &bill);
 	ck_assert_msg(error == 0, "%d: %s", error, store_error_text(reader));
 	store_close(reader);
 	return bill;
@@ -257,7 +255,7 @@ static struct bill make_bill_as(enum bill_key by, bool as_charges, const struct 
 
 static struct bill make_bill(enum bill_key by, const struct row_run *run)
 {
-	return make_bill_as(by, false, run);
+	return bill_of((struct bill_request){.by = by, .run = run});
 }
 
 /* All that is in rows and beside them is the bill, and each row is the sum of its parts. */
@@ -332,7 +330,8 @@ TEST_TIMES(charges_add_up, SCHEDULES)
 	with_run_limits = true;
 	add_everything((uint64_t)_i);
 	for (enum bill_key by = BILL_BY_RUN; by < BILL_BY_DAY; by++) {
-		struct bill whole = make_bill(by, NULL), charges = make_bill_as(by, true, NULL);
+		struct bill whole = make_bill(by, NULL),
+			    charges = bill_of((struct bill_request){.by = by, .as_charges = true});
 
 		check_adds_up(&charges, by);
 		ck_assert_int_eq(charges.bill_nanos, whole.bill_nanos);
@@ -590,17 +589,7 @@ TEST(a_batch_job_requests_its_cores)
 
 static struct bill make_energy(enum bill_key by)
 {
-	struct store *reader = open_reader();
-	struct bill_request request = {.by = by,
-				       .is_energy = true,
-				       .since_unix_ns = BEGIN_NS - SECOND,
-				       .until_unix_ns = END_NS + SECOND,
-				       .centres = centres};
-	struct bill bill;
-
-	ck_assert_int_eq(bill_make(reader, &request, &bill), 0);
-	store_close(reader);
-	return bill;
+	return bill_of((struct bill_request){.by = by, .is_energy = true});
 }
 
 static void check_co2_adds_up(struct bill *bill, int64_t co2)

@@ -182,26 +182,15 @@ static const char *text(const char *name)
 		(row).received_bytes = 0; \
 		(row).uninterruptible_ns = (cpu) / 50; \
 	} while (0)
+#define ADD_TOTAL(column) to->column = to->column == ROW_NULL ? ROW_NULL : to->column + of->column;
 #define ADD_TOTALS(sum, row) \
 	do { \
-		(sum).cpu_ns += (row).cpu_ns; \
-		(sum).user_ns += (row).user_ns; \
-		(sum).system_ns += (row).system_ns; \
-		(sum).run_delay_ns += (row).run_delay_ns; \
-		(sum).block_io_delay_ns += (row).block_io_delay_ns; \
-		(sum).voluntary_switches += (row).voluntary_switches; \
-		(sum).involuntary_switches += (row).involuntary_switches; \
-		(sum).minor_faults += (row).minor_faults; \
-		(sum).major_faults += (row).major_faults; \
-		(sum).read_bytes += (row).read_bytes; \
-		(sum).write_bytes += (row).write_bytes; \
-		(sum).rchar_bytes += (row).rchar_bytes; \
-		(sum).wchar_bytes += (row).wchar_bytes; \
-		(sum).syscr_count += (row).syscr_count; \
-		(sum).syscw_count += (row).syscw_count; \
-		(sum).uninterruptible_ns += (row).uninterruptible_ns; \
-		(sum).peak_rss_bytes = \
-			(row).peak_rss_bytes > (sum).peak_rss_bytes ? (row).peak_rss_bytes : (sum).peak_rss_bytes; \
+		__typeof__(sum) *to = &(sum); \
+		const __typeof__(row) *of = &(row); \
+\
+		ROW_TOTALS(ADD_TOTAL) \
+		to->peak_rss_bytes = \
+			of->peak_rss_bytes > to->peak_rss_bytes ? of->peak_rss_bytes : to->peak_rss_bytes; \
 	} while (0)
 
 /* What runs for long is looked at now and then. */
