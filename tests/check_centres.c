@@ -12,14 +12,10 @@ static const char *path;
 static struct centres *centres;
 static struct tree_error error;
 
-static void begin(void)
-{
-	centres = NULL;
-}
-
 static void end(void)
 {
 	centres_free(centres);
+	centres = NULL;
 }
 
 static int load(const char *text)
@@ -97,5 +93,5 @@ TEST(a_list_must_exist)
 
 int main(void)
 {
-	return suite_run("centres", begin, end);
+	return suite_run("centres", NULL, end);
 }

@@ -18,15 +18,11 @@ static struct prices *prices;
 static struct tree_error error;
 static struct price_times times;
 
-static void begin(void)
-{
-	prices = NULL;
-}
-
 static void end(void)
 {
 	price_times_free(&times);
 	prices_free(prices);
+	prices = NULL;
 }
 
 static int load(const char *text)
@@ -232,5 +228,5 @@ TEST(a_list_may_be_missing)
 
 int main(void)
 {
-	return suite_run("prices", begin, end);
+	return suite_run("prices", NULL, end);
 }

@@ -366,19 +366,6 @@ static void put_runs_of(int64_t user, int64_t first_id, int64_t count)
 	commit_now();
 }
 
-/* The oldest rows are those of user 1, and are not more than the share of that user. */
-TEST(a_flood_evicts_only_the_history_of_its_user)
-{
-	int64_t most, held_bytes = held_by(1);
-
-	put_runs_of(2, 100, 100);
-	most = store_used_bytes(store) * 3 / 4;
-	expire_by_size(most);
-	ck_assert_int_le(store_used_bytes(store), most);
-	ck_assert_int_eq(held_by(1), held_bytes);
-	ck_assert_int_gt(held_by(2), 0);
-}
-
 /* Processes outside any run, of a user who did not begin the system run. */
 TEST(a_flood_in_the_system_run_is_charged_to_its_user)
 {

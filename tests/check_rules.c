@@ -605,39 +605,6 @@ TEST(test_replacing)
 	ck_assert_ptr_nonnull(strstr(error.reason, "a rule named \"make\" already exists at "));
 }
 
-static unsigned refused_count;
-
-static void count_refused(const struct tree_error *error, void *data)
-{
-	ck_assert_ptr_nonnull(strstr(error->file, data));
-	ck_assert_uint_eq(error->line, 3);
-	refused_count++;
-}
-
-/* None of a broken file's rules is used, whatever their order. */
-TEST(test_broken_file_is_left_out)
-{
-	struct tree_error error;
-	struct rules_class class;
-	struct rules *rules, *others;
-
-	file_write("a/1.yaml", "rules:\n- {rule: one, match: {executable: x}, name: one}");
-	file_write("a/3.yaml", "rules:\n- {rule: three, match: {executable: y}, name: three}");
-	ck_assert_int_eq(rules_load(folder_list(), &others, &error), 0);
-	file_write("a/2.yaml", "rules:\n- {rule: two, match: {path: y}, name: two}\n- {rule: three, mach: 1}");
-	refused_count = 0;
-	ck_assert_int_eq(rules_load_valid(folder_list(), count_refused, "/a/2.yaml", &rules), 0);
-	ck_assert_uint_eq(refused_count, 1);
-	rules_classify(rules, &SUBJECT("y"), &class);
-	ck_assert_str_eq(class.name, "three");
-	rules_classify(rules, &SUBJECT("samtools", "sort"), &class);
-	ck_assert_str_eq(class.name, "samtools sort");
-	ck_assert_uint_eq(rules_count(rules), rules_count(others));
-	ck_assert(rules_version(rules) == rules_version(others));
-	rules_free(rules);
-	rules_free(others);
-}
-
 TEST(test_odd_files)
 {
 	struct tree_error error;

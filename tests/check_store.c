@@ -36,15 +36,8 @@ static void expect_refused(int (*open)(const char *, struct store **, struct sto
 	ck_assert_ptr_null(opened);
 }
 
-static void expect_writer_refused(int expected, const char *words)
-{
-	expect_refused(store_open_writer, expected, words);
-}
-
-static void expect_reader_refused(int expected, const char *words)
-{
-	expect_refused(store_open_reader, expected, words);
-}
+#define expect_writer_refused(expected, words) expect_refused(store_open_writer, expected, words)
+#define expect_reader_refused(expected, words) expect_refused(store_open_reader, expected, words)
 
 static bool root_or_skip(const char *test)
 {

@@ -159,6 +159,15 @@ def remove_tree(path, timeout_s=10):
         time.sleep(0.1)
 
 
+def fill(path):
+    """Uses up all free space."""
+    with open(path, "wb", buffering=0) as filler:
+        for size in (65536, 512):
+            with contextlib.suppress(OSError):
+                while True:
+                    filler.write(bytes(size))
+
+
 def free_port():
     """Returns a port that the kernel never assigns to connections, not even while the server is down."""
     first_given = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])

@@ -20,7 +20,8 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from testing import run_cases  # noqa: E402 (the line above has to come first)
+from daemons import replay  # noqa: E402 (the line above has to come first)
+from testing import run_cases  # noqa: E402
 
 TRACER, CORRELATOR, SNAKEMAKE, FAILURES = map(os.path.abspath, sys.argv[1:5])
 # With characters that are not seen: reordering, zero width, tags, variation selectors.
@@ -35,18 +36,13 @@ TRACE = ("task_id hash name status exit submit start complete duration realtime 
 BENCHMARK = "s h:m:s max_rss max_vms max_uss max_pss io_in io_out mean_load cpu_time jobid rule_name wildcards".split()
 
 
-def replay(recording, path):
-    subprocess.run([CORRELATOR, "--replay", recording, "--store", path, "--rules", "/nonexistent", "--retain", "0",
-                    "--log-level", "warning"], stdin=subprocess.DEVNULL, check=True)
-
-
 class Export(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.directory = cls.enterClassContext(tempfile.TemporaryDirectory())
         cls.stores = {name: os.path.join(cls.directory, f"{name}.db") for name in ("snakemake", "failures", "hostile")}
-        replay(SNAKEMAKE, cls.stores["snakemake"])
-        replay(FAILURES, cls.stores["failures"])
+        for name, recording in ("snakemake", SNAKEMAKE), ("failures", FAILURES):
+            replay(pathlib.Path(CORRELATOR).parents[1], recording, cls.stores[name])
         shutil.copy(cls.stores["snakemake"], cls.stores["hostile"])
         with contextlib.closing(sqlite3.connect(cls.stores["hostile"])) as store, store:
             store.execute("UPDATE tasks SET name = ?, label = ?", (HOSTILE, HOSTILE))

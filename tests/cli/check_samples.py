@@ -20,7 +20,8 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from testing import run_cases  # noqa: E402 (the line above has to come first)
+from daemons import replay  # noqa: E402 (the line above has to come first)
+from testing import run_cases  # noqa: E402
 
 TRACER, CORRELATOR, RECORDING = map(os.path.abspath, sys.argv[1:4])
 
@@ -34,8 +35,7 @@ class Samples(unittest.TestCase):
     def setUpClass(cls):
         cls.directory = cls.enterClassContext(tempfile.TemporaryDirectory())
         cls.store = os.path.join(cls.directory, "tracer.db")
-        subprocess.run([CORRELATOR, "--replay", RECORDING, "--store", cls.store, "--rules", "/nonexistent", "--retain",
-                        "0", "--log-level", "warning"], stdin=subprocess.DEVNULL, check=True)
+        replay(pathlib.Path(CORRELATOR).parents[1], RECORDING, cls.store)
         cls.environment = {**os.environ, "TRACER_STORE": cls.store, "LC_ALL": "C.UTF-8", "TZ": "UTC"}
 
     def tracer(self, *arguments, status=0):

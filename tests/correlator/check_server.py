@@ -26,7 +26,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from daemons import Daemon  # noqa: E402 (the line above comes first)
 from testing import (ENVIRONMENT, OnTerminal, Skip, delay_accounting_held,  # noqa: E402
-                     enter_own_mounts, find_tests, run_tests, same, wait_until)
+                     enter_own_mounts, fill, find_tests, run_tests, same, wait_until)
 from wire_client import (FRAME_MAX, MAGIC, RECORD_VERSION, SAMPLER_VERSION, VERSION, Peer, Story,  # noqa: E402
                          frame, message, record)
 
@@ -690,15 +690,6 @@ def small_disk(directory, size):
         subprocess.run(["umount", "--lazy", disk], check=True)
 
 
-def fill(path):
-    """Uses up all free space."""
-    with open(path, "wb", buffering=0) as filler:
-        for size in (65536, 512):
-            with contextlib.suppress(OSError):
-                while True:
-                    filler.write(bytes(size))
-
-
 def test_a_full_disk_as_the_peer_leaves(directory):
     """Space is freed after another peer connected. tests/faults/fault_store.py has the rest, with a probe."""
     story = Story().commands(200)
@@ -820,13 +811,17 @@ def test_broken_rules(directory):
     for number, program in enumerate(("true", "tool", "bwa")):
         story.command(story.SSHD, 500 + number, program, "mem")
     correlator = reported(story, directory)
-    log = correlator.log()
+    log, versions = correlator.log(), correlator.rows("SELECT DISTINCT rules_version FROM runs")
     for words in (r"broken\.yaml:4: .*wheN", r"broken\.yaml is not used", r"pattern\.yaml:3: .*regular expression",
                   r"pattern\.yaml is not used", r"dangling\.yaml: cannot be read"):
         assert re.search(words, log), f"{words} is not in {log}"
     assert "valid.yaml" not in log, log
     same("tools", sorted(name for name, in correlator.rows("SELECT name FROM standing_tools")
                          if name not in ("systemd", "sshd")), ["bwa mem", "true", "valid"])
+    for path in directory.glob("[bpd]*.yaml"):
+        path.unlink()
+    same("version of the rules", reported(story, directory, store="other.db").rows(
+        "SELECT DISTINCT rules_version FROM runs"), versions)
 
 
 # --- killed, recorded, replayed ---------------------------------------------------------------

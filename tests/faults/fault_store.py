@@ -6,7 +6,7 @@ import subprocess
 import time
 
 from storm import await_ends, check_each_once
-from testing import ENVIRONMENT, same, wait_until
+from testing import ENVIRONMENT, fill, same, wait_until
 
 WITHOUT_S = 6  # longer than any lock timeout
 COMMANDS = 400
@@ -17,11 +17,7 @@ STORMS_MAX = 20 # of that size, until writing fails: the store's log has some sp
 def full_disk(disk):
     """Uses up all free space, and frees it at the end."""
     filler = disk / "filler"
-    with open(filler, "wb", buffering=0) as file:
-        for size in (65536, 512):
-            with contextlib.suppress(OSError):
-                while True:
-                    file.write(bytes(size))
+    fill(filler)
     try:
         yield
     finally:

@@ -734,7 +734,6 @@ class SmallState:
     def __init__(self, directory):
         self.path = directory / "state"
         self.path.mkdir(exist_ok=True)
-        self.found = None
         self.libc = ctypes.CDLL(None, use_errno=True)
 
     def mount(self):
@@ -762,19 +761,16 @@ class SmallState:
         (self.seen_by(shipper) / "filler").unlink()
 
     def status(self, shipper):
-        wait_until("the status is whole", lambda: self.read(shipper))
-        return self.found
+        return wait_until("the status is whole", lambda: self.read(shipper))
 
     def wait_attempt(self, shipper):
         before = self.status(shipper)["updated_unix_ns"]
         wait_until("one more attempt", lambda: self.status(shipper)["updated_unix_ns"] > before)
 
     def read(self, shipper):
-        try:
-            self.found = json.loads((self.seen_by(shipper) / "status.json").read_text())
-        except (FileNotFoundError, json.JSONDecodeError):
-            return False
-        return True
+        with contextlib.suppress(FileNotFoundError, json.JSONDecodeError):
+            return json.loads((self.seen_by(shipper) / "status.json").read_text())
+        return None
 
 
 def small_state(directory):
@@ -1297,12 +1293,9 @@ def test_rounds_are_jittered(directory, lake, store):
 
 
 def test_errors_in_settings_are_reported(directory, lake, store):
-    for text, words in (("lake:\n  uri: x\n", ":2: unknown setting lake.uri"), ("lake: [\n", "yaml:"),
-                        ("sink: kafka\n", "unknown sink kafka")):
-        path = directory / "shipper.yaml"
-        path.write_text(text)
-        result = run_plain("--config", path, code=2)
-        assert words in result.stderr and result.stderr.count("\n") == 1, result.stderr
+    path = directory / "shipper.yaml"
+    path.write_text("sink: kafka\n")
+    assert run_plain("--config", path, code=2).stderr.endswith("unknown sink kafka: expected clickhouse or ndjson\n")
     path.write_text("lake:\n  # url: https://lake\nsend:\n")  # sections of which every line is commented out
     run_plain("--config", path, "--lake", "https://lake", "--check")
     run_plain("--config", directory / "missing.yaml", code=2)
