@@ -90,16 +90,6 @@ struct prices_host bill_priced_host(const struct row_cloud_host *cloud)
 
 /* ---- when a host was watched, and at what price ----------------------------------- */
 
-static int64_t least_of(int64_t left, int64_t right)
-{
-	return left < right ? left : right;
-}
-
-static int64_t most_of(int64_t left, int64_t right)
-{
-	return left > right ? left : right;
-}
-
 /* What the host costs from the time on in which it is of interest, if that were its price. The difference between two
  * times does not depend on how the time between them is divided: days add up exactly. */
 static void cost_until(const struct host_work *work, const struct price *price, int64_t unix_ns,
@@ -144,7 +134,7 @@ static int span_add(struct maker *maker, struct host_work *work, int64_t begin, 
 	maker->bill->observed_ms += (end - begin) / MS;
 	while (begin < end && error == 0) {
 		const struct price *price = price_at(&work->prices, begin);
-		int64_t until = least_of(end, price->until_unix_ns);
+		int64_t until = row_least(end, price->until_unix_ns);
 
 		error = period_add(work, begin, until, price);
 		begin = until;
@@ -162,8 +152,8 @@ static int periods_find(struct maker *maker, struct host_work *work, int64_t beg
 	work->period_count = 0;
 	for (size_t i = 0; i < work->watched.count && error == 0; i++) {
 		const struct row_cost_watched *watched = ROWS_ITEM(&work->watched, cost_watched, i);
-		int64_t from = most_of(at, watched->begin_unix_ns);
-		int64_t to = watched->end_unix_ns == ROW_NULL ? end : least_of(end, watched->end_unix_ns);
+		int64_t from = row_most(at, watched->begin_unix_ns);
+		int64_t to = watched->end_unix_ns == ROW_NULL ? end : row_least(end, watched->end_unix_ns);
 
 		if (from >= to)
 			continue;
@@ -231,7 +221,7 @@ static int64_t host_cores_milli(const struct row_host *host)
 {
 	int64_t milli = price_limit(host->cpu_count, PRICE_CPUS_MAX) * 1000;
 
-	return host->core_limit_milli == ROW_NULL ? milli : least_of(milli, host->core_limit_milli);
+	return host->core_limit_milli == ROW_NULL ? milli : row_least(milli, host->core_limit_milli);
 }
 
 /* Appends an item for a run that requested cores or memory as a whole, and lets its tasks take from that. */
@@ -252,8 +242,8 @@ static void holder_add(struct host_work *work, size_t first, size_t end)
 	};
 	for (size_t i = first; i < end; i++) {
 		work->items[i].holder = work->item_count;
-		holder->begin_unix_ns = least_of(holder->begin_unix_ns, work->items[i].begin_unix_ns);
-		holder->end_unix_ns = most_of(holder->end_unix_ns, work->items[i].end_unix_ns);
+		holder->begin_unix_ns = row_least(holder->begin_unix_ns, work->items[i].begin_unix_ns);
+		holder->end_unix_ns = row_most(holder->end_unix_ns, work->items[i].end_unix_ns);
 	}
 	work->item_count++;
 }
@@ -695,12 +685,12 @@ static bool work_begin(const struct maker *maker, const struct row_cloud_host *h
 
 		if (run->host_id != host->host.id)
 			continue;
-		work.since_unix_ns = least_of(work.since_unix_ns, run->started_unix_ns);
-		work.until_unix_ns = end == ROW_NULL ? INT64_MAX : most_of(work.until_unix_ns, end);
-		seen_unix_ns = end == ROW_NULL ? seen_unix_ns : most_of(seen_unix_ns, end);
+		work.since_unix_ns = row_least(work.since_unix_ns, run->started_unix_ns);
+		work.until_unix_ns = end == ROW_NULL ? INT64_MAX : row_most(work.until_unix_ns, end);
+		seen_unix_ns = end == ROW_NULL ? seen_unix_ns : row_most(seen_unix_ns, end);
 	}
-	work.since_unix_ns = most_of(known(work.since_unix_ns), host->host.first_seen_unix_ns);
-	work.until_unix_ns = least_of(work.until_unix_ns, seen_unix_ns);
+	work.since_unix_ns = row_most(known(work.since_unix_ns), host->host.first_seen_unix_ns);
+	work.until_unix_ns = row_least(work.until_unix_ns, seen_unix_ns);
 	*ret_work = work;
 	return work.since_unix_ns < work.until_unix_ns;
 }
@@ -713,10 +703,10 @@ static int charges_divide(struct maker *maker, struct host_work *work)
 	int error = 0;
 
 	while (error == 0 && begin < work->until_unix_ns) {
-		int64_t day = begin - begin % DAY_NS, end = least_of(day + DAY_NS, work->until_unix_ns);
+		int64_t day = begin - begin % DAY_NS, end = row_least(day + DAY_NS, work->until_unix_ns);
 
-		maker->place = (struct bill_place){&work->host->host, most_of(day, request->since_unix_ns),
-						   least_of(day + DAY_NS, request->until_unix_ns)};
+		maker->place = (struct bill_place){&work->host->host, row_most(day, request->since_unix_ns),
+						   row_least(day + DAY_NS, request->until_unix_ns)};
 		error = span_divide(maker, work, begin, end);
 		begin = end;
 	}
@@ -737,7 +727,7 @@ static int work_divide(struct maker *maker, struct host_work *work)
 	while (error == 0 && begin < work->until_unix_ns) {
 		int64_t end = day_end(begin, day, sizeof(day));
 
-		error = span_divide(maker, work, begin, least_of(end, work->until_unix_ns));
+		error = span_divide(maker, work, begin, row_least(end, work->until_unix_ns));
 		begin = end;
 	}
 	return error;
@@ -753,7 +743,7 @@ static int prices_apply(struct maker *maker, struct host_work *work)
 		return error;
 	work->priced_memory_bytes = work->host->host.memory_bytes;
 	price_doubts_add(&maker->bill->doubts, price_at(&work->prices, work->until_unix_ns - 1));
-	work->until_unix_ns = least_of(work->until_unix_ns, price_times_end(&work->prices));
+	work->until_unix_ns = row_least(work->until_unix_ns, price_times_end(&work->prices));
 	maker->bill->host_count += work->since_unix_ns < work->until_unix_ns;
 	return 0;
 }

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <jansson.h>
 #include <uthash.h>
 
 #include "analysis/cost/centres.h"
@@ -109,3 +110,24 @@ struct prices_host bill_priced_host(const struct row_cloud_host *host);
 int64_t bill_row_total(const struct bill_row *row);
 /* Whether rows of that kind have the host's own and idle time, too. */
 bool bill_rows_are_whole(enum bill_key by);
+
+/* ---- as JSON (docs/json.md), and as FOCUS -------------------------------------------- */
+
+/* How many hosts have no price of their own: members of a command's object. */
+void price_doubts_to_json(const struct price_doubts *doubts, json_t *root);
+
+#define CARBON_INTENSITY_WORLD 475 /* g/kWh, 2018: IEA, Global Energy & CO2 Status Report 2019 */
+
+/* Returns nanos of a kg for nanos of a kWh; `carbon_intensity` in g/kWh, or -1 for the world's. */
+int64_t bill_co2(int64_t nanos, int64_t carbon_intensity);
+
+/* What each of its rows has, as an object. */
+json_t *cost_columns(const struct bill_request *request);
+
+/* Rounds the bill to millionths. Returns 0 or -ENOMEM; release `*ret_root` either way. */
+int bill_to_json(struct bill *bill, const struct bill_request *request, int64_t carbon_intensity, json_t **ret_root);
+
+/* Writes a bill as charges as FOCUS 1.2 in CSV (focus.finops.org): the mandatory columns and tags, one row for each host,
+ * day, key of the bill and kind of charge. Rounds it to millionths of the currency: BilledCost adds up to the bill. Returns
+ * 0, -ENOMEM or -EIO. */
+int focus_write(FILE *file, struct bill *bill, const struct bill_request *request);

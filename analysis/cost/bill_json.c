@@ -1,5 +1,5 @@
-/* A bill as JSON. See bill_json.h. */
-#include "analysis/cost/bill_json.h"
+/* A bill as JSON. See bill.h. */
+#include "analysis/cost/bill.h"
 
 #define MICRO_NANOS 1000
 

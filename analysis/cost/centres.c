@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analysis/cost/csv_file.h"
-#include "analysis/cost/pattern.h"
 #include "common/grow.h"
 #include "common/parse.h"
 

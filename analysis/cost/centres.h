@@ -5,7 +5,7 @@
  *   Cgroup  path of the run's container; of other runs it is not stored
  *   Run     name of the run
  *
- * Cgroup and Run are patterns (analysis/cost/pattern.h). The first row of which all fields match applies.
+ * Cgroup and Run are patterns (analysis/cost/csv_file.h). The first row of which all fields match applies.
  */
 #pragma once
 

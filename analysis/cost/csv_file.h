@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "common/yaml/arena.h"
 #include "common/yaml/tree.h"
 
 #define CSV_COLUMNS_MAX 32
@@ -31,3 +32,16 @@ struct csv_columns {
 /* Reads a file of any size. Returns 0; -EINVAL or -errno with `*ret_error`; -ENOMEM. */
 int csv_read(const char *path, const struct csv_columns *columns, csv_take *take, void *context,
 	     struct tree_error *ret_error);
+
+/* A pattern in a field: a text, or one with * ? [ ] as in a shell; empty or *: anything. Most are plain texts: comparing
+ * these is much faster than fnmatch(). */
+struct pattern {
+	const char *text; /* NULL: any */
+	bool has_wildcard;
+};
+
+/* Copies the text into the arena. Returns 0 or -ENOMEM. */
+int pattern_make(struct arena *arena, const char *text, struct pattern *ret_pattern);
+
+/* `text` is NULL if it is unknown: only a pattern for anything matches that. */
+bool pattern_matches(const struct pattern *pattern, const char *text);

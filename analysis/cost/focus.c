@@ -1,5 +1,5 @@
-/* A bill as FOCUS 1.2 in CSV. See focus.h. */
-#include "analysis/cost/focus.h"
+/* A bill as FOCUS 1.2 in CSV. See bill.h. */
+#include "analysis/cost/bill.h"
 
 #include <csv.h>
 #include <errno.h>

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "analysis/cost/csv_file.h"
-#include "analysis/cost/pattern.h"
 #include "common/grow.h"
 #include "common/yaml/arena.h"
 

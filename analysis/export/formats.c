@@ -1,10 +1,25 @@
-/* What the writers of formats share. See formats.h. */
+/* The table of formats, and what their writers share. See export.h and formats.h. */
 #include "analysis/export/formats.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "common/text.h"
+
+const struct export_format export_formats[] = {
+	{"perfetto", export_perfetto}, {"otlp", export_otlp},
+	{"trace", export_trace},       {"benchmark", export_benchmark},
+	{"csv", export_csv},           {"ndjson", export_ndjson},
+	{"multiqc", export_multiqc},   {0},
+};
+
+const struct export_format *export_find(const char *name)
+{
+	for (const struct export_format *format = export_formats; format->name; format++)
+		if (strcmp(format->name, name) == 0)
+			return format;
+	return NULL;
+}
 
 struct export_span export_span(int64_t started_unix_ns, int64_t wall_ns, int64_t now_unix_ns)
 {

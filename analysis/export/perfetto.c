@@ -13,11 +13,16 @@
 #include <uthash.h>
 
 #include "analysis/export/formats.h"
-#include "analysis/export/lanes.h"
 #include "common/grow.h"
 #include "common/yaml/arena.h"
 
 #define NS_PER_US 1000
+
+/* What overlaps in time lies on different lanes. */
+struct lanes {
+	int64_t *free_from; /* one per lane */
+	size_t count, capacity;
+};
 
 /* Tasks of the same name. */
 struct group {
@@ -61,10 +66,45 @@ struct writing {
 	struct arena texts;
 };
 
+/* ---- lanes -------------------------------------------------------------------------- */
+
+static size_t lane_find(const struct lanes *lanes, int64_t begin, size_t width)
+{
+	size_t first = 0;
+
+	for (size_t i = 0; i < lanes->count && i - first < width; i++)
+		if (lanes->free_from[i] > begin)
+			first = i + 1;
+	return first;
+}
+
+/* Occupies `width` neighbouring lanes from `begin` to `end`, the lowest that are free; add spans in order of begin.
+ * Returns the first of them, or SIZE_MAX if out of memory. */
+static size_t lanes_take(struct lanes *lanes, int64_t begin, int64_t end, size_t width)
+{
+	size_t first = lane_find(lanes, begin, width), past = first + width;
+	int64_t *free_from;
+
+	free_from = grow(lanes->free_from, &lanes->capacity, past, sizeof(*free_from));
+	if (!free_from)
+		return SIZE_MAX;
+	lanes->free_from = free_from;
+	for (size_t i = first; i < past; i++)
+		lanes->free_from[i] = end;
+	if (past > lanes->count)
+		lanes->count = past;
+	return first;
+}
+
+static void lanes_free(struct lanes *lanes)
+{
+	free(lanes->free_from);
+	*lanes = (struct lanes){0};
+}
+
 /* ---- events ------------------------------------------------------------------------- */
 
-static void text_write(struct writing *writing, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void text_write(struct writing *writing, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void text_write(struct writing *writing, const char *format, ...)
 {
 	char text[256];
 	va_list values;

@@ -19,11 +19,21 @@ struct table {
 	const struct report *report;
 	FILE *file;
 	const char *unknown;
-	int64_t now_unix_ns;
+	const char *separator; /* before the next cell */
 	int error;
 };
 
 /* ---- cells ------------------------------------------------------------------------- */
+
+/* Begins a cell. Returns whether its value is known: else the cell is complete. */
+static bool cell(struct table *table, bool is_known)
+{
+	fputs(table->separator, table->file);
+	table->separator = "\t";
+	if (!is_known)
+		fputs(table->unknown, table->file);
+	return is_known;
+}
 
 static void put_text(struct table *table, const char *text)
 {
@@ -31,47 +41,41 @@ static void put_text(struct table *table, const char *text)
 
 	if (!safe)
 		table->error = -ENOMEM;
-	else
-		fputs(*safe ? safe : table->unknown, table->file);
+	else if (cell(table, *safe))
+		fputs(safe, table->file);
 	free(safe);
 }
 
 static void put_integer(struct table *table, int64_t value)
 {
-	if (value == ROW_NULL)
-		fputs(table->unknown, table->file);
-	else
+	if (cell(table, value != ROW_NULL))
 		fprintf(table->file, "%" PRId64, value);
 }
 
 /* value / unit */
 static void put_real(struct table *table, int64_t value, double unit, int digits)
 {
-	if (value == ROW_NULL)
-		fputs(table->unknown, table->file);
-	else
+	if (cell(table, value != ROW_NULL))
 		fprintf(table->file, "%.*f", digits, (double)value / unit);
 }
 
 static void put_percent(struct table *table, int64_t part, int64_t whole)
 {
-	if (part == ROW_NULL || whole == ROW_NULL || whole <= 0)
-		fputs(table->unknown, table->file);
-	else
+	if (cell(table, part != ROW_NULL && whole != ROW_NULL && whole > 0))
 		fprintf(table->file, "%.2f", 100 * (double)part / (double)whole);
-}
-
-static void tab(struct table *table)
-{
-	fputc('\t', table->file);
 }
 
 static void put_unknowns(struct table *table, int count)
 {
-	for (int i = 0; i < count; i++) {
-		fputs(table->unknown, table->file);
-		tab(table);
-	}
+	for (int i = 0; i < count; i++)
+		cell(table, false);
+}
+
+static int line_end(struct table *table)
+{
+	fputc('\n', table->file);
+	table->separator = "";
+	return table->error;
 }
 
 /* ---- a task ------------------------------------------------------------------------ */
@@ -112,40 +116,30 @@ static int trace_write(void *context, size_t index, const struct row_task *task,
 {
 	struct table *table = context;
 	int64_t wall_ns = row_subtract(task->end_boot_ns, task->begin_boot_ns);
-	const int64_t figures[] = {task->rchar_bytes, task->wchar_bytes,        task->read_bytes,
-				   task->write_bytes, task->voluntary_switches, task->involuntary_switches};
 
 	if (!export_has_task(table->report, index))
 		return 0;
 	put_integer(table, (int64_t)index + 1);
-	tab(table);
 	put_text(table, task->label);
-	tab(table);
 	put_text(table, report_task_name(table->report, index, task));
-	tab(table);
 	put_text(table, nextflow_status(task));
-	tab(table);
 	put_integer(table, exit_status(task));
-	tab(table);
 	put_unknowns(table, 1); /* submit: the engine knows */
 	put_integer(table, milliseconds(task->started_unix_ns));
-	tab(table);
 	put_integer(table, milliseconds(row_add(task->started_unix_ns, wall_ns)));
-	tab(table);
 	put_unknowns(table, 1); /* duration: since the submission */
 	put_integer(table, milliseconds(wall_ns));
-	tab(table);
 	put_percent(table, task->cpu_ns, wall_ns);
-	tab(table);
 	put_unknowns(table, 3); /* %mem, rss, vmem: at the end of the task */
 	put_integer(table, peak_memory_bytes(task));
-	tab(table);
 	put_unknowns(table, 1); /* peak_vmem */
-	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
-		put_integer(table, figures[i]);
-		fputc(i + 1 < sizeof(figures) / sizeof(figures[0]) ? '\t' : '\n', table->file);
-	}
-	return table->error;
+	put_integer(table, task->rchar_bytes);
+	put_integer(table, task->wchar_bytes);
+	put_integer(table, task->read_bytes);
+	put_integer(table, task->write_bytes);
+	put_integer(table, task->voluntary_switches);
+	put_integer(table, task->involuntary_switches);
+	return line_end(table);
 }
 
 static const char benchmark_header[] =
@@ -156,9 +150,7 @@ static void put_clock(struct table *table, int64_t ns)
 {
 	int64_t seconds = ns == ROW_NULL ? ns : ns / (int64_t)NS_PER_S;
 
-	if (ns == ROW_NULL)
-		fputs(table->unknown, table->file);
-	else
+	if (cell(table, ns != ROW_NULL))
 		fprintf(table->file, "%" PRId64 ":%02" PRId64 ":%02" PRId64, seconds / 3600, seconds / 60 % 60,
 			seconds % 60);
 }
@@ -172,27 +164,17 @@ static int benchmark_write(void *context, size_t index, const struct row_task *t
 	if (!export_has_task(table->report, index))
 		return 0;
 	put_real(table, wall_ns, NS_PER_S, 4);
-	tab(table);
 	put_clock(table, wall_ns);
-	tab(table);
 	put_real(table, peak_memory_bytes(task), MIB, 2);
-	tab(table);
 	put_unknowns(table, 3);
 	put_real(table, task->read_bytes, MIB, 2);
-	tab(table);
 	put_real(table, task->write_bytes, MIB, 2);
-	tab(table);
 	put_percent(table, task->cpu_ns, wall_ns);
-	tab(table);
 	put_real(table, task->cpu_ns, NS_PER_S, 2);
-	tab(table);
 	put_integer(table, (int64_t)index + 1);
-	tab(table);
 	put_text(table, report_task_name(table->report, index, task));
-	tab(table);
 	put_text(table, report_task_label(table->report, index, task));
-	fputc('\n', table->file);
-	return table->error;
+	return line_end(table);
 }
 
 /* ---- the formats -------------------------------------------------------------------- */
@@ -201,7 +183,7 @@ static int table_walk(const struct report *report, FILE *file, const char *unkno
 		      int (*write)(void *context, size_t index, const struct row_task *task,
 				   const struct row_tool *tools, size_t count))
 {
-	struct table table = {report, file, unknown, export_now_unix_ns(report), 0};
+	struct table table = {report, file, unknown, "", 0};
 	const struct report_writer writer = {.task = write};
 
 	return report_walk(report, NULL, 0, &writer, &table);

@@ -29,11 +29,8 @@ struct check {
 	char text[COLUMNS_TEXT_BYTES]; /* the latest answer */
 };
 
-static void tell(struct check *check, enum lake_fact_level level, const char *topic, const char *fix,
-		 const char *format, ...) __attribute__((format(printf, 5, 6)));
-
-static void tell(struct check *check, enum lake_fact_level level, const char *topic, const char *fix,
-		 const char *format, ...)
+__attribute__((format(printf, 5, 6))) static void tell(struct check *check, enum lake_fact_level level,
+						       const char *topic, const char *fix, const char *format, ...)
 {
 	char text[1024];
 	va_list arguments;
@@ -45,11 +42,9 @@ static void tell(struct check *check, enum lake_fact_level level, const char *to
 	check->take(check->data, level, topic, text, fix);
 }
 
-static bool ask(struct check *check, const char *topic, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
 /* Runs a statement that returns one line of text. Returns false on failure, after saying so unless
  * `topic` is NULL. */
-static bool ask(struct check *check, const char *topic, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool ask(struct check *check, const char *topic, const char *format, ...)
 {
 	char sql[2048];
 	va_list arguments;

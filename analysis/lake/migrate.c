@@ -27,10 +27,8 @@ struct move {
 	char answer[ANSWER_BYTES];
 };
 
-static int ask(struct move *move, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 /* Runs a statement; stores its answer without the line end. */
-static int ask(struct move *move, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int ask(struct move *move, const char *format, ...)
 {
 	char sql[STATEMENT_BYTES];
 	va_list arguments;

@@ -21,11 +21,6 @@ const struct row_part *joined_find(const struct rows *parts, int64_t run_id, siz
 	return items + rows_find(parts, offsetof(struct row_part, joined_id), run_id, ret_count);
 }
 
-static int64_t most(int64_t left, int64_t right)
-{
-	return left > right ? left : right; /* ROW_NULL is the smallest value */
-}
-
 /* The whole runs while any part does; otherwise the worst result of any part counts. */
 static size_t status_rank(const char *status)
 {
@@ -64,9 +59,9 @@ static void part_add(struct row_run *whole, const struct row_run *part)
 #define I(name) whole->name = row_add_known(whole->name, part->name);
 	ROW_GPU_TOTALS(I)
 #undef I
-	whole->gpu_peak_bytes = most(whole->gpu_peak_bytes, part->gpu_peak_bytes);
-	whole->peak_rss_bytes = most(whole->peak_rss_bytes, part->peak_rss_bytes);
-	whole->concurrent_memory_bytes = most(whole->concurrent_memory_bytes, part->concurrent_memory_bytes);
+	whole->gpu_peak_bytes = row_most(whole->gpu_peak_bytes, part->gpu_peak_bytes);
+	whole->peak_rss_bytes = row_most(whole->peak_rss_bytes, part->peak_rss_bytes);
+	whole->concurrent_memory_bytes = row_most(whole->concurrent_memory_bytes, part->concurrent_memory_bytes);
 	whole->memory_limit_bytes = whole->cgroup_peak_bytes = whole->core_limit_milli = ROW_NULL; /* per host */
 	if (status_rank(part->status) > status_rank(whole->status)) {
 		whole->status = part->status;
@@ -75,7 +70,7 @@ static void part_add(struct row_run *whole, const struct row_run *part)
 	}
 	whole->end_boot_ns = whole->end_boot_ns == ROW_NULL || end_boot_ns == ROW_NULL
 				     ? ROW_NULL
-				     : most(whole->end_boot_ns, end_boot_ns);
+				     : row_most(whole->end_boot_ns, end_boot_ns);
 }
 
 struct row_run joined_sum(const struct row_part *parts, size_t count)

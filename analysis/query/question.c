@@ -92,10 +92,8 @@ struct reader {
 	unsigned subject_line, impact_line;
 };
 
-static int refuse(struct reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 /* Text quoted from the file is untrusted, so it is escaped. */
-static int refuse(struct reader *reader, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int refuse(struct reader *reader, const char *format, ...)
 {
 	char raw[256];
 	va_list arguments;

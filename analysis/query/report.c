@@ -6,6 +6,7 @@
 
 #include "analysis/query/ask.h"
 #include "analysis/query/joined.h"
+#include "common/grow.h"
 
 #define TASKS_AHEAD 4   /* whose processes are requested concurrently */
 #define ATTEMPTS_MAX 64 /* of one task; a store is untrusted */
@@ -24,31 +25,16 @@ int64_t report_part_shift_ns(const struct report *report, size_t part)
 
 #define PART_PARAMETERS(run) QUERY_PARAMETERS_OF("run_id", (run)->id, (run)->host_id)
 
+/* `use` may return a value above 0 to stop. */
 static int each_row(const struct report *report, const struct row_type *type, const char *query,
-		    const struct store_parameter *parameters, report_use_row *use, void *context)
+		    const struct store_parameter *parameters, rows_take *use, void *context)
 {
-	union {
-		struct row_process process;
-		struct row_sample sample;
-		struct row_incident incident;
-		struct row_loss loss;
-		struct row_container container;
-	} row;
-	struct row_cursor cursor;
-	int more = row_cursor_open(&cursor, type, report->store, query, parameters);
+	int result = rows_each(type, report->store, query, parameters, use, context);
 
-	if (more < 0)
-		return more;
-	while ((more = row_cursor_next(&cursor, &row)) > 0) {
-		more = use(context, &row);
-		if (more != 0)
-			break;
-	}
-	row_cursor_close(&cursor);
-	return more < 0 ? more : 0;
+	return result < 0 ? result : 0;
 }
 
-int report_each(const struct report *report, enum report_rows rows, report_use_row *use, void *context)
+int report_each(const struct report *report, enum report_rows rows, rows_take *use, void *context)
 {
 	static const struct {
 		const struct row_type *type;
@@ -69,14 +55,14 @@ int report_each(const struct report *report, enum report_rows rows, report_use_r
 }
 
 static int each_of_task(const struct report *report, const struct row_task *task, const struct row_type *type,
-			const char *query, report_use_row *use, void *context)
+			const char *query, rows_take *use, void *context)
 {
 	const struct store_parameter parameters[] = QUERY_PARAMETERS_OF("task_id", task->id, task->host_id);
 
 	return each_row(report, type, query, parameters, use, context);
 }
 
-int report_each_process(const struct report *report, const struct row_task *task, report_use_row *use, void *context)
+int report_each_process(const struct report *report, const struct row_task *task, rows_take *use, void *context)
 {
 	return each_of_task(report, task, &row_type_process, "task_processes", use, context);
 }
@@ -133,15 +119,12 @@ static int tasks_load(struct report *report, size_t part, size_t *capacity)
 	if (more < 0)
 		return more;
 	while ((more = store_result_next(result)) > 0) {
-		if (report->task_count == *capacity) {
-			*capacity = *capacity ? 2 * *capacity : 64;
-			tasks = reallocarray(report->tasks, *capacity, sizeof(*tasks));
-			if (!tasks) {
-				more = -ENOMEM;
-				break;
-			}
-			report->tasks = tasks;
+		tasks = grow(report->tasks, capacity, report->task_count + 1, sizeof(*tasks));
+		if (!tasks) {
+			more = -ENOMEM;
+			break;
 		}
+		report->tasks = tasks;
 		task_read(report, part, result, &report->tasks[report->task_count++]);
 	}
 	store_result_free(result);

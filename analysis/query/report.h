@@ -141,15 +141,14 @@ struct report_writer {
 int report_walk(const struct report *report, const size_t *order, size_t count, const struct report_writer *writer,
 		void *context);
 
-typedef int report_use_row(void *context, const void *row);
 /* Rows outside the tree of tasks, in their order. */
 enum report_rows { REPORT_INCIDENTS, REPORT_LOSSES, REPORT_CONTAINERS };
-int report_each(const struct report *report, enum report_rows rows, report_use_row *use, void *context);
+int report_each(const struct report *report, enum report_rows rows, rows_take *use, void *context);
 
 enum report_verdict report_verdict_of(const struct report *report, const struct row_incident *incident);
 
 /* Reads the processes of a task by start; `use` returns a value above 0 to stop. */
-int report_each_process(const struct report *report, const struct row_task *task, report_use_row *use, void *context);
+int report_each_process(const struct report *report, const struct row_task *task, rows_take *use, void *context);
 
 /* Writes the object described in docs/json.md: run, tasks with tools, incidents, ... Check ferror()
  * for write errors. */

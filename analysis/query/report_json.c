@@ -11,7 +11,8 @@ struct writing {
 	const struct row_type *type; /* of the rows to write */
 	const char *between;         /* separator before the next row; "" before the first */
 	const char *array;           /* name of the task's open array */
-	bool with_processes, with_series;
+	bool is_empty;               /* that array */
+	bool with_processes, with_series, as_lines;
 	size_t line_count, most; /* of rows as lines; most: 0: all */
 };
 
@@ -59,60 +60,85 @@ static void task_members_write(struct writing *writing, size_t index, const stru
 				  index == REPORT_NO_TASK ? NULL : report_task_sample(report, index, task));
 }
 
-static int task_write(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
-		      size_t count)
-{
-	struct writing *writing = context;
-
-	item_begin(writing);
-	task_members_write(writing, index, task);
-	json_write_text(&writing->json, ",\"tools\":[");
-	writing->array = "tools";
-	return 0;
-}
-
-static int tool_write(void *context, const struct row_tool *tool, size_t index)
-{
-	struct json_writer *json = &((struct writing *)context)->json;
-
-	json_write_text(json, index > 0 ? "," : "");
-	json_write_object(json);
-	ROW_WRITE(json, tool, tool);
-	json_write_text(json, "}");
-	return 0;
-}
-
 /* Writes what precedes an item of this array; closes another array that is open. */
 static void array_go_on(struct writing *writing, const char *name)
 {
 	bool is_open = strcmp(writing->array, name) == 0;
 
-	json_write_text(&writing->json, is_open ? "," : "],\"");
+	json_write_text(&writing->json, !is_open ? "],\"" : writing->is_empty ? "" : ",");
+	writing->is_empty = false;
 	json_write_text(&writing->json, is_open ? "" : name);
 	json_write_text(&writing->json, is_open ? "" : "\":[");
 	writing->array = name;
+}
+
+/* Begins a row: a line, or an object in an array of the task. */
+static void row_begin(struct writing *writing, const char *array)
+{
+	if (writing->as_lines) {
+		json_write_line(&writing->json);
+		return;
+	}
+	array_go_on(writing, array);
+	json_write_object(&writing->json);
+}
+
+/* Ends it. Returns -ECANCELED after the last line that is wanted. */
+static int row_end(struct writing *writing)
+{
+	if (!writing->as_lines) {
+		json_write_text(&writing->json, "}");
+		return 0;
+	}
+	json_write_line_end(&writing->json);
+	if (writing->json.error < 0)
+		return writing->json.error;
+	return ++writing->line_count == writing->most ? -ECANCELED : 0;
+}
+
+static int task_write(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
+		      size_t count)
+{
+	struct writing *writing = context;
+
+	if (writing->as_lines) {
+		row_begin(writing, NULL);
+		task_members_write(writing, index, task);
+		return row_end(writing);
+	}
+	item_begin(writing);
+	task_members_write(writing, index, task);
+	json_write_text(&writing->json, ",\"tools\":[");
+	writing->array = "tools";
+	writing->is_empty = true;
+	return 0;
+}
+
+static int tool_write(void *context, const struct row_tool *tool, size_t index)
+{
+	struct writing *writing = context;
+
+	row_begin(writing, "tools");
+	ROW_WRITE(&writing->json, tool, tool);
+	return row_end(writing);
 }
 
 static int process_write(void *context, const struct row_process *process, bool is_last)
 {
 	struct writing *writing = context;
 
-	array_go_on(writing, "processes");
-	json_write_object(&writing->json);
+	row_begin(writing, "processes");
 	ROW_WRITE(&writing->json, process, process);
-	json_write_text(&writing->json, "}");
-	return 0;
+	return row_end(writing);
 }
 
 static int reading_write(void *context, const struct row_sample *reading)
 {
 	struct writing *writing = context;
 
-	array_go_on(writing, "series");
-	json_write_object(&writing->json);
+	row_begin(writing, "series");
 	json_write_row(&writing->json, &row_type_sample, reading);
-	json_write_text(&writing->json, "}");
-	return 0;
+	return row_end(writing);
 }
 
 static int task_end(void *context)
@@ -200,13 +226,6 @@ static void group_members_write(struct json_writer *json, const struct report_gr
 	json_write_integer(json, "received_bytes", figures->received_bytes);
 }
 
-static void group_item_write(struct writing *writing, const struct report_group *group)
-{
-	item_begin(writing);
-	group_members_write(&writing->json, group);
-	json_write_text(&writing->json, "}");
-}
-
 static int samples_write(struct writing *writing)
 {
 	const char *misfit = writing->report->samples->samples.misfit;
@@ -215,8 +234,11 @@ static int samples_write(struct writing *writing)
 
 	json_write_string(&writing->json, "sample_misfit", *misfit ? misfit : NULL);
 	array_begin(writing, "samples", NULL);
-	for (const struct report_group *group = groups; group && error == 0; group = group->hh.next)
-		group_item_write(writing, group);
+	for (const struct report_group *group = groups; group && error == 0; group = group->hh.next) {
+		item_begin(writing);
+		group_members_write(&writing->json, group);
+		json_write_text(&writing->json, "}");
+	}
 	json_write_text(&writing->json, "]");
 	report_groups_free(groups);
 	return error;
@@ -266,57 +288,11 @@ int report_write_json(const struct report *report, FILE *file, bool with_process
 
 /* ---- rows as lines ----------------------------------------------------------- */
 
-/* Returns -ECANCELED after the last line that is wanted. */
-static int line_end(struct writing *writing)
-{
-	json_write_line_end(&writing->json);
-	if (writing->json.error < 0)
-		return writing->json.error;
-	return ++writing->line_count == writing->most ? -ECANCELED : 0;
-}
-
-static int task_line(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
-		     size_t count)
-{
-	struct writing *writing = context;
-
-	json_write_line(&writing->json);
-	task_members_write(writing, index, task);
-	return line_end(writing);
-}
-
-static int tool_line(void *context, const struct row_tool *tool, size_t index)
-{
-	struct writing *writing = context;
-
-	json_write_line(&writing->json);
-	ROW_WRITE(&writing->json, tool, tool);
-	return line_end(writing);
-}
-
-static int process_line(void *context, const struct row_process *process, bool is_last)
-{
-	struct writing *writing = context;
-
-	json_write_line(&writing->json);
-	ROW_WRITE(&writing->json, process, process);
-	return line_end(writing);
-}
-
-static int series_line(void *context, const struct row_sample *sample)
-{
-	struct writing *writing = context;
-
-	json_write_line(&writing->json);
-	json_write_row(&writing->json, &row_type_sample, sample);
-	return line_end(writing);
-}
-
 static int group_line(struct writing *writing, const struct report_group *group)
 {
-	json_write_line(&writing->json);
+	row_begin(writing, NULL);
 	group_members_write(&writing->json, group);
-	return line_end(writing);
+	return row_end(writing);
 }
 
 static int group_lines_write(struct writing *writing)
@@ -334,10 +310,10 @@ static void names_write(struct writing *writing, enum report_lines lines)
 {
 	writing->json.form = ROW_AS_CSV_NAMES;
 	switch (lines) {
-	case REPORT_LINES_TASKS: task_line(writing, REPORT_NO_TASK, &(const struct row_task){0}, NULL, 0); break;
-	case REPORT_LINES_TOOLS: tool_line(writing, &(const struct row_tool){0}, 0); break;
-	case REPORT_LINES_PROCESSES: process_line(writing, &(const struct row_process){0}, false); break;
-	case REPORT_LINES_SERIES: series_line(writing, &(const struct row_sample){0}); break;
+	case REPORT_LINES_TASKS: task_write(writing, REPORT_NO_TASK, &(const struct row_task){0}, NULL, 0); break;
+	case REPORT_LINES_TOOLS: tool_write(writing, &(const struct row_tool){0}, 0); break;
+	case REPORT_LINES_PROCESSES: process_write(writing, &(const struct row_process){0}, false); break;
+	case REPORT_LINES_SERIES: reading_write(writing, &(const struct row_sample){0}); break;
 	case REPORT_LINES_SAMPLES: group_line(writing, &(const struct report_group){0}); break;
 	}
 	writing->json.form = ROW_AS_CSV;
@@ -347,12 +323,12 @@ static void names_write(struct writing *writing, enum report_lines lines)
 int report_write_lines(const struct report *report, FILE *file, enum report_lines lines, size_t most, bool as_csv)
 {
 	const struct report_writer writer = {
-		.task = lines == REPORT_LINES_TASKS ? task_line : NULL,
-		.tool = lines == REPORT_LINES_TOOLS ? tool_line : NULL,
-		.process = lines == REPORT_LINES_PROCESSES ? process_line : NULL,
-		.reading = lines == REPORT_LINES_SERIES ? series_line : NULL,
+		.task = lines == REPORT_LINES_TASKS ? task_write : NULL,
+		.tool = lines == REPORT_LINES_TOOLS ? tool_write : NULL,
+		.process = lines == REPORT_LINES_PROCESSES ? process_write : NULL,
+		.reading = lines == REPORT_LINES_SERIES ? reading_write : NULL,
 	};
-	struct writing writing = {.report = report, .json.file = file, .most = most};
+	struct writing writing = {.report = report, .json.file = file, .most = most, .as_lines = true};
 	int error;
 
 	if (as_csv)

@@ -7,6 +7,7 @@
 
 #include "analysis/query/ask.h"
 #include "analysis/query/csv.h"
+#include "common/grow.h"
 #include "common/identity.h"
 #include "common/text.h"
 
@@ -219,6 +220,25 @@ void row_cursor_close(struct row_cursor *cursor)
 	store_result_free(cursor->result);
 }
 
+int rows_each(const struct row_type *type, struct store *store, const char *query,
+	      const struct store_parameter *parameters, rows_take *take, void *context)
+{
+	struct row_cursor cursor;
+	void *row = malloc(type->size);
+	int result = row ? row_cursor_open(&cursor, type, store, query, parameters) : -ENOMEM;
+
+	if (result == 0) {
+		while ((result = row_cursor_next(&cursor, row)) > 0) {
+			result = take(context, row);
+			if (result != 0)
+				break;
+		}
+		row_cursor_close(&cursor);
+	}
+	free(row);
+	return result;
+}
+
 int64_t result_integer(struct store_result *result, const char *column)
 {
 	struct store_value value = store_result_get(result, column);
@@ -237,17 +257,12 @@ const char *result_text(struct store_result *result, const char *column)
 
 static void *rows_grow(struct rows *rows)
 {
-	size_t capacity = rows->capacity ? rows->capacity * 2 : 4;
-	void *items;
+	void *items = grow(rows->items, &rows->capacity, rows->count + 1, rows->type->size);
 
-	if (rows->count == rows->capacity) {
-		items = reallocarray(rows->items, capacity, rows->type->size);
-		if (!items)
-			return NULL;
-		rows->items = items;
-		rows->capacity = capacity;
-	}
-	return (char *)rows->items + rows->count * rows->type->size;
+	if (!items)
+		return NULL;
+	rows->items = items;
+	return (char *)items + rows->count * rows->type->size;
 }
 
 /* Copies the texts of the last row into the array's memory, each NUL-terminated. */

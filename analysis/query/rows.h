@@ -66,19 +66,8 @@ extern const struct row_type row_type_cloud_host;
 	I(cores)         /* billionths */ \
 	I(rss_bytes)     /* shared pages count in each process */ \
 	I(read_bytes_per_second) I(write_bytes_per_second) I(tool_count) I(is_system)
-/* clang-format on */
-
-struct row_top {
-#define I(name) int64_t name;
-#define T(name) const char *name;
-	ROW_TOP_COLUMNS(I, T, B)
-#undef I
-#undef T
-};
-extern const struct row_type row_type_top;
 
 /* Result columns of analysis/query/lookups/cost_tasks.sql. */
-/* clang-format off */
 #define ROW_COST_TASK_COLUMNS(I, T, B) \
 	I(run_id) T(run) T(run_kind) T(run_cgroup_path) I(user_id) I(task_id) T(task) \
 	I(begin_unix_ns) I(end_unix_ns) I(cpu_ns) I(memory_bytes) I(memory_limit_bytes) I(run_memory_limit_bytes) \
@@ -115,42 +104,31 @@ extern const struct row_type row_type_top;
 	I(wall_ns) I(cpu_ns) I(peak_rss_bytes) I(read_bytes) I(rchar_bytes)
 /* clang-format on */
 
-struct row_cost_task {
+#define ROW_RESULTS(R) \
+	R(TOP, top) \
+	R(COST_TASK, cost_task) \
+	R(COST_TOOL, cost_tool) \
+	R(COST_WATCHED, cost_watched) \
+	R(OWNER_DAY, owner_day) \
+	R(SAMPLE_WORD, sample_word) \
+	R(RIGHT_SIZE_TASK, right_size_task) \
+	R(RIGHT_SIZE_CPU, right_size_cpu) \
+	R(HISTORY_RUN, history_run) \
+	R(HISTORY_TASK, history_task)
+
 #define I(name) int64_t name;
 #define T(name) const char *name;
-	ROW_COST_TASK_COLUMNS(I, T, B)
-};
-struct row_cost_tool {
-	ROW_COST_TOOL_COLUMNS(I, T, B)
-};
-struct row_cost_watched {
-	ROW_COST_WATCHED_COLUMNS(I, T, B)
-};
-struct row_owner_day {
-	ROW_OWNER_DAY_COLUMNS(I, T, B)
-};
-struct row_sample_word {
 #define B(name) struct row_blob name;
-	ROW_SAMPLE_WORD_COLUMNS(I, T, B)
-#undef B
-};
-struct row_right_size_task {
-	ROW_RIGHT_SIZE_TASK_COLUMNS(I, T, B)
-};
-struct row_right_size_cpu {
-	ROW_RIGHT_SIZE_CPU_COLUMNS(I, T, B)
-};
-struct row_history_run {
-	ROW_HISTORY_RUN_COLUMNS(I, T, B)
-};
-struct row_history_task {
-	ROW_HISTORY_TASK_COLUMNS(I, T, B)
+#define R(NAME, name) \
+	struct row_##name { \
+		ROW_##NAME##_COLUMNS(I, T, B) \
+	}; \
+	extern const struct row_type row_type_##name;
+ROW_RESULTS(R)
 #undef I
 #undef T
-};
-extern const struct row_type row_type_cost_task, row_type_cost_tool, row_type_cost_watched, row_type_owner_day;
-extern const struct row_type row_type_right_size_task, row_type_right_size_cpu, row_type_sample_word;
-extern const struct row_type row_type_cost_task, row_type_cost_tool, row_type_history_run, row_type_history_task;
+#undef B
+#undef R
 
 /* Difference and sum of figures: ROW_NULL if one is unknown or the result overflows. Input is
  * untrusted. */
@@ -158,6 +136,16 @@ int64_t row_subtract(int64_t left, int64_t right);
 int64_t row_add(int64_t left, int64_t right);
 /* The sum of what is known: of figures that most processes and hosts do not have. */
 int64_t row_add_known(int64_t left, int64_t right);
+
+/* The smaller and the larger of two figures; ROW_NULL is smaller than all others. */
+static inline int64_t row_least(int64_t left, int64_t right)
+{
+	return left < right ? left : right;
+}
+static inline int64_t row_most(int64_t left, int64_t right)
+{
+	return left > right ? left : right;
+}
 
 /* Reads the rows of a query one by one; columns are matched by name. Texts that the schema declares
  * NOT NULL (rows_text_is_known) are never NULL: they are "-" if a lake has NULL instead. */
@@ -176,6 +164,12 @@ int row_cursor_open(struct row_cursor *cursor, const struct row_type *type, stru
  * end; or -errno, -EPROTO if the query lacks one of the type's columns. */
 int row_cursor_next(struct row_cursor *cursor, void *row);
 void row_cursor_close(struct row_cursor *cursor);
+
+/* Calls `take` for each row of a query, valid until it returns. Stops at a result other than 0. Returns that, or the
+ * store's error. */
+typedef int rows_take(void *context, const void *row);
+int rows_each(const struct row_type *type, struct store *store, const char *query,
+	      const struct store_parameter *parameters, rows_take *take, void *context);
 
 /* A column of a result's current row: ROW_NULL or NULL if it is not of that type. */
 int64_t result_integer(struct store_result *result, const char *column);

@@ -22,25 +22,22 @@ static int64_t line_bytes(const struct row_sample_word *row)
 			 (row->working_directory ? strlen(row->working_directory) : 0));
 }
 
+static int line_take(void *context, const void *row)
+{
+	struct row_sample_word line = *(const struct row_sample_word *)row;
+	struct input *input = context;
+
+	input->line_bytes += line_bytes(&line);
+	if (input->line_bytes > RUN_SAMPLES_BYTES_MAX)
+		line = (struct row_sample_word){.task_id = line.task_id, .name = line.name};
+	return rows_add(&input->lines, &row_type_sample_word, &line);
+}
+
 static int part_read(struct store *store, const struct row_run *part, struct input *input)
 {
 	const struct store_parameter parameters[] = QUERY_PARAMETERS_OF("run_id", part->id, part->host_id);
-	struct row_sample_word row;
-	struct row_cursor cursor;
-	int more = row_cursor_open(&cursor, &row_type_sample_word, store, "sample_words", parameters);
 
-	if (more < 0)
-		return more;
-	while ((more = row_cursor_next(&cursor, &row)) > 0) {
-		input->line_bytes += line_bytes(&row);
-		if (input->line_bytes > RUN_SAMPLES_BYTES_MAX)
-			row = (struct row_sample_word){.task_id = row.task_id, .name = row.name};
-		more = rows_add(&input->lines, &row_type_sample_word, &row);
-		if (more < 0)
-			break;
-	}
-	row_cursor_close(&cursor);
-	return more;
+	return rows_each(&row_type_sample_word, store, "sample_words", parameters, line_take, input);
 }
 
 /* Sets the words of a command line, each terminated by NUL, if `words` is not NULL. Returns their number. */

@@ -16,9 +16,7 @@ bool thresholds_are_of(const struct question *question, const char *kind)
 	       (strcmp(kind, "sweep") == 0 && strcmp(question->name, SWEEP_USER_JOBS) == 0);
 }
 
-static int refuse(char *ret_reason, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static int refuse(char *ret_reason, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int refuse(char *ret_reason, const char *format, ...)
 {
 	va_list arguments;
 

@@ -24,9 +24,7 @@ static char *text_next(void)
 	return texts[next++ % UNITS_TEXTS];
 }
 
-static const char *text_make(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static const char *text_make(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static const char *text_make(const char *format, ...)
 {
 	char *text = text_next();
 	va_list arguments;

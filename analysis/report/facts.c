@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analysis/cost/bill_json.h"
+#include "analysis/cost/bill.h"
 #include "analysis/query/ask.h"
 #include "analysis/query/failure.h"
 #include "analysis/query/units.h"

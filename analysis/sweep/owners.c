@@ -31,30 +31,20 @@ struct owning {
 	int64_t watched_ms;
 };
 
-static int64_t least_of(int64_t left, int64_t right)
-{
-	return left < right ? left : right;
-}
-
-static int64_t most_of(int64_t left, int64_t right)
-{
-	return left > right ? left : right;
-}
-
 /* How much of a time lies in a day, which lasts until the next row of the host. */
 static int64_t day_within(const struct owning *owning, size_t day, int64_t begin, int64_t end)
 {
 	const struct row_owner_day *days = owning->facts->days;
 
-	begin = most_of(begin, day > 0 ? days[day].begin_unix_ns : INT64_MIN);
-	end = least_of(end, day + 1 < owning->facts->day_count ? days[day + 1].begin_unix_ns : INT64_MAX);
+	begin = row_most(begin, day > 0 ? days[day].begin_unix_ns : INT64_MIN);
+	end = row_least(end, day + 1 < owning->facts->day_count ? days[day + 1].begin_unix_ns : INT64_MAX);
 	return begin < end ? end - begin : 0;
 }
 
 /* Of `ns`, at most the whole, what falls to a part of the whole. */
 static int64_t share_of(int64_t ns, int64_t part, int64_t whole)
 {
-	ns = most_of(least_of(ns, whole), 0);
+	ns = row_most(row_least(ns, whole), 0);
 	return whole > 0 ? (int64_t)((double)ns * (double)part / (double)whole) : 0;
 }
 
@@ -82,16 +72,16 @@ static void time_divide(const struct owning *owning, int64_t begin, int64_t end,
 			int64_t ret_ns[OWNER_COUNT])
 {
 	const struct owned_host *host = owning->host;
-	int64_t idle_ns = most_of(end - most_of(begin, host->idle_unix_ns), 0), work_ns = end - begin - idle_ns;
+	int64_t idle_ns = row_most(end - row_most(begin, host->idle_unix_ns), 0), work_ns = end - begin - idle_ns;
 
 	for (size_t i = 0; i < OWNER_COUNT; i++)
 		ret_ns[i] = 0;
 	ret_ns[OWNER_IDLE] = idle_ns;
 	for (size_t i = 0; i < owning->facts->day_count; i++) {
 		const struct day *day = &owning->days[i];
-		int64_t part_ns = day_within(owning, i, begin, least_of(end, host->idle_unix_ns));
-		int64_t ns = least_of(share_of(day->gap_ns, part_ns, day->seen_ns), work_ns);
-		int64_t busy_ns = least_of(share_of(owning->facts->days[i].busy_ns, part_ns, day->seen_ns), ns);
+		int64_t part_ns = day_within(owning, i, begin, row_least(end, host->idle_unix_ns));
+		int64_t ns = row_least(share_of(day->gap_ns, part_ns, day->seen_ns), work_ns);
+		int64_t busy_ns = row_least(share_of(owning->facts->days[i].busy_ns, part_ns, day->seen_ns), ns);
 
 		ret_ns[OWNER_SYSTEM] += busy_ns;
 		ret_ns[OWNER_GAP] += ns - busy_ns;
@@ -126,7 +116,7 @@ static int span_add(struct owning *owning, int64_t begin, int64_t end)
 	owning->watched_ms += (end - begin) / MS;
 	while (begin < end && error == 0) {
 		const struct price *price = price_at(owning->facts->prices, begin);
-		int64_t until = least_of(end, price->until_unix_ns);
+		int64_t until = row_least(end, price->until_unix_ns);
 
 		error = piece_add(owning, begin, until, price);
 		begin = until;
@@ -140,9 +130,9 @@ static int span_see(struct owning *owning, int64_t begin, int64_t end)
 	int64_t idle_unix_ns = owning->host->idle_unix_ns;
 
 	for (size_t i = 0; i < owning->facts->day_count; i++) {
-		owning->days[i].seen_ns += day_within(owning, i, begin, least_of(end, idle_unix_ns));
+		owning->days[i].seen_ns += day_within(owning, i, begin, row_least(end, idle_unix_ns));
 		owning->days[i].gap_ns -=
-			day_within(owning, i, most_of(begin, most_of(idle_unix_ns, owning->free_unix_ns)), end);
+			day_within(owning, i, row_most(begin, row_most(idle_unix_ns, owning->free_unix_ns)), end);
 	}
 	return 0;
 }
@@ -156,7 +146,7 @@ static int days_make(struct owning *owning)
 		return -ENOMEM;
 	for (size_t i = 0; i < facts->day_count; i++) {
 		owning->days[i].gap_ns = facts->days[i].gap_ns;
-		owning->free_unix_ns = most_of(owning->free_unix_ns, facts->days[i].free_unix_ns);
+		owning->free_unix_ns = row_most(owning->free_unix_ns, facts->days[i].free_unix_ns);
 	}
 	return 0;
 }
@@ -165,16 +155,16 @@ static int days_make(struct owning *owning)
 static int spans_each(struct owning *owning, int (*span)(struct owning *owning, int64_t begin, int64_t end))
 {
 	const struct owners_facts *facts = owning->facts;
-	int64_t at = most_of(facts->since_unix_ns, owning->host->host->host.first_seen_unix_ns);
-	int64_t end = least_of(facts->until_unix_ns, owning->host->host->host.last_seen_unix_ns);
+	int64_t at = row_most(facts->since_unix_ns, owning->host->host->host.first_seen_unix_ns);
+	int64_t end = row_least(facts->until_unix_ns, owning->host->host->host.last_seen_unix_ns);
 	int error = 0;
 
 	if (facts->watched_count == 0 && at < end)
 		return span(owning, at, end);
 	for (size_t i = 0; i < facts->watched_count && error == 0; i++) {
 		const struct row_cost_watched *watched = &facts->watched[i];
-		int64_t from = most_of(at, watched->begin_unix_ns);
-		int64_t to = watched->end_unix_ns == ROW_NULL ? end : least_of(end, watched->end_unix_ns);
+		int64_t from = row_most(at, watched->begin_unix_ns);
+		int64_t to = watched->end_unix_ns == ROW_NULL ? end : row_least(end, watched->end_unix_ns);
 
 		if (from >= to)
 			continue;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/cost/bill_json.h"
+#include "analysis/cost/bill.h"
 #include "analysis/sweep/sweep.h"
 
 #define MICRO_NANOS 1000

@@ -17,16 +17,27 @@
 #define HEADROOM 1.15 /* our proposal */
 #define TEXT_MAX 256
 
+/* Columns of user_jobs.sql, and members of what is shown: I(name) a whole number, R(name) a real one, 0: unknown. Those
+ * of a user are there for each job, as user_NAME. */
+#define JOB_COLUMNS(I, R) \
+	I(run_count) \
+	I(failed_count) R(asked_cores) R(most_cores) R(enough_cores) R(unused_core_hours) I(asked_bytes) I(most_bytes) \
+		R(unused_gib_hours) R(failed_core_hours)
+#define USER_COLUMNS(I, R) \
+	I(run_count) \
+	I(failed_count) R(asked_core_hours) R(unused_core_hours) R(asked_gib_hours) R(unused_gib_hours) \
+		R(failed_core_hours)
+#define I(name) int64_t name;
+#define R(name) double name;
+
 struct job {
 	char name[TEXT_MAX]; /* escaped */
-	int64_t run_count, failed_count, asked_bytes, most_bytes;
-	double asked_cores, most_cores, enough_cores; /* 0: unknown */
-	double unused_core_hours, unused_gib_hours, failed_core_hours;
+	JOB_COLUMNS(I, R)
 };
 
 struct user {
-	int64_t id, run_count, failed_count;
-	double asked_core_hours, unused_core_hours, asked_gib_hours, unused_gib_hours, failed_core_hours;
+	int64_t id;
+	USER_COLUMNS(I, R)
 	bool is_low_cpu, is_low_memory, is_failing;
 	struct job jobs[JOBS_MAX];
 	size_t job_count;
@@ -35,6 +46,9 @@ struct user {
 	double session_hours, idle_hours; /* of all, in hours of a processor */
 	double wasted_hours;              /* above the thresholds, likewise: 9 GiB are as much as one */
 };
+
+#undef I
+#undef R
 
 struct users {
 	struct user *items;
@@ -75,13 +89,11 @@ static int row_take(struct users *users, struct store_result *result)
 
 	if (!user)
 		return -ENOMEM;
-	user->run_count = result_integer(result, "user_run_count");
-	user->failed_count = result_integer(result, "user_failed_count");
-	user->asked_core_hours = result_real(result, "user_asked_core_hours");
-	user->unused_core_hours = result_real(result, "user_unused_core_hours");
-	user->asked_gib_hours = result_real(result, "user_asked_gib_hours");
-	user->unused_gib_hours = result_real(result, "user_unused_gib_hours");
-	user->failed_core_hours = result_real(result, "user_failed_core_hours");
+#define I(name) user->name = result_integer(result, "user_" #name);
+#define R(name) user->name = result_real(result, "user_" #name);
+	USER_COLUMNS(I, R)
+#undef I
+#undef R
 	user->is_low_cpu = result_integer(result, "is_low_cpu") == 1;
 	user->is_low_memory = result_integer(result, "is_low_memory") == 1;
 	user->is_failing = result_integer(result, "is_failing") == 1;
@@ -89,16 +101,11 @@ static int row_take(struct users *users, struct store_result *result)
 		return 0;
 	job = &user->jobs[user->job_count++];
 	text_escape(name ? name : "-", name ? strlen(name) : 1, job->name, sizeof(job->name));
-	job->run_count = result_integer(result, "run_count");
-	job->failed_count = result_integer(result, "failed_count");
-	job->asked_bytes = result_integer(result, "asked_bytes");
-	job->most_bytes = result_integer(result, "most_bytes");
-	job->asked_cores = result_real(result, "asked_cores");
-	job->most_cores = result_real(result, "most_cores");
-	job->enough_cores = result_real(result, "enough_cores");
-	job->unused_core_hours = result_real(result, "unused_core_hours");
-	job->unused_gib_hours = result_real(result, "unused_gib_hours");
-	job->failed_core_hours = result_real(result, "failed_core_hours");
+#define I(name) job->name = result_integer(result, #name);
+#define R(name) job->name = result_real(result, #name);
+	JOB_COLUMNS(I, R)
+#undef I
+#undef R
 	return 0;
 }
 
@@ -321,16 +328,15 @@ static json_t *job_to_object(const struct job *job)
 	json_t *object = json_object();
 
 	json_set_string(object, "name", job->name);
-	json_set_integer(object, "run_count", job->run_count);
-	json_set_integer(object, "failed_count", job->failed_count);
-	json_set_real(object, "asked_cores", job->asked_cores > 0 ? job->asked_cores : NAN);
-	json_set_real(object, "most_cores", job->asked_cores > 0 ? job->most_cores : NAN);
-	json_set_real(object, "enough_cores", job->enough_cores > 0 ? job->enough_cores : NAN);
-	json_set_real(object, "unused_core_hours", job->unused_core_hours);
-	json_set_integer(object, "asked_bytes", job->asked_bytes);
-	json_set_integer(object, "most_bytes", job->most_bytes);
-	json_set_real(object, "unused_gib_hours", job->unused_gib_hours);
-	json_set_real(object, "failed_core_hours", job->failed_core_hours);
+#define I(name) json_set_integer(object, #name, job->name);
+#define R(name) json_set_real(object, #name, job->name);
+	JOB_COLUMNS(I, R)
+#undef I
+#undef R
+	if (job->asked_cores <= 0)
+		json_object_update_new(object, json_pack("{s:n, s:n}", "asked_cores", "most_cores"));
+	if (job->enough_cores <= 0)
+		json_object_set_new(object, "enough_cores", json_null());
 	return object;
 }
 
@@ -349,13 +355,11 @@ static int user_add(json_t *list, const struct user *user, int64_t since_unix_ns
 
 	json_set_integer(object, "user_id", user->id);
 	json_set_string(object, "user", units_user(user->id));
-	json_set_integer(object, "run_count", user->run_count);
-	json_set_integer(object, "failed_count", user->failed_count);
-	json_set_real(object, "asked_core_hours", user->asked_core_hours);
-	json_set_real(object, "unused_core_hours", user->unused_core_hours);
-	json_set_real(object, "asked_gib_hours", user->asked_gib_hours);
-	json_set_real(object, "unused_gib_hours", user->unused_gib_hours);
-	json_set_real(object, "failed_core_hours", user->failed_core_hours);
+#define I(name) json_set_integer(object, #name, user->name);
+#define R(name) json_set_real(object, #name, user->name);
+	USER_COLUMNS(I, R)
+#undef I
+#undef R
 	json_set_integer(object, "session_count", (int64_t)user->session_count);
 	json_set_integer(object, "idle_host_count", (int64_t)user->idle_count);
 	json_set_real(object, "wasted_core_hours", user->wasted_hours);

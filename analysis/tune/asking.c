@@ -107,15 +107,15 @@ int asking_ask(struct asking *asking)
 		{"engine_limit", shape_ask_limit},
 		{"gaps_between_tasks", shape_ask_gaps},
 		{"idle_tail", shape_ask_tail},
-		{"memory_held", memory_ask_held},
-		{"memory_unused", memory_ask_unused},
-		{"memory_wait", waits_ask_memory},
-		{"network_filesystem_wait", waits_ask_network},
-		{"processor_contention", waits_ask_contention},
+		{"memory_held", memory_ask},
+		{"memory_unused", memory_ask},
+		{"memory_wait", waits_ask},
+		{"network_filesystem_wait", waits_ask},
+		{"processor_contention", waits_ask},
 		{"serial_task", shape_ask_serial},
 		{"short_tasks", shape_ask_short},
-		{"storage_wait", waits_ask_storage},
-		{"throttled", waits_ask_throttled},
+		{"storage_wait", waits_ask},
+		{"throttled", waits_ask},
 	};
 
 	for (size_t i = 0; i < sizeof(findings) / sizeof(findings[0]); i++)

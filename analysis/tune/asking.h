@@ -30,18 +30,13 @@ int asking_ask(struct asking *asking);
 
 /* ---- for those three --------------------------------------------------------------- */
 
-int memory_ask_held(struct asking *asking);
-int memory_ask_unused(struct asking *asking);
+int memory_ask(struct asking *asking); /* the question says which */
+int waits_ask(struct asking *asking);  /* likewise */
 int shape_ask_gaps(struct asking *asking);
 int shape_ask_limit(struct asking *asking);
 int shape_ask_serial(struct asking *asking);
 int shape_ask_short(struct asking *asking);
 int shape_ask_tail(struct asking *asking);
-int waits_ask_contention(struct asking *asking);
-int waits_ask_memory(struct asking *asking);
-int waits_ask_network(struct asking *asking);
-int waits_ask_storage(struct asking *asking);
-int waits_ask_throttled(struct asking *asking);
 
 /* The value of a parameter. */
 double asking_given(const struct asking *asking, const char *name);

@@ -90,8 +90,10 @@ static int name_add(struct reader *reader, const char *text)
 }
 
 /* Rows of one task are adjacent. */
-static int row_take(struct reader *reader, const struct row_sample_word *row)
+static int line_take(void *context, const void *of_task)
 {
+	const struct row_sample_word *row = of_task;
+	struct reader *reader = context;
 	size_t task = report_find_task(reader->report, row->task_id), place;
 	const char *text = row->arguments.data;
 	int error = 0;
@@ -117,19 +119,8 @@ static int row_take(struct reader *reader, const struct row_sample_word *row)
 static int part_read(struct reader *reader, const struct row_run *run)
 {
 	const struct store_parameter parameters[] = QUERY_PARAMETERS_OF("run_id", run->id, run->host_id);
-	struct row_sample_word row;
-	struct row_cursor cursor;
-	int more = row_cursor_open(&cursor, &row_type_sample_word, reader->report->store, "sample_words", parameters);
 
-	if (more < 0)
-		return more;
-	while ((more = row_cursor_next(&cursor, &row)) > 0) {
-		more = row_take(reader, &row);
-		if (more < 0)
-			break;
-	}
-	row_cursor_close(&cursor);
-	return more;
+	return rows_each(&row_type_sample_word, reader->report->store, "sample_words", parameters, line_take, reader);
 }
 
 int edges_load(struct edges *edges, const struct report *report, const struct schedule *schedule,

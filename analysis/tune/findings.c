@@ -85,11 +85,6 @@ static int64_t impact_of(const struct question *question, enum question_impact i
 	return value && value->type == STORE_VALUE_INTEGER && value->integer > 0 ? value->integer : 0;
 }
 
-static int64_t least_of(int64_t left, int64_t right)
-{
-	return left < right ? left : right;
-}
-
 /* Returns the row's task in the schedule, or SCHEDULE_NO_TASK. */
 static size_t task_of(const struct finder *finder, const struct store_value *values)
 {
@@ -174,10 +169,10 @@ static int saving_set(const struct finder *finder, struct finding_of_run *findin
 {
 	int error = schedule_what_if(finder->schedule, saved_ns, &finding->wall);
 
-	finding->wall.high_ns = least_of(finding->wall.high_ns + finding->direct_ns, most_saved(finder, finding));
+	finding->wall.high_ns = row_least(finding->wall.high_ns + finding->direct_ns, most_saved(finder, finding));
 	finding->wall.low_ns = finding->question->finding.saving == QUESTION_SAVING_LEAST &&
 					       account_is_prompt(report_run(finder->request->report))
-				       ? least_of(finding->wall.low_ns + finding->direct_ns, finding->wall.high_ns)
+				       ? row_least(finding->wall.low_ns + finding->direct_ns, finding->wall.high_ns)
 				       : 0;
 	return error;
 }

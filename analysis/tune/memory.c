@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/tune/asking.h"
 #include "analysis/tune/right_size.h"
@@ -98,8 +99,10 @@ static int task_give(struct asking *asking, const struct named *name, size_t tas
 	return asking_give(asking);
 }
 
-static int memory_ask(struct asking *asking, const struct memory_kind *kind)
+int memory_ask(struct asking *asking)
 {
+	static const struct memory_kind held = {is_asleep, held_byte_ns}, unused = {is_limited, unused_byte_ns};
+	const struct memory_kind *kind = strcmp(asking->question->name, "memory_held") == 0 ? &held : &unused;
 	size_t task_count = asking->account->schedule.count, count = 0;
 	struct named *names = calloc(asking->account->task_name_count + 1, sizeof(*names));
 	struct asking_place *places = calloc(task_count + 1, sizeof(*places));
@@ -123,14 +126,4 @@ static int memory_ask(struct asking *asking, const struct memory_kind *kind)
 	free(places);
 	free(names);
 	return error;
-}
-
-int memory_ask_unused(struct asking *asking)
-{
-	return memory_ask(asking, &(struct memory_kind){is_limited, unused_byte_ns});
-}
-
-int memory_ask_held(struct asking *asking)
-{
-	return memory_ask(asking, &(struct memory_kind){is_asleep, held_byte_ns});
 }

@@ -59,8 +59,10 @@ static struct right_size_task task_from(const struct row_right_size_task *row)
 	return task;
 }
 
-static int task_add(struct right_sizes *sizes, const struct row_right_size_task *row)
+static int task_add(void *context, const void *of_task)
 {
+	const struct row_right_size_task *row = of_task;
+	struct right_sizes *sizes = context;
 	const char *name = name_keep(sizes, row->name);
 	struct right_sizes_task *tasks =
 		grow(sizes->tasks, &sizes->task_capacity, sizes->task_count + 1, sizeof(*tasks));
@@ -78,23 +80,6 @@ static int task_add(struct right_sizes *sizes, const struct row_right_size_task 
 		.task = task_from(row),
 	};
 	return 0;
-}
-
-static int tasks_load(struct right_sizes *sizes, struct store *store, const struct store_parameter *parameters)
-{
-	struct row_right_size_task row;
-	struct row_cursor cursor;
-	int error = row_cursor_open(&cursor, &row_type_right_size_task, store, "right_size_tasks", parameters);
-
-	if (error < 0)
-		return error;
-	while ((error = row_cursor_next(&cursor, &row)) == 1) {
-		error = task_add(sizes, &row);
-		if (error < 0)
-			break;
-	}
-	row_cursor_close(&cursor);
-	return error;
 }
 
 /* ---- CPU over time --------------------------------------------------------------------- */
@@ -160,8 +145,10 @@ static int64_t use_begin(const struct reader *reader, const struct row_right_siz
 	return used_ns < elapsed_ns ? row->boot_ns - used_ns : reader->boot_ns;
 }
 
-static int reading_take(struct reader *reader, const struct row_right_size_cpu *row)
+static int reading_take(void *context, const void *reading)
 {
+	const struct row_right_size_cpu *row = reading;
+	struct reader *reader = context;
 	bool is_first_of_found = false; /* it was not scanned before */
 	int error = 0;
 
@@ -189,25 +176,6 @@ static int reading_take(struct reader *reader, const struct row_right_size_cpu *
 	return 0;
 }
 
-static int cpu_load(struct reader *reader, struct store *store, const struct store_parameter *parameters)
-{
-	struct row_right_size_cpu row;
-	struct row_cursor cursor;
-	int error = row_cursor_open(&cursor, &row_type_right_size_cpu, store, "right_size_cpu", parameters);
-
-	if (error < 0)
-		return error;
-	while ((error = row_cursor_next(&cursor, &row)) == 1) {
-		error = reading_take(reader, &row);
-		if (error < 0)
-			break;
-	}
-	if (error == 0)
-		task_end(reader);
-	row_cursor_close(&cursor);
-	return error;
-}
-
 int64_t right_sizes_add(struct right_sizes *sizes, struct store *store, const struct right_sizes_selection *selection)
 {
 	struct store_parameter parameters[] = {
@@ -224,13 +192,15 @@ int64_t right_sizes_add(struct right_sizes *sizes, struct store *store, const st
 
 	if (selection->filter)
 		memcpy(&parameters[3], selection->filter, 2 * sizeof(*parameters));
-	error = tasks_load(sizes, store, parameters);
+	error = rows_each(&row_type_right_size_task, store, "right_size_tasks", parameters, task_add, sizes);
 	if (error < 0 || sizes->task_count == before)
 		return error;
 	reader.tasks = sizes->tasks + before;
 	reader.count = sizes->task_count - before;
 	qsort(reader.tasks, reader.count, sizeof(*reader.tasks), compare_by_id);
-	error = cpu_load(&reader, store, parameters);
+	error = rows_each(&row_type_right_size_cpu, store, "right_size_cpu", parameters, reading_take, &reader);
+	if (error == 0)
+		task_end(&reader);
 	right_size_windows_deinit(&reader.windows);
 	return error < 0 ? error : (int64_t)reader.count;
 }
@@ -316,4 +286,64 @@ void right_sizes_free(struct right_sizes *sizes)
 	free(sizes->texts);
 	free(sizes->tasks);
 	free(sizes->items);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------ */
+
+static const char *const input_bases[] = {
+	[RIGHT_SIZE_INPUT_SEEN] = "seen",   [RIGHT_SIZE_INPUT_LARGER] = "extrapolated", [RIGHT_SIZE_INPUT_FEW] = "few",
+	[RIGHT_SIZE_INPUT_ALIKE] = "alike", [RIGHT_SIZE_INPUT_TOO_FAR] = "too_far",
+};
+
+static json_t *name_to_json(const struct right_sizes_name *item)
+{
+	const struct right_size *size = &item->size;
+	json_t *object = json_object();
+
+	json_set_string(object, "name", item->name);
+	json_set_integer(object, "memory_bytes", size->memory_bytes);
+	json_set_integer(object, "cores", size->cores);
+	json_set_integer(object, "task_count", (int64_t)size->task_count);
+	json_set_integer(object, "run_count", (int64_t)size->run_count);
+	json_set_integer(object, "failed_count", (int64_t)size->failed_count);
+	json_set_integer(object, "oom_count", (int64_t)size->oom_count);
+	json_set_integer(object, "running_count", (int64_t)size->running_count);
+	json_object_set_new(object, "is_so_far", json_boolean(right_size_is_so_far(size)));
+	json_set_real(object, "fail_share", size->fail_share);
+	json_set_integer(object, "left_out_failed_count", size->left_out_failed_count);
+	json_set_integer(object, "used_bytes", size->used_bytes);
+	json_set_string(object, "memory_basis",
+			size->used_bytes == ROW_NULL ? NULL
+			: size->is_peak_rss          ? "peak_rss"
+						     : "concurrent");
+	json_set_real(object, "cores_used", size->cores_used);
+	json_set_string(object, "cores_basis",
+			isnan(size->cores_used) ? NULL
+			: size->cores_are_least ? "lower_bound"
+						: "samples");
+	json_set_integer(object, "memory_limit_bytes", size->limit_bytes);
+	json_set_integer(object, "saved_byte_seconds", size->saved_byte_seconds);
+	json_set_integer(object, "largest_input_bytes", size->largest_input_bytes);
+	json_set_integer(object, "input_memory_bytes", size->input_memory_bytes);
+	json_set_string(object, "input_basis", input_bases[size->input.basis]);
+	json_set_integer(object, "input_task_count", (int64_t)size->input.task_count);
+	json_set_integer(object, "input_left_out_failed_count",
+			 size->input_memory_bytes == ROW_NULL ? ROW_NULL : (int64_t)size->input.left_out_failed_count);
+	return object;
+}
+
+json_t *right_sizes_columns(void)
+{
+	return name_to_json(&(const struct right_sizes_name){0});
+}
+
+json_t *right_sizes_to_json(const struct right_sizes *sizes, int64_t input_bytes)
+{
+	json_t *root = json_object(), *names = json_array();
+
+	json_set_integer(root, "input_bytes", input_bytes);
+	for (size_t i = 0; i < sizes->count; i++)
+		json_array_append_new(names, name_to_json(&sizes->items[i]));
+	json_object_set_new(root, "names", names);
+	return root;
 }

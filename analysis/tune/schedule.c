@@ -4,15 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int64_t least_of(int64_t left, int64_t right)
-{
-	return left < right ? left : right;
-}
-
-static int64_t most_of(int64_t left, int64_t right)
-{
-	return left > right ? left : right;
-}
+#include "analysis/query/rows.h"
 
 static int64_t begin_of(const struct schedule *schedule, size_t task)
 {
@@ -90,8 +82,8 @@ static size_t predecessor_of(const struct schedule *schedule, size_t task)
 /* Every task lasts 1 ns at least, and lies in the run's time: so whatever ended before it began, also began before. */
 static struct schedule_task task_cut(const struct schedule *schedule, struct schedule_task task)
 {
-	task.begin_ns = least_of(most_of(task.begin_ns, schedule->begin_ns), schedule->end_ns - 1);
-	task.end_ns = least_of(most_of(task.end_ns, task.begin_ns + 1), schedule->end_ns);
+	task.begin_ns = row_least(row_most(task.begin_ns, schedule->begin_ns), schedule->end_ns - 1);
+	task.end_ns = row_least(row_most(task.end_ns, task.begin_ns + 1), schedule->end_ns);
 	return task;
 }
 
@@ -101,7 +93,7 @@ static void teardowns_cut(struct schedule *schedule)
 	for (size_t i = 0; i < schedule->count; i++) {
 		struct schedule_task *task = &schedule->tasks[i];
 		int64_t end = end_of(schedule, i), duration = end - begin_of(schedule, i);
-		int64_t least = end - least_of(SCHEDULE_TEARDOWN_NS, duration / SCHEDULE_TEARDOWN_PART);
+		int64_t least = end - row_least(SCHEDULE_TEARDOWN_NS, duration / SCHEDULE_TEARDOWN_PART);
 		size_t low = 0, high = schedule->count;
 
 		while (low < high) {
@@ -113,7 +105,7 @@ static void teardowns_cut(struct schedule *schedule)
 				high = middle;
 		}
 		if (low < schedule->count)
-			task->end_ns = least_of(end, begin_of(schedule, schedule->by_begin[low]));
+			task->end_ns = row_least(end, begin_of(schedule, schedule->by_begin[low]));
 	}
 }
 
@@ -144,7 +136,7 @@ static int busy_init(struct busy *busy, const struct schedule *schedule)
 			end = end_of(schedule, schedule->by_begin[i]);
 
 		if (busy->count > 0 && begin <= busy->spans[busy->count - 1].end_ns)
-			busy->spans[busy->count - 1].end_ns = most_of(busy->spans[busy->count - 1].end_ns, end);
+			busy->spans[busy->count - 1].end_ns = row_most(busy->spans[busy->count - 1].end_ns, end);
 		else
 			busy->spans[busy->count++] = (struct schedule_task){begin, end};
 	}
@@ -167,8 +159,8 @@ static void wait_add(struct schedule *schedule, const struct busy *busy, size_t 
 			span_add(schedule, busy->spans[*at - 1].end_ns, end_ns, SCHEDULE_GAP, task);
 			end_ns = busy->spans[*at - 1].end_ns;
 		}
-		span_add(schedule, most_of(begin_ns, busy->spans[*at - 1].begin_ns), end_ns, SCHEDULE_QUEUE, task);
-		end_ns = most_of(begin_ns, busy->spans[*at - 1].begin_ns);
+		span_add(schedule, row_most(begin_ns, busy->spans[*at - 1].begin_ns), end_ns, SCHEDULE_QUEUE, task);
+		end_ns = row_most(begin_ns, busy->spans[*at - 1].begin_ns);
 	}
 }
 
@@ -275,8 +267,8 @@ int64_t schedule_launch_ns(const struct schedule *schedule)
 	for (size_t i = 0; i < schedule->count; i++) {
 		size_t task = schedule->by_begin[i];
 
-		longest = most_of(longest, begin_of(schedule, task) - ended);
-		ended = i > 0 ? most_of(ended, end_of(schedule, task)) : end_of(schedule, task);
+		longest = row_most(longest, begin_of(schedule, task) - ended);
+		ended = i > 0 ? row_most(ended, end_of(schedule, task)) : end_of(schedule, task);
 	}
 	return longest;
 }
@@ -351,8 +343,8 @@ static void replay_fill(struct replay *replay, int64_t ns)
 	for (size_t count = ended_by(schedule, ns); replay->filled < count; replay->filled++) {
 		size_t place = replay->filled, task = schedule->by_end[place];
 
-		replay->ended[place + 1] = most_of(replay->ended[place], replay->ends[task]);
-		replay->chained[place + 1] = most_of(replay->chained[place], replay->chains[task]);
+		replay->ended[place + 1] = row_most(replay->ended[place], replay->ends[task]);
+		replay->chained[place + 1] = row_most(replay->chained[place], replay->chains[task]);
 		while (replay->window_end > replay->window_begin &&
 		       shift_of(replay, replay->window[replay->window_end - 1]) >= shift_of(replay, place))
 			replay->window_end--;
@@ -372,8 +364,8 @@ static int64_t replay_begin(const struct replay *replay, int64_t begin_ns)
 	if (replay->window_begin == replay->window_end ||
 	    begin_ns <= begin_of(schedule, schedule->by_begin[0]) + replay->launch_ns)
 		return begin_ns;
-	return least_of(begin_ns, most_of(begin_ns - shift_of(replay, replay->window[replay->window_begin]),
-					  earlier > 0 ? replay->ended[earlier] + replay->launch_ns : INT64_MIN));
+	return row_least(begin_ns, row_most(begin_ns - shift_of(replay, replay->window[replay->window_begin]),
+					    earlier > 0 ? replay->ended[earlier] + replay->launch_ns : INT64_MIN));
 }
 
 /* Returns the most by which a task would begin earlier: as much as any that had ended. If it may have waited for a
@@ -392,7 +384,7 @@ static int64_t replay_chain(struct replay *replay, size_t place, int64_t begin_n
 		if (left <= 0)
 			continue;
 		replay->running[kept++] = task;
-		chain = most_of(chain, replay->chains[task] - left);
+		chain = row_most(chain, replay->chains[task] - left);
 	}
 	replay->running_count = kept;
 	return chain;
@@ -407,13 +399,13 @@ static void replay_run(struct replay *replay, const int64_t *saved_ns, struct sc
 	for (size_t i = 0; i < schedule->count; i++) {
 		size_t task = schedule->by_begin[i];
 		int64_t begin = begin_of(schedule, task), duration = end_of(schedule, task) - begin;
-		int64_t saved = least_of(most_of(0, saved_ns[task]), duration);
+		int64_t saved = row_least(row_most(0, saved_ns[task]), duration);
 
 		replay_fill(replay, begin);
 		replay->ends[task] = replay_begin(replay, begin) + duration - saved;
 		replay->chains[task] = replay_chain(replay, i, begin) + saved;
 		replay->running[replay->running_count++] = task;
-		ended = most_of(ended, replay->ends[task]);
+		ended = row_most(ended, replay->ends[task]);
 	}
 	*ret_saving = (struct schedule_saving){end_of(schedule, last) - ended, replay->chains[last]};
 }

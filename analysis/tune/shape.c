@@ -9,16 +9,6 @@
 /* Of the time in which a run had most tasks at a time: what lasts less is not a limit. */
 #define PEAK_LEAST_SHARE 0.01
 
-static int64_t least_of(int64_t left, int64_t right)
-{
-	return left < right ? left : right;
-}
-
-static int64_t most_of(int64_t left, int64_t right)
-{
-	return left > right ? left : right;
-}
-
 /* Returns all tasks as they began, `ns` after the last end before each: negative if another one still ran. To be freed;
  * NULL if out of memory. */
 static struct asking_place *places_by_begin(const struct asking *asking)
@@ -263,7 +253,7 @@ int shape_ask_tail(struct asking *asking)
 	asking_put_integer(asking, "wall_ns", asking_task(asking, last)->times.wall_ns);
 	asking_put_integer(asking, "alone_ns", alone_ns);
 	asking_put_integer(asking, "late_ns", late_ns);
-	asking_put_integer(asking, "saved_ns", least_of(alone_ns, late_ns));
+	asking_put_integer(asking, "saved_ns", row_least(alone_ns, late_ns));
 	return asking_give(asking);
 }
 
@@ -277,7 +267,7 @@ struct short_tasks {
 static int short_give(struct asking *asking, size_t name, const struct short_tasks *sum)
 {
 	const struct account_task_name *tasks = &asking->account->task_names[name];
-	double share = (double)sum->gaps_ns / (double)most_of(1, asking_wall_ns(asking));
+	double share = (double)sum->gaps_ns / (double)row_most(1, asking_wall_ns(asking));
 	double mean_ns = sum->wall_ns / (double)tasks->task_count;
 
 	if (share < asking_given(asking, "least_share") ||
@@ -307,7 +297,7 @@ int shape_ask_short(struct asking *asking)
 		if (tasks[i].before == SCHEDULE_NO_TASK || tasks[i].ns <= 0 || (double)tasks[i].ns >= longest_ns)
 			continue;
 		sum->gaps_ns += tasks[i].ns;
-		sum->longest_gap_ns = most_of(sum->longest_gap_ns, tasks[i].ns);
+		sum->longest_gap_ns = row_most(sum->longest_gap_ns, tasks[i].ns);
 	}
 	for (size_t i = 0; error == 0 && i < asking->account->task_name_count; i++)
 		error = short_give(asking, i, &sums[i]);
@@ -329,7 +319,7 @@ static int64_t *concurrency_of(const struct asking *asking)
 		int64_t end_ns = asking_end_ns(asking, schedule->by_end[ended]), now_ns = end_ns;
 
 		if (begun < schedule->count)
-			now_ns = least_of(end_ns, asking_begin_ns(asking, schedule->by_begin[begun]));
+			now_ns = row_least(end_ns, asking_begin_ns(asking, schedule->by_begin[begun]));
 		held_ns[begun - ended] += now_ns - last_ns;
 		last_ns = now_ns;
 		if (now_ns == end_ns)

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "analysis/cost/bill_json.h"
+#include "analysis/cost/bill.h"
 
 #define HOUR_NS INT64_C(3600000000000)
 

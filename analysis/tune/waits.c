@@ -270,8 +270,16 @@ static size_t waits_find(const struct waits *waits, wait_of *of, struct asking_p
 	return count;
 }
 
-static int waits_ask(struct asking *asking, wait_of *of, bool with_others)
+int waits_ask(struct asking *asking)
 {
+	static const struct {
+		const char *finding;
+		wait_of *of;
+	} kinds[] = {{"memory_wait", memory_of},
+		     {"network_filesystem_wait", network_of},
+		     {"processor_contention", contention_of},
+		     {"storage_wait", storage_of},
+		     {"throttled", throttled_of}};
 	size_t task_count = asking->account->schedule.count, name_count = asking->account->task_name_count, count = 0;
 	struct asking_place *places = calloc(task_count + 1, sizeof(*places));
 	struct waits waits = {
@@ -281,10 +289,14 @@ static int waits_ask(struct asking *asking, wait_of *of, bool with_others)
 		.names = calloc(name_count + 1, sizeof(*waits.names)),
 	};
 	int error = places && waits.used_ns && waits.tasks && waits.names ? 0 : -ENOMEM;
+	wait_of *of = NULL;
 
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kinds[i].finding, asking->question->name) == 0)
+			of = kinds[i].of;
 	if (error == 0)
 		count = waits_find(&waits, of, places);
-	if (error == 0 && with_others)
+	if (error == 0 && of == contention_of)
 		error = others_find_all(&waits);
 	for (size_t i = 0; error == 0 && i < count; i++)
 		if (waits.names[asking_task(asking, places[i].task)->name].wait_ns >= asking_given(asking, "least_ns"))
@@ -296,29 +308,4 @@ static int waits_ask(struct asking *asking, wait_of *of, bool with_others)
 	free(waits.used_ns);
 	free(places);
 	return error;
-}
-
-int waits_ask_contention(struct asking *asking)
-{
-	return waits_ask(asking, contention_of, true);
-}
-
-int waits_ask_memory(struct asking *asking)
-{
-	return waits_ask(asking, memory_of, false);
-}
-
-int waits_ask_network(struct asking *asking)
-{
-	return waits_ask(asking, network_of, false);
-}
-
-int waits_ask_storage(struct asking *asking)
-{
-	return waits_ask(asking, storage_of, false);
-}
-
-int waits_ask_throttled(struct asking *asking)
-{
-	return waits_ask(asking, throttled_of, false);
 }

@@ -3,8 +3,6 @@
 #include <string.h>
 
 #include "analysis/cost/bill.h"
-#include "analysis/cost/bill_json.h"
-#include "analysis/cost/focus.h"
 #include "analysis/query/units.h"
 #include "cli/advise/price_list.h"
 #include "cli/report/sample_options.h"

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analysis/cost/bill_json.h"
+#include "analysis/cost/bill.h"
 #include "analysis/query/units.h"
 #include "cli/advise/price_list.h"
 #include "cli/advise/threshold_options.h"
