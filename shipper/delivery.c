@@ -100,8 +100,7 @@ static void assess_exception(const struct http_answer *answer, int64_t code, con
 		break;
 	case EXCEPTION_RIGHTS:
 		say(delivery, DELIVERY_RETRY,
-		    "%s: user %s may not insert into %s.%s_rows: grant this, see tracer "
-		    "lake init (code %" PRId64 ")",
+		    "%s: user %s may not insert into %s.%s_rows: grant this, see tracer lake init (code %" PRId64 ")",
 		    context->url, user, context->database, context->entity, code);
 		break;
 	case EXCEPTION_SCHEMA:

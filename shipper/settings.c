@@ -201,10 +201,7 @@ static int add_leave_out(struct settings *settings, const char *name, struct set
 	if (settings->leave_out_count == SETTINGS_LEAVE_OUT_MAX)
 		return refuse(ret_error, LIST_KEY ": more than %d entries", SETTINGS_LEAVE_OUT_MAX);
 	if (dot && column_is_needed(dot + 1))
-		return refuse(ret_error,
-			      LIST_KEY ": %.60s is needed to identify rows and cannot be "
-				       "left out",
-			      name);
+		return refuse(ret_error, LIST_KEY ": %.60s is needed to identify rows and cannot be left out", name);
 	settings->leave_out[settings->leave_out_count] = strdup(name);
 	if (!settings->leave_out[settings->leave_out_count])
 		return refuse(ret_error, "out of memory");

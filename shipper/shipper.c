@@ -687,8 +687,7 @@ static int shipper_prepare(struct shipper *shipper)
 	if (error == 0)
 		error = batches_resume(shipper);
 	if (error < 0) {
-		log_error("%s: cannot use the state directory: %s; it must exist and belong to the "
-			  "shipper's user",
+		log_error("%s: cannot use the state directory: %s; it must exist and belong to the shipper's user",
 			  state, strerror(-error));
 		return error;
 	}

@@ -70,8 +70,7 @@ static void url_format(const struct sink *sink, const struct batch *batch, char 
 		size--;
 	snprintf(url, URL_BYTES,
 		 "%.*s/?query=INSERT%%20INTO%%20%s.%s_rows%%20FORMAT%%20JSONEachRow"
-		 "&async_insert=0&wait_end_of_query=1&input_format_skip_unknown_fields=1"
-		 "&insert_deduplication_token=%s",
+		 "&async_insert=0&wait_end_of_query=1&input_format_skip_unknown_fields=1&insert_deduplication_token=%s",
 		 (int)size, base, sink->settings->lake.database, batch->entity, batch->digest);
 }
 

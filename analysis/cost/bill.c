@@ -10,6 +10,7 @@
 #include "analysis/query/ask.h"
 #include "analysis/query/joined.h"
 #include "common/grow.h"
+#include "common/text.h"
 
 #define SECOND_NS INT64_C(1000000000)
 #define DAY_NS (86400 * SECOND_NS)
@@ -55,11 +56,7 @@ struct maker {
 
 const char *bill_key_name(enum bill_key key)
 {
-	static const char *const names[] = {
-#define B(NAME, name) name,
-		BILL_KEYS(B)
-#undef B
-	};
+	static const char *const names[] = {BILL_KEYS(TEXT_OF)};
 
 	return names[key];
 }
@@ -126,46 +123,58 @@ static int period_add(struct host_work *work, int64_t begin, int64_t end, const 
 	return 0;
 }
 
+/* What is divided now. */
+struct span_context {
+	struct maker *maker;
+	struct host_work *work;
+	int64_t watched_ns;
+};
+
 /* Adds what the host cost from `begin` to `end`, in pieces of constant price. */
-static int span_add(struct maker *maker, struct host_work *work, int64_t begin, int64_t end)
+static int span_add(void *context, int64_t begin, int64_t end)
 {
+	struct span_context *span = context;
 	int error = 0;
 
-	maker->bill->observed_ms += (end - begin) / MS;
+	span->watched_ns += end - begin;
+	span->maker->bill->observed_ms += (end - begin) / MS;
 	while (begin < end && error == 0) {
-		const struct price *price = price_at(&work->prices, begin);
+		const struct price *price = price_at(&span->work->prices, begin);
 		int64_t until = row_least(end, price->until_unix_ns);
 
-		error = period_add(work, begin, until, price);
+		error = period_add(span->work, begin, until, price);
 		begin = until;
 	}
 	return error;
 }
 
-/* Finds when the host was watched from `begin` to `end`: while its own services ran, from one boot to the next. A
- * host of which nothing was seen that tells (cost_watched.sql) is watched all the time. */
-static int periods_find(struct maker *maker, struct host_work *work, int64_t begin, int64_t end)
+int bill_each_watched(const struct row_cost_watched *watched, size_t count, int64_t begin, int64_t end,
+		      int (*take)(void *context, int64_t begin, int64_t end), void *context)
 {
-	int64_t at = begin, watched_ns = 0;
 	int error = 0;
 
-	work->period_count = 0;
-	for (size_t i = 0; i < work->watched.count && error == 0; i++) {
-		const struct row_cost_watched *watched = ROWS_ITEM(&work->watched, cost_watched, i);
-		int64_t from = row_most(at, watched->begin_unix_ns);
-		int64_t to = watched->end_unix_ns == ROW_NULL ? end : row_least(end, watched->end_unix_ns);
+	if (count == 0 && begin < end)
+		return take(context, begin, end);
+	for (size_t i = 0; i < count && error == 0; i++) {
+		int64_t from = row_most(begin, watched[i].begin_unix_ns);
+		int64_t to = watched[i].end_unix_ns == ROW_NULL ? end : row_least(end, watched[i].end_unix_ns);
 
 		if (from >= to)
 			continue;
-		error = span_add(maker, work, from, to);
-		watched_ns += to - from;
-		at = to;
+		error = take(context, from, to);
+		begin = to;
 	}
-	if (work->watched.count == 0) {
-		error = span_add(maker, work, begin, end);
-		watched_ns = end - begin;
-	}
-	maker->bill->unobserved_ms += (end - begin - watched_ns) / MS;
+	return error;
+}
+
+static int periods_find(struct maker *maker, struct host_work *work, int64_t begin, int64_t end)
+{
+	struct span_context span = {maker, work, 0};
+	int error;
+
+	work->period_count = 0;
+	error = bill_each_watched(work->watched.items, work->watched.count, begin, end, span_add, &span);
+	maker->bill->unobserved_ms += (end - begin - span.watched_ns) / MS;
 	return error;
 }
 
@@ -652,20 +661,21 @@ static int64_t day_end(int64_t unix_ns, char *ret_name, size_t capacity)
 	return mktime(&local) * SECOND_NS;
 }
 
-static void parameters_set(const struct host_work *work, struct store_parameter parameters[4])
-{
-	parameters[0] = (struct store_parameter)STORE_INT("since_unix_ns", work->since_unix_ns);
-	parameters[1] = (struct store_parameter)STORE_INT("until_unix_ns", work->until_unix_ns);
-	parameters[2] = (struct store_parameter)STORE_INT("host_id", work->host->host.id);
-	parameters[3] = (struct store_parameter){0};
-}
-
-static void watched_parameters_set(const struct host_work *work, struct store_parameter parameters[3])
-{
-	parameters[0] = (struct store_parameter)STORE_INT("host_id", work->host->host.id);
-	parameters[1] = (struct store_parameter){"kind", STORE_TEXT, 0, "system"};
-	parameters[2] = (struct store_parameter){0};
-}
+#define WATCHED_PARAMETERS(work) \
+	{ \
+		STORE_INT("host_id", (work)->host->host.id), {"kind", STORE_TEXT, 0, "system"}, \
+		{ \
+			0 \
+		} \
+	}
+#define WORK_PARAMETERS(work) \
+	{ \
+		STORE_INT("since_unix_ns", (work)->since_unix_ns), STORE_INT("until_unix_ns", (work)->until_unix_ns), \
+			STORE_INT("host_id", (work)->host->host.id), \
+		{ \
+			0 \
+		} \
+	}
 
 /* Finds the time in which this host is of interest, as far as anything is known of it. */
 static bool work_begin(const struct maker *maker, const struct row_cloud_host *host, struct host_work *ret_work)
@@ -772,12 +782,8 @@ static int power_apply(struct maker *maker, struct host_work *work)
 
 static int host_add(struct maker *maker, struct host_work *work)
 {
-	struct store_parameter parameters[4], watched[3];
-	int error;
-
-	parameters_set(work, parameters);
-	watched_parameters_set(work, watched);
-	error = rows_load(&work->watched, &row_type_cost_watched, maker->store, "cost_watched", watched);
+	const struct store_parameter parameters[] = WORK_PARAMETERS(work), watched[] = WATCHED_PARAMETERS(work);
+	int error = rows_load(&work->watched, &row_type_cost_watched, maker->store, "cost_watched", watched);
 	if (error == 0)
 		error = rows_load(&work->tasks, &row_type_cost_task, maker->store, "cost_tasks", parameters);
 	if (error == 0 && maker->request->by == BILL_BY_TOOL)
@@ -800,14 +806,13 @@ static int host_add(struct maker *maker, struct host_work *work)
 /* A lake answers questions about several hosts at once. */
 static void ask_ahead(struct maker *maker, size_t index)
 {
-	struct store_parameter parameters[4], watched[3];
 	struct host_work work;
 
 	if (index >= maker->bill->hosts.count ||
 	    !work_begin(maker, ROWS_ITEM(&maker->bill->hosts, cloud_host, index), &work))
 		return;
-	parameters_set(&work, parameters);
-	watched_parameters_set(&work, watched);
+	const struct store_parameter parameters[] = WORK_PARAMETERS(&work), watched[] = WATCHED_PARAMETERS(&work);
+
 	query_ask_ahead(maker->store, "cost_watched", watched);
 	query_ask_ahead(maker->store, "cost_tasks", parameters);
 	if (maker->request->by == BILL_BY_TOOL)

@@ -119,19 +119,9 @@ static void charge_print(FILE *file, const struct host_day *day, const struct ch
 }
 
 /* Names come from processes; a file of costs is read by other programs, not by a terminal alone. */
-static char *safe_text(const char *text)
-{
-	size_t size = 4 * strlen(text) + 1;
-	char *safe = malloc(size);
-
-	if (safe)
-		text_escape(text, strlen(text), safe, size);
-	return safe;
-}
-
 static void tag_set(json_t *tags, const char *key, const char *value)
 {
-	char name[64], *safe = value ? safe_text(value) : NULL;
+	char name[64], *safe = value ? text_escaped(value) : NULL;
 
 	/* FOCUS wants a prefix for all tags that are not the user's own. */
 	snprintf(name, sizeof(name), "tracer/%s", key);
@@ -204,7 +194,7 @@ static int host_day_print(FILE *file, const struct bill_row *first, const struct
 			  const char *template[FOCUS_COLUMN_COUNT])
 {
 	const struct bill_place *place = &first->place;
-	char begin[UNITS_SIZE], end[UNITS_SIZE], id[UNITS_SIZE], *safe = safe_text(place->host->hostname);
+	char begin[UNITS_SIZE], end[UNITS_SIZE], id[UNITS_SIZE], *safe = text_escaped(place->host->hostname);
 
 	if (!safe)
 		return -ENOMEM;

@@ -44,19 +44,9 @@ bool export_has_task(const struct report *report, size_t index)
 	return !report->tasks[index].is_main || report->task_count == report->parts.count;
 }
 
-char *export_text(const char *text)
-{
-	size_t size = text ? strlen(text) : 0;
-	char *safe = malloc(4 * size + 1);
-
-	if (safe)
-		text_escape(text ? text : "", size, safe, 4 * size + 1);
-	return safe;
-}
-
 void export_json_text(struct json_writer *json, const char *name, const char *text)
 {
-	char *safe = export_text(text);
+	char *safe = text_escaped(text);
 
 	if (!safe && json->error == 0)
 		json->error = -ENOMEM;
@@ -66,7 +56,7 @@ void export_json_text(struct json_writer *json, const char *name, const char *te
 
 void export_json_key(struct json_writer *json, const char *text)
 {
-	char *safe = export_text(text);
+	char *safe = text_escaped(text);
 	json_t *string = safe ? json_string(safe) : NULL;
 	char *quoted = string ? json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII) : NULL;
 

@@ -27,9 +27,6 @@ int64_t export_now_unix_ns(const struct report *report);
 /* Whether a task is exported: a run's own pseudo-task is only if there is no other. */
 bool export_has_task(const struct report *report, size_t index);
 
-/* Returns the text escaped, to be freed; "" for NULL. NULL if out of memory. */
-char *export_text(const char *text);
-
 /* Writes a member whose text is escaped. */
 void export_json_text(struct json_writer *json, const char *name, const char *text);
 /* Writes `"text":`, the name of a member that is not one of ours. */

@@ -179,14 +179,8 @@ static struct group *group_of(struct writing *writing, const char *name)
 
 static struct export_span within(struct export_span span, struct export_span outer)
 {
-	if (span.begin_unix_ns < outer.begin_unix_ns)
-		span.begin_unix_ns = outer.begin_unix_ns;
-	if (span.begin_unix_ns > outer.end_unix_ns)
-		span.begin_unix_ns = outer.end_unix_ns;
-	if (span.end_unix_ns > outer.end_unix_ns)
-		span.end_unix_ns = outer.end_unix_ns;
-	if (span.end_unix_ns < span.begin_unix_ns)
-		span.end_unix_ns = span.begin_unix_ns;
+	span.begin_unix_ns = row_least(row_most(span.begin_unix_ns, outer.begin_unix_ns), outer.end_unix_ns);
+	span.end_unix_ns = row_most(row_least(span.end_unix_ns, outer.end_unix_ns), span.begin_unix_ns);
 	return span;
 }
 
@@ -204,8 +198,7 @@ static int task_read(void *context, size_t index, const struct row_task *task, c
 	writing->group = group_of(writing, report_task_name(writing->report, index, task));
 	if (!writing->tools || !writing->group)
 		return -ENOMEM;
-	if (span.begin_unix_ns < writing->begin_unix_ns)
-		span.begin_unix_ns = writing->begin_unix_ns;
+	span.begin_unix_ns = row_most(span.begin_unix_ns, writing->begin_unix_ns);
 	writing->span = within(span, span);
 	return writing->json.error;
 }

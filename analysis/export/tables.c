@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/export/formats.h"
+#include "common/text.h"
 
 #define NS_PER_MS 1000000
 #define NS_PER_S 1e9
@@ -37,7 +38,7 @@ static bool cell(struct table *table, bool is_known)
 
 static void put_text(struct table *table, const char *text)
 {
-	char *safe = export_text(text);
+	char *safe = text_escaped(text);
 
 	if (!safe)
 		table->error = -ENOMEM;
@@ -107,9 +108,7 @@ static int64_t milliseconds(int64_t ns)
 }
 
 static const char trace_header[] =
-	"task_id\thash\tname\tstatus\texit\tsubmit\tstart\tcomplete\tduration\trealtime\t%cpu\t"
-	"%mem\trss\tvmem\tpeak_rss\tpeak_vmem\trchar\twchar\tread_bytes\twrite_bytes\t"
-	"vol_ctxt\tinv_ctxt\n";
+	"task_id\thash\tname\tstatus\texit\tsubmit\tstart\tcomplete\tduration\trealtime\t%cpu\t%mem\trss\tvmem\tpeak_rss\tpeak_vmem\trchar\twchar\tread_bytes\twrite_bytes\tvol_ctxt\tinv_ctxt\n";
 
 static int trace_write(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
 		       size_t count)
@@ -143,8 +142,7 @@ static int trace_write(void *context, size_t index, const struct row_task *task,
 }
 
 static const char benchmark_header[] =
-	"s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\t"
-	"jobid\trule_name\twildcards\n";
+	"s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\tjobid\trule_name\twildcards\n";
 
 static void put_clock(struct table *table, int64_t ns)
 {

@@ -163,8 +163,7 @@ static void check_form(struct check *check)
 	if (ask(check, "tables",
 		"SELECT arrayStringConcat(arraySort(groupArray(name)), ' ') FROM system.tables"
 		" WHERE database = currentDatabase() AND engine LIKE '%%ReplacingMergeTree' AND name NOT LIKE 'hosts\\\\_%%'"
-		" AND partition_key = '' AND has(splitByString(', ', sorting_key), 'host_id')"
-		" FORMAT TSV") &&
+		" AND partition_key = '' AND has(splitByString(', ', sorting_key), 'host_id') FORMAT TSV") &&
 	    check->text[0] && strcmp(check->text, "\\N") != 0)
 		tell(check, LAKE_MISSING, "tables", "tracer lake migrate", "unpartitioned: %s", check->text);
 }

@@ -96,9 +96,7 @@ static int question_add(struct catalogue *catalogue, struct question *question, 
 	if (result == 0 && index < catalogue->count && !question->replaces) {
 		error->line = 1;
 		snprintf(error->reason, sizeof(error->reason),
-			 "a shipped question has this name: choose another, or "
-			 "add `-- replaces: %s`",
-			 question->name);
+			 "a shipped question has this name: choose another, or add `-- replaces: %s`", question->name);
 		result = -EINVAL;
 	}
 	if (result < 0) {

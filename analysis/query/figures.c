@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "common/grow.h"
+
 void figures_add(struct figures *figures, const struct figures *other)
 {
 	figures->cpu_ns = row_add(figures->cpu_ns, other->cpu_ns);
@@ -12,11 +14,8 @@ void figures_add(struct figures *figures, const struct figures *other)
 	figures->sent_bytes = row_add(figures->sent_bytes, other->sent_bytes);
 	figures->received_bytes = row_add(figures->received_bytes, other->received_bytes);
 	figures->gpu_busy_ns = row_add_known(figures->gpu_busy_ns, other->gpu_busy_ns);
-	/* ROW_NULL is the smallest value. */
-	if (other->gpu_peak_bytes > figures->gpu_peak_bytes)
-		figures->gpu_peak_bytes = other->gpu_peak_bytes;
-	if (other->peak_rss_bytes > figures->peak_rss_bytes)
-		figures->peak_rss_bytes = other->peak_rss_bytes;
+	figures->gpu_peak_bytes = row_most(figures->gpu_peak_bytes, other->gpu_peak_bytes);
+	figures->peak_rss_bytes = row_most(figures->peak_rss_bytes, other->peak_rss_bytes);
 }
 
 #define SMALL_SHARE 20 /* a twentieth */
@@ -78,18 +77,14 @@ static struct report_group *member_add(struct grouping *grouping, const char *na
 				       const struct figures *figures)
 {
 	struct report_group *group = group_of(grouping, name);
+	int64_t *walls_ns;
 
 	if (!group)
 		return NULL;
-	if (group->member_count == group->wall_capacity) {
-		size_t capacity = group->wall_capacity ? 2 * group->wall_capacity : 4;
-		int64_t *walls_ns = reallocarray(group->walls_ns, capacity, sizeof(*walls_ns));
-
-		if (!walls_ns)
-			return NULL;
-		group->walls_ns = walls_ns;
-		group->wall_capacity = capacity;
-	}
+	walls_ns = grow(group->walls_ns, &group->wall_capacity, group->member_count + 1, sizeof(*walls_ns));
+	if (!walls_ns)
+		return NULL;
+	group->walls_ns = walls_ns;
 	group->task_count += group->member_count == 0 || task_id != group->last_task_id;
 	group->last_task_id = task_id;
 	group->walls_ns[group->member_count++] = figures->wall_ns;
@@ -109,10 +104,8 @@ static int task_count(void *context, size_t index, const struct row_task *task, 
 	if (!group)
 		return -ENOMEM;
 	group->failed_count += report_has_failed(task->status);
-	if (task->begin_boot_ns < group->begin_boot_ns)
-		group->begin_boot_ns = task->begin_boot_ns;
-	if (end > group->end_boot_ns) /* ROW_NULL is the smallest value */
-		group->end_boot_ns = end;
+	group->begin_boot_ns = row_least(group->begin_boot_ns, task->begin_boot_ns);
+	group->end_boot_ns = row_most(group->end_boot_ns, end);
 	return 0;
 }
 

@@ -235,11 +235,7 @@ static int once(struct reader *reader, const char **text, char *value)
 
 static int saving_read(struct reader *reader, char *value)
 {
-	static const char *const names[] = {
-#define S(NAME, name) name,
-		QUESTION_SAVINGS(S)
-#undef S
-	};
+	static const char *const names[] = {QUESTION_SAVINGS(TEXT_OF)};
 
 	for (size_t i = 0; i < QUESTION_SAVING_COUNT; i++)
 		if (strcmp(value, names[i]) == 0) {
@@ -425,11 +421,7 @@ static const enum question_type impact_types[] = {
 /* KIND = COLUMN, ... */
 static int impact_read(struct reader *reader, const char *text)
 {
-	static const char *const names[] = {
-#define I(NAME, name) [QUESTION_SAVES_##NAME] = name,
-		QUESTION_IMPACTS(I)
-#undef I
-	};
+	static const char *const names[] = {QUESTION_IMPACTS(TEXT_OF)};
 	struct question_finding *finding = &reader->question->finding;
 
 	for (;;) {
@@ -547,14 +539,6 @@ static int question_check(struct reader *reader)
 	return error;
 }
 
-static bool is_utf8(const char *text, size_t size)
-{
-	for (size_t i = 0, step; i < size; i += step)
-		if (text[i] == '\0' || (step = text_utf8_size(text + i, size - i)) == 0)
-			return false;
-	return true;
-}
-
 static int memory_take(struct reader *reader, const char *name, const char *file, const char *text, size_t size)
 {
 	struct question *question = reader->question;
@@ -563,7 +547,7 @@ static int memory_take(struct reader *reader, const char *name, const char *file
 
 	if (size > QUESTION_BYTES_MAX)
 		return refuse(reader, "larger than %d bytes", QUESTION_BYTES_MAX);
-	if (!is_utf8(text, size))
+	if (memchr(text, '\0', size) || !text_is_utf8(text, size))
 		return refuse(reader, "not UTF-8 text");
 	question->memory = memory = malloc(name_size + file_size + 2 * (size + 1));
 	if (!memory)

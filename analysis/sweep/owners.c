@@ -5,16 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/cost/bill.h"
 #include "analysis/cost/charge.h"
+#include "common/text.h"
 
 #define MS INT64_C(1000000)
 #define HOUR_NS (INT64_C(3600000) * MS)
 
-const char *const owner_names[OWNER_COUNT] = {
-#define O(NAME, name) name,
-	OWNERS(O)
-#undef O
-};
+const char *const owner_names[OWNER_COUNT] = {OWNERS(TEXT_OF)};
 
 /* Of a row of owner_days.sql, before the host became idle (host_idle). */
 struct day {
@@ -109,8 +107,9 @@ static int piece_add(struct owning *owning, int64_t begin, int64_t end, const st
 	return error;
 }
 
-static int span_add(struct owning *owning, int64_t begin, int64_t end)
+static int span_add(void *context, int64_t begin, int64_t end)
 {
+	struct owning *owning = context;
 	int error = 0;
 
 	owning->watched_ms += (end - begin) / MS;
@@ -125,8 +124,9 @@ static int span_add(struct owning *owning, int64_t begin, int64_t end)
 }
 
 /* After the host became idle (host_idle), gaps are what follows the last work. */
-static int span_see(struct owning *owning, int64_t begin, int64_t end)
+static int span_see(void *context, int64_t begin, int64_t end)
 {
+	struct owning *owning = context;
 	int64_t idle_unix_ns = owning->host->idle_unix_ns;
 
 	for (size_t i = 0; i < owning->facts->day_count; i++) {
@@ -151,38 +151,17 @@ static int days_make(struct owning *owning)
 	return 0;
 }
 
-/* Calls `span` for each time in which the host was watched: all of it if nothing tells, as in a bill. */
-static int spans_each(struct owning *owning, int (*span)(struct owning *owning, int64_t begin, int64_t end))
-{
-	const struct owners_facts *facts = owning->facts;
-	int64_t at = row_most(facts->since_unix_ns, owning->host->host->host.first_seen_unix_ns);
-	int64_t end = row_least(facts->until_unix_ns, owning->host->host->host.last_seen_unix_ns);
-	int error = 0;
-
-	if (facts->watched_count == 0 && at < end)
-		return span(owning, at, end);
-	for (size_t i = 0; i < facts->watched_count && error == 0; i++) {
-		const struct row_cost_watched *watched = &facts->watched[i];
-		int64_t from = row_most(at, watched->begin_unix_ns);
-		int64_t to = watched->end_unix_ns == ROW_NULL ? end : row_least(end, watched->end_unix_ns);
-
-		if (from >= to)
-			continue;
-		error = span(owning, from, to);
-		at = to;
-	}
-	return error;
-}
-
 int owners_set(struct owned_host *host, const struct owners_facts *facts)
 {
 	struct owning owning = {.host = host, .facts = facts};
+	int64_t begin = row_most(facts->since_unix_ns, host->host->host.first_seen_unix_ns);
+	int64_t end = row_least(facts->until_unix_ns, host->host->host.last_seen_unix_ns);
 	int error = days_make(&owning);
 
 	if (error == 0)
-		error = spans_each(&owning, span_see);
+		error = bill_each_watched(facts->watched, facts->watched_count, begin, end, span_see, &owning);
 	if (error == 0)
-		error = spans_each(&owning, span_add);
+		error = bill_each_watched(facts->watched, facts->watched_count, begin, end, span_add, &owning);
 	if (error == 0)
 		error = charge_share(owning.watched_ms, owning.ns, OWNER_COUNT, host->ms);
 	free(owning.days);

@@ -23,10 +23,14 @@ enum account_bound {
 #undef B
 };
 
-/* What threads did, summed. */
+/* What threads did, summed. ROW_NULL: unknown. */
+#define ACCOUNT_TIMES(I) \
+	I(wall_ns) I(cpu_ns) I(run_delay_ns) I(block_io_ns) I(memory_ns) I(uninterruptible_ns) I(system_ns)
+
 struct account_times {
-	int64_t wall_ns, cpu_ns, run_delay_ns;
-	int64_t block_io_ns, memory_ns, uninterruptible_ns, system_ns; /* ROW_NULL: unknown */
+#define I(name) int64_t name;
+	ACCOUNT_TIMES(I)
+#undef I
 };
 
 /* The same as states that exclude each other; what is unknown is 0. */

@@ -55,11 +55,6 @@ static int medians_set(struct comparison *comparison, const struct step *step, s
 	return 0;
 }
 
-static double log_wall(const struct steps_task *task)
-{
-	return log((double)(task->figures[STEPS_WALL] > 0 ? task->figures[STEPS_WALL] : 1));
-}
-
 /* ---- one run against one run --------------------------------------------------------- */
 
 /* Whether no other task of its run, which ends at `end`, has its label. */
@@ -93,8 +88,8 @@ static size_t gather_pairs(const struct comparison *comparison, const struct ste
 		int order = label_order(step, i, k);
 
 		if (order == 0 && is_unique(step, i, middle) && is_unique(step, k, step->count)) {
-			comparison->values[first][count] = log_wall(step->tasks[i]);
-			comparison->values[!first][count++] = log_wall(step->tasks[k]);
+			comparison->values[first][count] = steps_log_wall(step->tasks[i]);
+			comparison->values[!first][count++] = steps_log_wall(step->tasks[k]);
 		}
 		i += order <= 0;
 		k += order >= 0;
@@ -183,8 +178,8 @@ static size_t gather_samples(const struct comparison *comparison, const struct s
 
 		comparison->joined[task->run] = task->run;
 		if (task->sample)
-			comparison->sampled[count++] =
-				(struct sampled){task->sample, comparison->sides[task->run], task->run, log_wall(task)};
+			comparison->sampled[count++] = (struct sampled){task->sample, comparison->sides[task->run],
+									task->run, steps_log_wall(task)};
 	}
 	if (count > 0)
 		qsort(comparison->sampled, count, sizeof(*comparison->sampled), compare_sampled);
@@ -356,19 +351,15 @@ static int step_compare(struct comparison *comparison, const struct step *step, 
 static int adjust(struct compare *compare)
 {
 	double *p = calloc(compare->count + 1, sizeof(*p));
-	size_t count = 0;
 	int error;
 
 	if (!p)
 		return -ENOMEM;
 	for (size_t i = 0; i < compare->count; i++)
-		if (!isnan(compare->steps[i].p))
-			p[count++] = compare->steps[i].p;
-	error = rank_adjust(p, count);
-	count = 0;
+		p[i] = compare->steps[i].p;
+	error = rank_adjust(p, compare->count);
 	for (size_t i = 0; error == 0 && i < compare->count; i++)
-		if (!isnan(compare->steps[i].p))
-			compare->steps[i].adjusted_p = p[count++];
+		compare->steps[i].adjusted_p = p[i];
 	free(p);
 	return error;
 }

@@ -7,22 +7,11 @@
 #include <string.h>
 
 #include "analysis/query/units.h"
+#include "common/text.h"
 
-static const char *const verdicts[] = {
-#define V(NAME, text) [COMPARE_##NAME] = text,
-	COMPARE_VERDICTS(V)
-#undef V
-};
-static const char *const unit_names[] = {
-#define U(NAME, text) [COMPARE_##NAME] = text,
-	COMPARE_UNITS(U)
-#undef U
-};
-static const char *const figure_names[] = {
-#define F(NAME, name) [STEPS_##NAME] = name,
-	STEPS_FIGURES(F)
-#undef F
-};
+static const char *const verdicts[] = {COMPARE_VERDICTS(TEXT_OF)};
+static const char *const unit_names[] = {COMPARE_UNITS(TEXT_OF)};
+static const char *const figure_names[] = {STEPS_FIGURES(TEXT_OF)};
 static const char *const side_names[COMPARE_SIDES] = {"a", "b"};
 
 bool compared_are_same(const struct compared *compared)

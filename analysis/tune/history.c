@@ -43,10 +43,8 @@ static struct history_run run_of(const struct history *history, size_t first)
 		part = part_at(history, i);
 		run.part_count++;
 		run.is_comparable &= strcmp(part->status, "succeeded") == 0;
-		if (part->started_unix_ns < run.begin_unix_ns)
-			run.begin_unix_ns = part->started_unix_ns;
-		if (part->end_unix_ns > run.end_unix_ns)
-			run.end_unix_ns = part->end_unix_ns;
+		run.begin_unix_ns = row_least(run.begin_unix_ns, part->started_unix_ns);
+		run.end_unix_ns = row_most(run.end_unix_ns, part->end_unix_ns);
 	}
 	return run;
 }
@@ -114,11 +112,6 @@ static struct place *places_make(const struct history *history, size_t *ret_coun
 	return places;
 }
 
-static int64_t higher(int64_t left, int64_t right)
-{
-	return left > right || right == ROW_NULL ? left : right;
-}
-
 /* The run itself as a task. */
 static struct steps_task whole_of(const struct history *history, size_t index)
 {
@@ -132,7 +125,7 @@ static struct steps_task whole_of(const struct history *history, size_t index)
 
 		whole.figures[STEPS_CPU] = row_add(whole.figures[STEPS_CPU], part->cpu_ns);
 		whole.figures[STEPS_READ] = row_add(whole.figures[STEPS_READ], part->read_bytes);
-		whole.figures[STEPS_PEAK_RSS] = higher(part->peak_rss_bytes, whole.figures[STEPS_PEAK_RSS]);
+		whole.figures[STEPS_PEAK_RSS] = row_most(part->peak_rss_bytes, whole.figures[STEPS_PEAK_RSS]);
 		whole.rchar_bytes = row_add(whole.rchar_bytes, part->rchar_bytes);
 	}
 	return whole;

@@ -306,15 +306,17 @@ int rank_compare_pairs(const double *first, const double *second, size_t count, 
 int rank_adjust(double *p, size_t count)
 {
 	struct ranked *sorted = calloc(count + 1, sizeof(*sorted));
+	size_t known = 0;
 	double least = 1;
 
 	if (!sorted)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
-		sorted[i] = (struct ranked){.value = p[i], .index = i};
-	qsort(sorted, count, sizeof(*sorted), compare_ranked);
-	for (size_t i = count; i-- > 0;) {
-		least = fmin(least, sorted[i].value * (double)count / (double)(i + 1));
+		if (!isnan(p[i]))
+			sorted[known++] = (struct ranked){.value = p[i], .index = i};
+	qsort(sorted, known, sizeof(*sorted), compare_ranked);
+	for (size_t i = known; i-- > 0;) {
+		least = fmin(least, sorted[i].value * (double)known / (double)(i + 1));
 		p[sorted[i].index] = least;
 	}
 	free(sorted);

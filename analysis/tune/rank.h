@@ -26,7 +26,7 @@ int rank_compare(const double *first, size_t first_count, const double *second, 
  * without difference are left out of the test. Returns as above. */
 int rank_compare_pairs(const double *first, const double *second, size_t count, struct rank_result *ret_result);
 
-/* Replaces p-values by those adjusted for their number (Benjamini and Hochberg). Returns 0 or -ENOMEM. */
+/* Replaces p-values by those adjusted for their number (Benjamini and Hochberg); NAN is none, and stays. Returns 0 or -ENOMEM. */
 int rank_adjust(double *p, size_t count);
 
 /* Returns the median of the values, which are sorted in place; NAN if there are none. */

@@ -25,8 +25,7 @@ static int compare_tasks(const void *left, const void *right)
 	return order ? order : (a->label != NULL) - (b->label != NULL);
 }
 
-/* Times below 1 ns do not exist. */
-static double log_wall(const struct steps_task *task)
+double steps_log_wall(const struct steps_task *task)
 {
 	return log((double)(task->figures[STEPS_WALL] > 0 ? task->figures[STEPS_WALL] : 1));
 }
@@ -67,7 +66,7 @@ static void sums_add(struct sums *all, const struct sums *group)
 
 static void sums_add_task(struct sums *sums, const struct steps_task *task, double mean_input)
 {
-	double x = log_input(task) - mean_input, y = log_wall(task);
+	double x = log_input(task) - mean_input, y = steps_log_wall(task);
 
 	sums->count++;
 	sums->x += x;
@@ -128,7 +127,7 @@ static void residuals_set(struct step *step, double *residuals, const int *group
 	step->slope = slope_find(step, groups, mean);
 	step->residuals = residuals;
 	for (size_t i = 0; i < step->count; i++) {
-		residuals[i] = log_wall(step->tasks[i]);
+		residuals[i] = steps_log_wall(step->tasks[i]);
 		if (step->slope > 0)
 			residuals[i] -= step->slope * (log_input(step->tasks[i]) - mean);
 	}

@@ -57,3 +57,6 @@ void steps_deinit(struct steps *steps);
 
 /* Sets the median of a step's tasks in each run, NAN if unknown. Returns 0 or -ENOMEM. */
 int step_medians(const struct steps *steps, const struct step *step, enum steps_figure figure, double *ret_medians);
+
+/* The logarithm of a wall time; times below 1 ns do not exist. */
+double steps_log_wall(const struct steps_task *task);

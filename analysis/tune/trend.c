@@ -144,21 +144,18 @@ static int step_read(struct series *series, const struct step *step, size_t run_
 static int changes_assess(struct trend *trend)
 {
 	double *p = calloc(trend->count + 1, sizeof(*p));
-	size_t count = 0;
 	int error = p ? 0 : -ENOMEM;
 
 	for (size_t i = 0; error == 0 && i < trend->count; i++)
-		if (!isnan(trend->steps[i].p))
-			p[count++] = trend->steps[i].p;
+		p[i] = trend->steps[i].p;
 	if (error == 0)
-		error = rank_adjust(p, count);
-	count = 0;
+		error = rank_adjust(p, trend->count);
 	for (size_t i = 0; error == 0 && i < trend->count; i++) {
 		struct trend_step *step = &trend->steps[i];
 
 		if (isnan(step->p))
 			continue;
-		step->adjusted_p = p[count++];
+		step->adjusted_p = p[i];
 		if (step->adjusted_p >= COMPARE_P_MOST || fabs(log(step->ratio)) <= log(1 + COMPARE_EFFECT_LEAST) ||
 		    (step->low <= 1 && step->high >= 1)) {
 			step->changed_run = TREND_NO_RUN;

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "analysis/cost/bill.h"
+#include "common/text.h"
 
 #define HOUR_NS INT64_C(3600000000000)
 
@@ -180,11 +181,7 @@ static json_t *imbalance_to_json(const struct account *account)
 
 static json_t *path_to_json(const struct tuning *tune)
 {
-	static const char *const owners[] = {
-#define S(NAME, name) name,
-		SCHEDULE_OWNERS(S)
-#undef S
-	};
+	static const char *const owners[] = {SCHEDULE_OWNERS(TEXT_OF)};
 	const struct schedule *schedule = &tune->account.schedule;
 	json_t *array = json_array();
 

@@ -210,10 +210,8 @@ static void name_add(const struct waits *waits, size_t task)
 	const struct wait *wait = &waits->tasks[task];
 	struct named *name = &waits->names[facts->name];
 
-	if (name->count == 0 || begin_ns < name->begin_ns)
-		name->begin_ns = begin_ns;
-	if (end_ns > name->end_ns)
-		name->end_ns = end_ns;
+	name->begin_ns = name->count == 0 ? begin_ns : row_least(name->begin_ns, begin_ns);
+	name->end_ns = row_most(name->end_ns, end_ns);
 	if (wait->wait_ns > name->longest_ns)
 		name->longest = task;
 	name->longest_ns = wait->wait_ns > name->longest_ns ? wait->wait_ns : name->longest_ns;

@@ -133,8 +133,7 @@ static int proxy_check(const struct access *access, bool insecure_http, char *re
 		 url_check(access->proxy, insecure_http, ignored, sizeof(ignored)) < 0)
 		snprintf(ret_reason, capacity,
 			 "lake.proxy: would receive the password and all data in "
-			 "clear text, because lake.url is http: use https://, or set "
-			 "lake.insecure-http: true");
+			 "clear text, because lake.url is http: use https://, or set lake.insecure-http: true");
 	else
 		return 0;
 	return -EINVAL;

@@ -183,17 +183,12 @@ static void explain_failure(const struct http_answer *answer, const char *url, c
 
 	switch (answer->failure) {
 	case HTTP_NO_NAME:
-		say(words,
-		    "%s: cannot resolve the host name: check lake.url and "
-		    "DNS (%s)",
-		    url, error);
+		say(words, "%s: cannot resolve the host name: check lake.url and DNS (%s)", url, error);
 		break;
 	case HTTP_NO_PROXY_NAME: say(words, "cannot resolve the proxy's name: check lake.proxy (%s)", error); break;
 	case HTTP_NO_CONNECTION:
-		say(words,
-		    "%s: cannot connect: check that the lake is running, the port "
-		    "and firewalls (%s)",
-		    url, error);
+		say(words, "%s: cannot connect: check that the lake is running, the port and firewalls (%s)", url,
+		    error);
 		break;
 	case HTTP_TIMEOUT: say(words, "%s: timed out (%s): the server hangs or is overloaded", url, error); break;
 	case HTTP_CUT: say(words, "%s: the connection was interrupted (%s)", url, error); break;
@@ -204,12 +199,7 @@ static void explain_failure(const struct http_answer *answer, const char *url, c
 		    url, error);
 		break;
 	case HTTP_TLS_PEER: explain_certificate(answer, url, words); break;
-	case HTTP_TLS_LOCAL:
-		say(words,
-		    "lake.ca-file, certificate-file or key-file cannot be used "
-		    "(%s)",
-		    error);
-		break;
+	case HTTP_TLS_LOCAL: say(words, "lake.ca-file, certificate-file or key-file cannot be used (%s)", error); break;
 	default: say(words, "%s: %s", url, error); break;
 	}
 }
@@ -220,10 +210,8 @@ static void explain_redirect(const struct http_answer *answer, const char *url, 
 	const char *host = strstr(answer->location, "://");
 	size_t size = host ? (size_t)(host + 3 - answer->location) + strcspn(host + 3, "/?#@") : 0;
 
-	say(words,
-	    "%s: redirects to %.*s, which is not followed; if the lake has "
-	    "moved there, change lake.url",
-	    url, (int)(size ? size : strlen("elsewhere")), size ? answer->location : "elsewhere");
+	say(words, "%s: redirects to %.*s, which is not followed; if the lake has moved there, change lake.url", url,
+	    (int)(size ? size : strlen("elsewhere")), size ? answer->location : "elsewhere");
 }
 
 static void explain_status(const struct http_answer *answer, const char *url, const struct words *words)
@@ -233,8 +221,7 @@ static void explain_status(const struct http_answer *answer, const char *url, co
 	if (status >= 300 && status < 400)
 		explain_redirect(answer, url, words);
 	else if (status == 407)
-		say(words, "the proxy requires authentication: set lake.proxy-user and "
-			   "lake.proxy-password-file");
+		say(words, "the proxy requires authentication: set lake.proxy-user and lake.proxy-password-file");
 	else if (status == 413)
 		say(words,
 		    "%s: a proxy in front of the lake rejects requests of this size "
@@ -246,19 +233,14 @@ static void explain_status(const struct http_answer *answer, const char *url, co
 		    "or a proxy or portal in between: check lake.url",
 		    url, status);
 	else if (status == 401 || status == 403)
-		say(words,
-		    "%s: access denied (status %ld): check lake.user, "
-		    "lake.password-file or lake.token-file",
+		say(words, "%s: access denied (status %ld): check lake.user, lake.password-file or lake.token-file",
 		    url, status);
 	else if (status == 429)
 		say(words, "%s: too many requests: retry later", url);
 	else if (status >= 500)
 		say(words, "%s: failed with status %ld: see the server's log", url, status);
 	else
-		say(words,
-		    "%s: unexpected response with status %ld, not from ClickHouse: "
-		    "check lake.url",
-		    url, status);
+		say(words, "%s: unexpected response with status %ld, not from ClickHouse: check lake.url", url, status);
 }
 
 void http_answer_explain(const struct http_answer *answer, const char *url, char *ret_text, size_t capacity)

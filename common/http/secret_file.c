@@ -27,8 +27,7 @@ static int secret_check(int fd, const char *name, const char *path, char *ret_re
 	}
 	if (!secret_file_is_credential(name) && (status.st_mode & 077)) {
 		snprintf(ret_reason, capacity,
-			 "%s: others can read it (mode %04o): run chmod 600 and make "
-			 "the user who needs it its owner",
+			 "%s: others can read it (mode %04o): run chmod 600 and make the user who needs it its owner",
 			 path, status.st_mode & 07777);
 		return -EACCES;
 	}

@@ -5,8 +5,7 @@
  */
 #include <string.h>
 
-#include "common/rules/expand.h"
-#include "common/rules/threads.h"
+#include "common/rules/match.h"
 
 /* A #! script is named after the script even if no rule matches its interpreter. */
 static const struct rule unknown_interpreter = {

@@ -1,5 +1,5 @@
-/* Template expansion. See expand.h. */
-#include "common/rules/expand.h"
+/* Template expansion. See match.h. */
+#include "common/rules/match.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -11,12 +11,12 @@
 #include "common/grow.h"
 #include "common/rules/glob.h"
 #include "common/rules/loader.h"
+#include "common/text.h"
 
 #define RULE_COUNT_MAX 10000
 
 /* ---- values ---- */
 
-#define TEXT_OF(NAME, text, ...) text,
 #define READ_ENUM(name, ...) \
 	static int read_##name(struct loader *loader, const struct tree_node *value, void *target) \
 	{ \

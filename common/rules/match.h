@@ -1,4 +1,4 @@
-/* Matching of rules against a view. */
+/* Matching of rules against a view, and what a match gives. */
 #pragma once
 
 #include "common/rules/view.h"
@@ -54,3 +54,21 @@ const struct rule *rules_find(const struct rules *rules, const struct view *view
 
 /* Returns true if `rule` matches. With `named`, the index has already compared the executable. */
 bool rule_holds(const struct rules *rules, const struct rule *rule, bool named, const struct view *view);
+
+/* ---- what a match gives (expand.c, threads.c) --------------------------------------- */
+
+/* Expands a template with what a rule matched. Writes at most RULES_NAME_MAX - 1 bytes, truncated between characters. Empty
+ * placeholders leave no double or trailing space; if `template->whole` is set, one
+ * makes the text empty. `captures` are those of the rule that the template belongs to. */
+void template_expand(const struct template *template, const struct rule *rule, const struct view *view,
+		     const struct captures *captures, char ret_text[RULES_NAME_MAX]);
+
+/* Returns where the match in that text ended, 0: there was none. */
+size_t captures_end(const struct captures *captures, enum template_source source);
+
+/* Copies `size` bytes, truncated between characters if necessary. */
+void name_set(char ret_text[RULES_NAME_MAX], const char *text, size_t size);
+
+/* Returns the number of threads that a command line asks for, by the options that its rule declares, or 0 if no declared option has a value from 1 to RULES_THREADS_MAX. The last option counts: if
+ * its value is no such number ("auto", "0"), the request is unknown. */
+unsigned threads_requested(const struct rule *rule, const struct view *view);

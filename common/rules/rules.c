@@ -8,16 +8,13 @@
 
 #include "common/rules/match.h"
 #include "common/rules/shipped.h"
+#include "common/text.h"
 
 #define FILES_MAX 1000 /* per directory */
 
 const char *rules_role_text(enum rules_role role)
 {
-	static const char *const texts[] = {
-#define X(NAME, text, meaning) text,
-		RULES_ROLES(X)
-#undef X
-	};
+	static const char *const texts[] = {RULES_ROLES(TEXT_OF)};
 
 	return role < RULES_ROLE_COUNT ? texts[role] : "unknown";
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/yaml/suggest.h"
+#include "common/text.h"
 
 #define NUMBER_MAX 99
 
@@ -32,11 +33,7 @@ static const char *const placeholder_names[] = {"program",  "subcommand", "scrip
 						"operand1", "option:",    "path:1", "argv:1",    "working_directory:1",
 						"cgroup:1", NULL};
 
-static const char *const source_names[] = {
-#define X(NAME, key) key,
-	TEMPLATE_SOURCES(X)
-#undef X
-};
+static const char *const source_names[] = {TEMPLATE_SOURCES(TEXT_OF)};
 
 __attribute__((format(printf, 2, 3))) static int parser_refuse(struct template_parser *parser, const char *format, ...)
 {

@@ -1,9 +1,9 @@
-/* Threads that a command line asks for. See threads.h.
+/* Threads that a command line asks for. See match.h.
  *
  * `-t 8`, `-t8`, `--threads 8`, `--threads=8` and, for a declaration that ends in =, `threads=8`. Letters of other
  * options before it (`-9p8`) are not read: the option is then not found.
  */
-#include "common/rules/threads.h"
+#include "common/rules/match.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -85,14 +85,10 @@ int store_explain(struct store_error *ret_error, int error, const char *path, co
 	case -ENOSPC: return store_refuse(ret_error, error, "%s: no space left on its disk: free some", path);
 	case -EUCLEAN:
 		return store_refuse(ret_error, error,
-				    "%s: not a tracer store, or damaged (%s): move it away, or use "
-				    "another file",
-				    path, what);
+				    "%s: not a tracer store, or damaged (%s): move it away, or use another file", path,
+				    what);
 	case -EROFS:
-		return store_refuse(ret_error, error,
-				    "%s: read-only: use a store on a writable "
-				    "file system",
-				    path);
+		return store_refuse(ret_error, error, "%s: read-only: use a store on a writable file system", path);
 	case -EACCES:
 	case -EPERM:
 		return store_refuse(ret_error, error,
