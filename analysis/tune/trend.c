@@ -261,7 +261,7 @@ static json_t *step_to_object(const struct history *history, const struct trend_
 
 json_t *trend_columns(void)
 {
-	return step_to_object(NULL, &(const struct trend_step){.changed_run = TREND_NO_RUN});
+	return step_to_object(&(const struct history){0}, &(const struct trend_step){.changed_run = TREND_NO_RUN});
 }
 
 json_t *trend_to_json(const char *name, const struct history *history, const struct trend *trend,

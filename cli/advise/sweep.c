@@ -227,8 +227,8 @@ static void users_print(const json_t *users, size_t count, const struct output *
 	json_t *user;
 
 	json_array_foreach (users, i, user) {
-		output_print(output, STYLE_PLAIN, i > 0 ? "\n==== %s\n" : "==== %s\n",
-			     json_string_value(json_object_get(user, "user")));
+		fputs(i > 0 ? "\n==== " : "==== ", output->file);
+		output_print(output, STYLE_PLAIN, "%s\n", json_string_value(json_object_get(user, "user")));
 		fputs(json_string_value(json_object_get(user, "text")), output->file);
 	}
 	if (count == 0)

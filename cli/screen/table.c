@@ -29,9 +29,12 @@ struct table {
 static FILE *cells_open(void)
 {
 	FILE *file = tmpfile();
-	int fd = file ? -1 : memfd_create("tracer-table", MFD_CLOEXEC);
+	int fd;
 
-	return fd < 0 ? file : fdopen(fd, "w+");
+	if (file)
+		return file;
+	fd = memfd_create("tracer-table", MFD_CLOEXEC);
+	return fd < 0 ? NULL : fdopen(fd, "w+");
 }
 
 struct table *table_new(const struct table_column *columns, size_t column_count)

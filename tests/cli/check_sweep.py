@@ -605,8 +605,7 @@ class Planted(Case):
         text = self.store.sweep().stdout
         self.assertNotIn("\x1b", text)
         self.assertIn("OpenCost's defaults", text)
-        limited = self.store.sweep("--limit", "1").stdout
-        self.assertIn(f"{len(costs) - 1} more", limited)
+        self.assertIn(f"1 of {len(costs)} findings", self.store.sweep("--limit", "1").stderr)
 
     def test_old_findings_do_not_go_on_now(self):
         then_idle(Host(self.store, "planted", last=30 * MINUTE), ended=2 * HOUR)
@@ -881,9 +880,10 @@ class Users(Case):
         self.assertEqual(len(found[1014]["jobs"]), 5)
         self.assertEqual(found[1014]["run_count"], 8)
         self.assertAlmostEqual(found[1014]["asked_core_hours"], 8 * 19 * 22)
-        text = self.store.sweep("--by", "user", "--limit", "3").stdout
-        self.assertEqual(text.count("To change: "), 3)
-        self.assertIn("11 more", text)
+        limited = self.store.sweep("--by", "user", "--limit", "3")
+        self.assertEqual(limited.stdout.count("To change: "), 3)
+        self.assertEqual(limited.stdout.count("\n\n==== "), 2)
+        self.assertIn("3 of 14 users", limited.stderr)
 
 
 class Prices(Case):
