@@ -3,7 +3,6 @@
 
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
@@ -114,26 +113,6 @@ size_t text_escape(const char *data, size_t size, char *ret_text, size_t capacit
 	}
 	ret_text[length] = '\0';
 	return length;
-}
-
-bool text_is_utf8(const char *data, size_t size)
-{
-	for (size_t i = 0, step; i < size; i += step) {
-		step = text_utf8_size(data + i, size - i);
-		if (step == 0)
-			return false;
-	}
-	return true;
-}
-
-char *text_escaped(const char *text)
-{
-	size_t size = text ? strlen(text) : 0;
-	char *safe = malloc(4 * size + 1);
-
-	if (safe)
-		text_escape(text ? text : "", size, safe, 4 * size + 1);
-	return safe;
 }
 
 size_t text_width(const char *text)

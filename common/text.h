@@ -14,8 +14,6 @@
 /* Returns the length in bytes (1..4) of the UTF-8 character at `data`, or 0 if it is
  * not well-formed (overlong form, surrogate, or code point above U+10FFFF). */
 size_t text_utf8_size(const char *data, size_t size);
-/* Whether all of it is well-formed. */
-bool text_is_utf8(const char *data, size_t size);
 
 /* Copies text; writes control characters (C0, DEL, C1), line separators, bidirectional
  * and other invisible characters, and bytes that are not UTF-8, as \n, \t, \r, \e,
@@ -23,9 +21,6 @@ bool text_is_utf8(const char *data, size_t size);
  * and truncated between characters if `capacity` is too small (4 * size + 1 always
  * suffices). Returns its length. */
 size_t text_escape(const char *data, size_t size, char *ret_text, size_t capacity);
-
-/* Returns it escaped, to be freed; "" for NULL. NULL if out of memory. */
-char *text_escaped(const char *text);
 
 /* Returns the number of terminal columns of `text` (wcwidth; 1 for bytes that are not UTF-8). */
 size_t text_width(const char *text);

@@ -539,6 +539,14 @@ static int question_check(struct reader *reader)
 	return error;
 }
 
+static bool is_utf8(const char *text, size_t size)
+{
+	for (size_t i = 0, step; i < size; i += step)
+		if (text[i] == '\0' || (step = text_utf8_size(text + i, size - i)) == 0)
+			return false;
+	return true;
+}
+
 static int memory_take(struct reader *reader, const char *name, const char *file, const char *text, size_t size)
 {
 	struct question *question = reader->question;
@@ -547,7 +555,7 @@ static int memory_take(struct reader *reader, const char *name, const char *file
 
 	if (size > QUESTION_BYTES_MAX)
 		return refuse(reader, "larger than %d bytes", QUESTION_BYTES_MAX);
-	if (memchr(text, '\0', size) || !text_is_utf8(text, size))
+	if (!is_utf8(text, size))
 		return refuse(reader, "not UTF-8 text");
 	question->memory = memory = malloc(name_size + file_size + 2 * (size + 1));
 	if (!memory)

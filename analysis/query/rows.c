@@ -361,6 +361,26 @@ bool row_is_private(const char *column)
 	return strcmp(column, "rev") == 0;
 }
 
+static bool is_utf8(const char *text, size_t size)
+{
+	for (size_t i = 0, step; i < size; i += step) {
+		step = text_utf8_size(text + i, size - i);
+		if (step == 0)
+			return false;
+	}
+	return true;
+}
+
+char *text_escaped(const char *text)
+{
+	size_t size = text ? strlen(text) : 0;
+	char *safe = malloc(4 * size + 1);
+
+	if (safe)
+		text_escape(text ? text : "", size, safe, 4 * size + 1);
+	return safe;
+}
+
 /* Output is buffered here: calling stdio for each piece would take as long as everything else
  * together. */
 static void flush(struct json_writer *writer)
@@ -461,7 +481,7 @@ static void put_string(struct json_writer *writer, const char *text, size_t size
 		put(writer, "\"", 1);
 		return;
 	}
-	if (text_is_utf8(text, size)) {
+	if (is_utf8(text, size)) {
 		put_json(writer, json_stringn(text, size));
 		return;
 	}

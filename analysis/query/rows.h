@@ -202,6 +202,9 @@ size_t rows_find(const struct rows *rows, size_t at, int64_t number, size_t *ret
 /* Whether this text is never NULL in a store. */
 bool rows_text_is_known(const struct row_type *type, const char *name);
 
+/* Returns a text escaped (common/text.h), to be freed; "" for NULL. NULL if out of memory. */
+char *text_escaped(const char *text);
+
 #define ROWS_REAL_DIGITS 15
 
 /* What members are written as: an object of JSON, or a line of CSV: their names, or their values. */
