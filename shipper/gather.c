@@ -1,20 +1,11 @@
 /* Gathering of rows into batches. See gather.h. */
 #include "shipper/gather.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 #define STORE_CACHE_KIB 256 /* each row is read once, in order */
 
-__attribute__((format(printf, 3, 4))) static int fail(struct gather *gather, int error, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(gather->error, sizeof(gather->error), format, arguments);
-	va_end(arguments);
-	return error;
-}
+#define fail(gather, result, ...) (snprintf((gather)->error, sizeof((gather)->error), __VA_ARGS__), result)
 
 static int fail_store(struct gather *gather, int error)
 {

@@ -1,7 +1,6 @@
 /* Configuration: one table of keys. See settings.h. */
 #include "shipper/settings.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,15 +14,7 @@
 #define LIST_KEY "send.leave-out"
 #define LAKE_SECTION "lake."
 
-__attribute__((format(printf, 2, 3))) static int refuse(struct settings_error *ret_error, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(ret_error->text, sizeof(ret_error->text), format, arguments);
-	va_end(arguments);
-	return -EINVAL;
-}
+#define refuse(error, ...) (snprintf((error)->text, sizeof((error)->text), __VA_ARGS__), -EINVAL)
 
 /* ---- types of values --------------------------------------------------------------- */
 
@@ -175,7 +166,7 @@ int settings_load_environment(struct settings *settings, struct settings_error *
 		const char *value = config_environment(SHIPPER_NAME, name_at(i), variable);
 
 		if (value && settings_set(settings, name_at(i), value, variable, &error) < 0)
-			return refuse(ret_error, "%s: %s", variable, error.text);
+			return refuse(ret_error, "%s: %.380s", variable, error.text);
 	}
 	return 0;
 }

@@ -58,26 +58,6 @@ static bool is_given(const struct inference *inference)
 
 /* ---- keys of words -------------------------------------------------------------------- */
 
-/* Returns NULL if out of memory. */
-static struct key *key_new(struct inference *inference, const char *text, size_t size)
-{
-	struct key *key = calloc(1, sizeof(*key) + size + 1);
-
-	if (!key)
-		return NULL;
-	memcpy(key->text, text, size);
-	HASH_ADD_KEYPTR(hh, inference->keys, key->text, size, key);
-	return key;
-}
-
-static struct key *key_find(const struct inference *inference, const char *text, size_t size)
-{
-	struct key *key;
-
-	HASH_FIND(hh, inference->keys, text, size, key);
-	return key;
-}
-
 static int key_note(struct key *key, size_t task)
 {
 	size_t *grown;
@@ -94,13 +74,19 @@ static int key_note(struct key *key, size_t task)
 
 static int key_add(struct inference *inference, const char *text, size_t size, size_t task)
 {
-	struct key *key = key_find(inference, text, size);
+	struct key *key;
 
-	if (!key && HASH_COUNT(inference->keys) == SAMPLES_KEYS_MAX)
+	HASH_FIND(hh, inference->keys, text, size, key);
+	if (key)
+		return key_note(key, task);
+	if (HASH_COUNT(inference->keys) == SAMPLES_KEYS_MAX)
 		return 0;
+	key = calloc(1, sizeof(*key) + size + 1);
 	if (!key)
-		key = key_new(inference, text, size);
-	return key ? key_note(key, task) : -ENOMEM;
+		return -ENOMEM;
+	memcpy(key->text, text, size);
+	HASH_ADD_KEYPTR(hh, inference->keys, key->text, size, key);
+	return key_note(key, task);
 }
 
 static bool is_separator(char c)

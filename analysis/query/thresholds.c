@@ -2,7 +2,6 @@
 #include "analysis/query/thresholds.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,15 +15,7 @@ bool thresholds_are_of(const struct question *question, const char *kind)
 	       (strcmp(kind, "sweep") == 0 && strcmp(question->name, SWEEP_USER_JOBS) == 0);
 }
 
-__attribute__((format(printf, 2, 3))) static int refuse(char *ret_reason, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(ret_reason, THRESHOLDS_REASON_SIZE, format, arguments);
-	va_end(arguments);
-	return -EINVAL;
-}
+#define refuse(reason, ...) (snprintf(reason, THRESHOLDS_REASON_SIZE, __VA_ARGS__), -EINVAL)
 
 int thresholds_add(struct thresholds *thresholds, const char *text, char ret_reason[THRESHOLDS_REASON_SIZE])
 {

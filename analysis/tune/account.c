@@ -10,6 +10,7 @@
 #include "analysis/tune/edges.h"
 #include "analysis/tune/right_size.h"
 #include "common/grow.h"
+#include "common/text.h"
 
 #define COMPUTE_SHARE 0.8   /* our proposal */
 #define STORAGE_SHARE 0.3   /* our proposal */
@@ -51,11 +52,7 @@ struct account_states account_states_of(const struct account_times *times)
 
 const char *account_bound_name(enum account_bound bound)
 {
-	static const char *const names[] = {
-#define B(NAME, name) name,
-		ACCOUNT_BOUNDS(B)
-#undef B
-	};
+	static const char *const names[] = {ACCOUNT_BOUNDS(TEXT_OF)};
 
 	return names[bound];
 }
@@ -83,9 +80,9 @@ enum account_bound account_bound_of(const struct account_times *times)
 #define NO_NAME SIZE_MAX
 
 struct account_text {
-	char *text;
-	size_t name, task_name; /* indexes of the account's, or NO_NAME */
 	UT_hash_handle hh;
+	size_t name, task_name; /* indexes of the account's, or NO_NAME */
+	char text[];
 };
 
 /* Returns the text as it is kept, or NULL if out of memory. */
@@ -96,15 +93,12 @@ static struct account_text *text_get(struct account *account, const char *text)
 	HASH_FIND_STR(account->texts, text, kept);
 	if (kept)
 		return kept;
-	kept = calloc(1, sizeof(*kept));
-	if (kept)
-		kept->text = strdup(text);
-	if (!kept || !kept->text) {
-		free(kept);
+	kept = calloc(1, sizeof(*kept) + strlen(text) + 1);
+	if (!kept)
 		return NULL;
-	}
+	strcpy(kept->text, text);
 	kept->name = kept->task_name = NO_NAME;
-	HASH_ADD_KEYPTR(hh, account->texts, kept->text, strlen(kept->text), kept);
+	HASH_ADD_STR(account->texts, text, kept);
 	return kept;
 }
 
@@ -150,11 +144,6 @@ struct maker {
 	int64_t *path_ns; /* by index in the schedule */
 };
 
-static void sum(int64_t *to, int64_t figure)
-{
-	*to = *to == ROW_NULL || figure == ROW_NULL ? ROW_NULL : row_add(*to, figure);
-}
-
 /* The processors that a task was allowed: its own limit, else the run's on its host. The limit is that of one process:
  * if the task used more, others have other processors. */
 static int64_t task_cores_milli(const struct maker *maker, const struct account_task *task, int64_t limit_milli)
@@ -187,7 +176,7 @@ static int task_take(void *context, size_t index, const struct row_task *row, co
 	bool is_peak_rss;
 
 	if (place == SCHEDULE_NO_TASK) {
-		sum(&maker->account->driver_cpu_ns, row->cpu_ns);
+		maker->account->driver_cpu_ns = row_add(maker->account->driver_cpu_ns, row->cpu_ns);
 		return 0;
 	}
 	task_name = task_name_get(maker->account, report_task_name(maker->report, index, row));
@@ -219,13 +208,9 @@ static int task_take(void *context, size_t index, const struct row_task *row, co
 	task->cores_milli = task_cores_milli(maker, task, row->core_limit_milli);
 	name->task_count++;
 	name->path_ns += maker->path_ns[place];
-	sum(&name->times.wall_ns, task->times.wall_ns);
-	sum(&name->times.cpu_ns, task->times.cpu_ns);
-	sum(&name->times.run_delay_ns, task->times.run_delay_ns);
-	sum(&name->times.block_io_ns, task->times.block_io_ns);
-	sum(&name->times.memory_ns, task->times.memory_ns);
-	sum(&name->times.uninterruptible_ns, task->times.uninterruptible_ns);
-	sum(&name->times.system_ns, task->times.system_ns);
+#define I(time) name->times.time = row_add(name->times.time, task->times.time);
+	ACCOUNT_TIMES(I)
+#undef I
 	return 0;
 }
 
@@ -436,7 +421,6 @@ void account_free(struct account *account)
 
 	HASH_ITER (hh, account->texts, text, next) {
 		HASH_DEL(account->texts, text);
-		free(text->text);
 		free(text);
 	}
 	free(account->names);

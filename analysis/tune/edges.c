@@ -19,9 +19,9 @@
 /* ---- names ------------------------------------------------------------------------- */
 
 struct name {
-	char *text;
-	size_t number, last_task;
 	UT_hash_handle hh;
+	size_t number, last_task;
+	char text[];
 };
 
 struct reader {
@@ -62,19 +62,17 @@ static int name_add(struct reader *reader, const char *text)
 		return 0;
 	if (!name) {
 		counts = grow(edges->task_counts, &edges->name_capacity, edges->name_count + 1, sizeof(*counts));
-		name = calloc(1, sizeof(*name));
-		if (counts)
-			edges->task_counts = counts;
-		if (name)
-			name->text = strdup(text);
-		if (!counts || !name || !name->text) {
-			free(name);
+		if (!counts)
 			return -ENOMEM;
-		}
+		edges->task_counts = counts;
+		name = calloc(1, sizeof(*name) + strlen(text) + 1);
+		if (!name)
+			return -ENOMEM;
+		strcpy(name->text, text);
 		counts[edges->name_count] = 0;
 		name->number = edges->name_count++;
 		name->last_task = SCHEDULE_NO_TASK;
-		HASH_ADD_KEYPTR(hh, reader->known, name->text, strlen(name->text), name);
+		HASH_ADD_STR(reader->known, text, name);
 	}
 	if (name->last_task == reader->task)
 		return 0;
@@ -137,7 +135,6 @@ int edges_load(struct edges *edges, const struct report *report, const struct sc
 		error = part_read(&reader, &ROWS_ITEM(&report->parts, part, i)->run);
 	HASH_ITER (hh, reader.known, name, next) {
 		HASH_DEL(reader.known, name);
-		free(name->text);
 		free(name);
 	}
 	return error;

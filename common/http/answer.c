@@ -1,7 +1,6 @@
 /* Responses of the lake. See answer.h. */
 #include "common/http/answer.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,14 +151,7 @@ struct words {
 	size_t capacity;
 };
 
-__attribute__((format(printf, 2, 3))) static void say(const struct words *words, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(words->text, words->capacity, format, arguments);
-	va_end(arguments);
-}
+#define say(words, ...) snprintf((words)->text, (words)->capacity, __VA_ARGS__)
 
 static void explain_certificate(const struct http_answer *answer, const char *url, const struct words *words)
 {

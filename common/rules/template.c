@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,15 +34,7 @@ static const char *const placeholder_names[] = {"program",  "subcommand", "scrip
 
 static const char *const source_names[] = {TEMPLATE_SOURCES(TEXT_OF)};
 
-__attribute__((format(printf, 2, 3))) static int parser_refuse(struct template_parser *parser, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(parser->reason, parser->reason_capacity, format, arguments);
-	va_end(arguments);
-	return -EINVAL;
-}
+#define parser_refuse(parser, ...) (snprintf((parser)->reason, (parser)->reason_capacity, __VA_ARGS__), -EINVAL)
 
 /* Returns the whole of `text` as a number up to NUMBER_MAX, or -1. */
 static int number_parse(const char *text)
