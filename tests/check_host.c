@@ -179,10 +179,8 @@ TEST(what_the_host_is)
 			   "processor\t: 3\nmodel name\t: AMD EPYC\nphysical id\t: 0\ncore id\t\t: 1\n\n",
 			   &facts);
 	ck_assert_str_eq(facts.cpu_model, "AMD EPYC");
-	host_parse_siblings("0,2\n", 0, &facts); /* two cores, two threads each */
-	host_parse_siblings("1,3\n", 1, &facts);
-	host_parse_siblings("0,2\n", 2, &facts);
-	host_parse_siblings("1,3\n", 3, &facts);
+	for (unsigned i = 0; i < 4; i++) /* two cores, two threads each */
+		host_parse_siblings(i % 2 ? "1,3\n" : "0,2\n", i, &facts);
 	ck_assert_int_eq(facts.core_count, 2);
 	host_parse_delay_accounting("0\n", &facts);
 	ck_assert_int_eq(facts.delay_accounting, 0);

@@ -215,16 +215,6 @@ TEST(test_table)
 	ck_assert(line_holds(0, lines) && line_holds(0, bytes));
 }
 
-TEST(test_several)
-{
-	uint32_t count;
-	char *text = redact(REDACT_SECRETS, "p|--password=a|x|--token|bcde|https://u:v@h/", &count);
-
-	ck_assert_str_eq(text, "p|--password=" MARK "|x|--token|" MARK "|https://u:" MARK "@h/");
-	ck_assert_uint_eq(count, 3);
-	free(text);
-}
-
 TEST(test_modes)
 {
 	uint32_t count;

@@ -51,6 +51,13 @@ static void report(unsigned pid, const char *device, uint64_t busy_ms, uint64_t 
 
 #define FIGURES "gpu_busy_ns / 1000000, gpu_peak_bytes / 1048576, gpu_energy_uj"
 
+/* A program that has run for so long, and a sampler that was greeted. */
+static void begin_training(int ms)
+{
+	tell("2>10 python3 train.py; later %d", ms);
+	ck_assert(greet(SAMPLER_VERSION, "nvidia"));
+}
+
 TEST(sums_of_a_process_its_tool_task_and_run)
 {
 	WITHOUT_RESTARTS();
@@ -78,8 +85,7 @@ TEST(sums_of_a_process_its_tool_task_and_run)
 TEST(each_program_of_a_process_has_its_own)
 {
 	WITHOUT_RESTARTS();
-	tell("2>10 python3 train.py; later 1000");
-	ck_assert(greet(SAMPLER_VERSION, "nvidia"));
+	begin_training(1000);
 	report(10, "nvidia0", 500, 100, 0);
 	tell("10 python3 test.py; later 1000");
 	report(10, "nvidia0", 20, 10, 0);
@@ -91,8 +97,7 @@ TEST(each_program_of_a_process_has_its_own)
 TEST(samples_of_a_process_that_only_waits_for_its_device)
 {
 	WITHOUT_RESTARTS();
-	tell("2>10 python3 train.py; later 2000");
-	ck_assert(greet(SAMPLER_VERSION, "nvidia"));
+	begin_training(2000);
 	report(10, "nvidia0", 500, 100, 0);
 	tell("10<2 seen 1; scan; later 1000");
 	report(10, "nvidia0", 600, 100, 0);
@@ -108,8 +113,7 @@ TEST(samples_of_a_process_that_only_waits_for_its_device)
 TEST(a_restart_keeps_what_was_reported)
 {
 	WITHOUT_RESTARTS();
-	tell("2>10 python3 train.py; later 1000");
-	ck_assert(greet(SAMPLER_VERSION, "nvidia"));
+	begin_training(1000);
 	report(10, "nvidia0", 500, 100, 0);
 	apply_note_end(model);
 	restart();
@@ -122,8 +126,7 @@ TEST(a_restart_keeps_what_was_reported)
 TEST(reports_that_match_no_process)
 {
 	WITHOUT_RESTARTS();
-	tell("2>10 python3 train.py; later 1000");
-	ck_assert(greet(SAMPLER_VERSION, "nvidia"));
+	begin_training(1000);
 	struct wire_message message = use_of(10, "nvidia0");
 
 	message.device_use.known = DEVICE_USE_BUSY;
@@ -188,8 +191,7 @@ TEST(figures_that_cannot_be)
 
 TEST(a_flood)
 {
-	tell("2>10 python3 train.py; later 1000");
-	ck_assert(greet(SAMPLER_VERSION, "nvidia"));
+	begin_training(1000);
 	struct wire_message message = use_of(10, "nvidia0");
 
 	for (int i = 1; i < SAMPLER_MESSAGES_MAX; i++)
