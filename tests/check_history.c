@@ -125,13 +125,6 @@ TEST(run_of_several_hosts)
 	history_free(&history);
 }
 
-TEST(no_such_run)
-{
-	load((struct history_request){.name = "a"});
-	ck_assert_uint_eq(history.run_count, 0);
-	history_free(&history);
-}
-
 int main(void)
 {
 	return stores_run("history");

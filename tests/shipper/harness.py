@@ -35,17 +35,7 @@ KEYS = {"samples": ("host_id", "process_id", "boot_ns"), "host_samples": ("host_
 
 def text_of(data):
     """As in docs/shipping.md: bytes that are not UTF-8 become \\xHH."""
-    return data.decode("utf-8", "surrogateescape").encode("utf-8", "backslashreplace_lone").decode()
-
-
-def _lone(error):
-    codes = error.object[error.start:error.end]
-    return "".join(f"\\x{ord(code) - 0xDC00:02x}" for code in codes), error.end
-
-
-import codecs  # noqa: E402
-
-codecs.register_error("backslashreplace_lone", _lone)
+    return data.decode(errors="backslashreplace")
 
 
 def store_rows(path, entity):
