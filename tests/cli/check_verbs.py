@@ -952,7 +952,7 @@ class Formats(Case):
         (["rules", "list"], "rules"), (["rules", "check", "RULES"], None), (["rules", "test", "bwa", "mem"], None)]
     # Those that answer even if nothing ran.
     WITHOUT_RUNS = ["runs", "cost", "sweep", "query runs", "prices show", "top"]
-    CHANGING = {"top", "status", "doctor"}  # from call to call
+    CHANGING = {"top", "status", "doctor", "lake"}  # from call to call
 
     def rows(self, form, command, store=None):
         text = self.run_tracer(*command, "--format", form, *(["--store", store] if store else [])).stdout.decode("utf-8")
