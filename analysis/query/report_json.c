@@ -102,7 +102,7 @@ static int task_write(void *context, size_t index, const struct row_task *task, 
 	struct writing *writing = context;
 
 	if (writing->as_lines) {
-		row_begin(writing, NULL);
+		json_write_line(&writing->json);
 		task_members_write(writing, index, task);
 		return row_end(writing);
 	}
@@ -290,7 +290,7 @@ int report_write_json(const struct report *report, FILE *file, bool with_process
 
 static int group_line(struct writing *writing, const struct report_group *group)
 {
-	row_begin(writing, NULL);
+	json_write_line(&writing->json);
 	group_members_write(&writing->json, group);
 	return row_end(writing);
 }

@@ -19,6 +19,7 @@
 
 /* Columns of user_jobs.sql, and members of what is shown: I(name) a whole number, R(name) a real one, 0: unknown. Those
  * of a user are there for each job, as user_NAME. */
+/* clang-format off */
 #define JOB_COLUMNS(I, R) \
 	I(run_count) \
 	I(failed_count) R(asked_cores) R(most_cores) R(enough_cores) R(unused_core_hours) I(asked_bytes) I(most_bytes) \
@@ -27,6 +28,7 @@
 	I(run_count) \
 	I(failed_count) R(asked_core_hours) R(unused_core_hours) R(asked_gib_hours) R(unused_gib_hours) \
 		R(failed_core_hours)
+/* clang-format on */
 #define I(name) int64_t name;
 #define R(name) double name;
 

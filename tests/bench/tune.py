@@ -12,7 +12,8 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import show  # noqa: E402 (found by the path above)
+import show  # noqa: E402 (found by the path above, as is what it adds to it)
+from testing import measured_run  # noqa: E402
 
 SLOTS, TASK_S = 16, 2
 # What is in a task, and the expressions that differ: names of tasks, command lines of processes.
@@ -47,7 +48,7 @@ def tune(options, directory):
         store = pathlib.Path(directory) / "tracer.db"
         store.unlink(missing_ok=True)
         make_store(options, store, min(a_task, options.processes), name, command_line)
-        rounds = [show.measure(options.build / "cli/tracer", "tune", "--store", store)
+        rounds = [measured_run([options.build / "cli/tracer", "tune", "--store", store])
                   for _ in range(1 if options.smoke else 3)]
         wall_s, cpu_s, memory_kib = (min(figures) for figures in zip(*rounds))
         print(f"{options.processes} processes, {shape}: tune {wall_s:.2f} s, {cpu_s:.2f} s of processors, "
