@@ -30,7 +30,7 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPECS_OF_SAMPLES,
 	OPTION_SPEC_SINCE("without RUN: from this time on, such as 3d (ago) or 2026-11-22 (7d)"),
 	OPTION_SPEC_UNTIL("without RUN: until this time (now)"),
-	{"limit", 'n', "N", NULL, "print at most N rows, and the sum of the others (20); 0: no limit", .number = &limit,
+	{"limit", 'n', "N", NULL, "show at most N rows, and the sum of the others (20); 0: all", .number = &limit,
 	 .most = INT64_MAX},
 	OPTION_SPEC_HOST("only this host of a lake"),
 	OPTION_SPEC_USER("only runs of USER (name or number)"),

@@ -20,7 +20,7 @@ static const struct option_spec option_specs[] = {
 	{"prices", 0, "FILE", "file", "show: list of prices (" PRICE_LIST_DEFAULT ")", .text = &list_path},
 	{"output", 'o', "FILE", "file", "import: write to FILE, not to standard output", .text = &output_path},
 	OPTION_SPEC_HOST("show: only this host of a lake"),
-	{"limit", 'n', "N", NULL, "show: at most N hosts (0: all)", .number = &limit, .most = INT32_MAX},
+	{"limit", 'n', "N", NULL, "show: at most N hosts (0: all, the default)", .number = &limit, .most = INT32_MAX},
 	OPTION_SPECS_OF_FORMAT,
 	OPTION_SPEC_SOURCE,
 	OPTION_SPECS_LAST,

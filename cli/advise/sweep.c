@@ -30,7 +30,7 @@ static const struct option_spec option_specs[] = {
 	{"by", 'b', "KEY", "host user", "only this, without findings: host; user: a text to mail to each",
 	 .choice = &by},
 	OPTION_SPEC_SINCE("from this time on, such as 3d (ago) or 2026-11-22 (7d)"),
-	{"limit", 'n', "N", NULL, "print at most N hosts, findings or users (10); 0: no limit", .number = &limit,
+	{"limit", 'n', "N", NULL, "show at most N hosts, findings or users (10); 0: all", .number = &limit,
 	 .most = INT64_MAX},
 	{"list", 'l', NULL, NULL, "list the findings and their thresholds", .flag = &list},
 	OPTION_SPEC_SET("host_idle.least=1h"),

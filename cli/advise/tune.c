@@ -28,7 +28,7 @@ static int64_t limit = 10;
 
 static const struct option_spec option_specs[] = {
 	{"list", 'l', NULL, NULL, "list the findings and their thresholds", .flag = &list},
-	{"limit", 'n', "N", NULL, "print at most N findings (10); 0: no limit", .number = &limit, .most = INT64_MAX},
+	{"limit", 'n', "N", NULL, "show at most N findings (10); 0: all", .number = &limit, .most = INT64_MAX},
 	{"by", 'b', "KEY", "task sample", "add up the time of tasks by name (task) or by sample (task)", .choice = &by},
 	OPTION_SPECS_OF_SAMPLES,
 	{"right-size", 0, NULL, NULL, "print the memory and cores to request for tasks, by name", .flag = &right_size},

@@ -25,7 +25,7 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPECS_OF_SAMPLES,
 	{"last", 0, "N", NULL, "of runs of a name, compare the last N (50); 0: all", .number = &last,
 	 .most = INT32_MAX},
-	{"limit", 'n', "N", NULL, "print at most N task names (20); 0: no limit", .number = &limit, .most = INT32_MAX},
+	{"limit", 'n', "N", NULL, "show at most N task names (20); 0: all", .number = &limit, .most = INT32_MAX},
 	OPTION_SPEC_NAMES(&names_path),
 	OPTION_SPEC_HOST("only runs on this host of a lake"),
 	OPTION_SPEC_USER("only runs of USER (name or number)"),

@@ -21,7 +21,7 @@ static struct engine_names *names;
 
 static const struct option_spec option_specs[] = {
 	{"all", 'a', NULL, NULL, "include harmless failures and every attempt", .flag = &all},
-	{"limit", 'n', "N", NULL, "show at most N failures (0: all)", .number = &limit, .most = INT32_MAX},
+	{"limit", 'n', "N", NULL, "show at most N failures (0: all, the default)", .number = &limit, .most = INT32_MAX},
 	OPTION_SPECS_OF_RUN,
 	OPTION_SPEC_NAMES(&names_path),
 	OPTION_SPECS_OF_VIEW,

@@ -17,7 +17,7 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPEC_SINCE("samples in JSON from this time on, such as 3d (ago) or 2026-11-22 (1h)"),
 	OPTION_SPEC_UNTIL("load at this time, and samples before it (now)"),
 	OPTION_SPEC_HOST("show only this host of a lake"),
-	{"limit", 'n', "N", NULL, "show at most N hosts (0: all)", .number = &limit, .most = INT32_MAX},
+	{"limit", 'n', "N", NULL, "show at most N hosts (0: all, the default)", .number = &limit, .most = INT32_MAX},
 	OPTION_SPECS_OF_VIEW,
 };
 

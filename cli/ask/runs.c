@@ -16,7 +16,7 @@ static const struct option_spec option_specs[] = {
 	{"all", 'a', NULL, NULL, "include the system's own runs: services, login sessions", .flag = &all},
 	OPTION_SPEC_SINCE("runs that began from then on: 90s, 15m, 2h, 3d, 2w (ago), 2026-11-22"),
 	OPTION_SPEC_UNTIL("runs that began before then"),
-	{"limit", 'n', "N", NULL, "show at most N runs (default 20); 0: all", .number = &limit, .most = INT32_MAX},
+	{"limit", 'n', "N", NULL, "show at most N runs (20); 0: all", .number = &limit, .most = INT32_MAX},
 	OPTION_SPEC_USER("runs of USER (name or number)"),
 	{"name", 0, "TEXT", NULL, "runs whose name contains TEXT", .text = &wanted_name},
 	OPTION_SPEC_HOST("runs on this host of a lake"),

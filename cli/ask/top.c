@@ -38,7 +38,7 @@ static const struct option_spec option_specs[] = {
 	{"all", 'a', NULL, NULL, "include idle tools and the system's own", .flag = &all},
 	OPTION_SPEC_HOST("show this host, if a lake has several"),
 	OPTION_SPEC_USER("show tools of USER (name or number)"),
-	{"limit", 'n', "N", NULL, "show at most N lines (0: all)", .number = &limit, .most = INT32_MAX},
+	{"limit", 'n', "N", NULL, "show at most N lines (0: all, the default)", .number = &limit, .most = INT32_MAX},
 	{"period", 0, "TIME", NULL, "refresh interval (1s)", .duration_ns = &period_ns, .least = 1000000000},
 	OPTION_SPECS_OF_VIEW,
 };
