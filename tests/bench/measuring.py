@@ -1,15 +1,18 @@
 """Turns and their costs.
 
 Watchers take turns on the same work, in an order randomized in each round, with a turn without any
-watcher ("nothing") before and after every round. A watcher's ratio is relative to nothing at that
+watcher ("nothing") before and after each. A watcher's ratio is relative to nothing at that
 moment, interpolated linearly between the turns of nothing before and after it, so a machine that
 slows down or speeds up affects both sides. Nothing is also one of the watchers; the deviation of
 its ratios from 1 is the noise of the measurement.
+
+A watcher with a goal has as many rounds as it takes to decide whether it meets it, within a bound.
 """
 
 import contextlib
 import dataclasses
 import json
+import math
 import os
 import pathlib
 import random
@@ -18,6 +21,7 @@ import sys
 import time
 
 import harness
+from goals import GOALS
 from testing import measured_run
 
 NOTHING = "nothing"
@@ -142,8 +146,9 @@ def measure(bench, watcher, loads):
     return turns
 
 
-def take_turns(bench, nothing, watchers, loads, rounds):
-    """{load's name: {watcher's name: [Turn, ...]}}"""
+def take_turns(bench, nothing, watchers, loads, rounds, rounds_most):
+    """{load's name: {watcher's name: [Turn, ...]}}. After the first `rounds`, only the watchers whose goals are
+    undecided."""
     taken = {load.name: {watcher.name: [] for watcher in [nothing, *watchers]} for load in loads}
     order = random.Random(0)
 
@@ -151,15 +156,40 @@ def take_turns(bench, nothing, watchers, loads, rounds):
         begin = time.monotonic()
         for name, measured in measure(bench, watcher, loads).items():
             taken[name][watcher.name].append(measured)
-        note(f"round {number + 1}/{rounds}: {watcher.name}, {time.monotonic() - begin:.1f} s")
+        note(f"round {number + 1}: {watcher.name}, {time.monotonic() - begin:.1f} s")
+
+    def is_due(watcher, number):
+        if number < rounds:
+            return number < (watcher.rounds_max or rounds)
+        return not all(is_decided(turns, watcher, GOALS.get(name, {}).get(watcher.name))
+                       for name, turns in taken.items())
 
     turn(nothing, 0)
-    for number in range(rounds):
-        for watcher in order.sample(watchers, len(watchers)):
-            if number < (watcher.rounds_max or rounds):
-                turn(watcher, number)
-        turn(nothing, number)
+    for number in range(rounds_most):
+        due = [watcher for watcher in watchers if is_due(watcher, number)]
+        for watcher in order.sample(due, len(due)):
+            turn(watcher, number)
+            turn(nothing, number)
     return taken
+
+
+def is_decided(turns, watcher, goal):
+    """Whether the interval of its median is on one side of the goal; also if it has none."""
+    if goal is None:
+        return True
+    low, high = median_interval([ratio - 1 for ratio in ratios(turns)[watcher.name]["own"]])
+    return high < goal or low >= goal
+
+
+def median_interval(values):
+    """Two of the values, between which the true median is with a probability of 95 % or, if there are fewer than six,
+    as probably as they can tell. It follows from their order alone, whatever the distribution."""
+    values, count, cut = sorted(values), len(values), 0
+    outside = 2 / 2**count
+    while outside + 2 * math.comb(count, cut + 1) / 2**count <= 0.05:
+        cut += 1
+        outside += 2 * math.comb(count, cut) / 2**count
+    return values[cut], values[-1 - cut]
 
 
 def nothing_at(nothing, at_s, figure):
@@ -178,9 +208,9 @@ def ratios(turns):
             for name, taken in turns.items() if name != NOTHING and taken}
 
 
-def compare(bench, nothing, watchers, loads, rounds):
+def compare(bench, nothing, watchers, loads, rounds, rounds_most):
     """One case of the results for each load."""
-    taken = take_turns(bench, nothing, watchers, loads, rounds)
+    taken = take_turns(bench, nothing, watchers, loads, rounds, rounds_most)
     return {load.name: {
         "title": load.title,
         "unit": load.unit,
