@@ -1,4 +1,4 @@
-/* Steps of runs, compared: verdicts, and what is too little for one. */
+/* Steps of runs, compared: results, and what is too little for one. */
 #include "analysis/tune/compare.h"
 
 #include <math.h>
@@ -68,7 +68,7 @@ static double noisy(double seconds, size_t run)
 static const struct {
 	size_t a, b;
 	double factor;
-	enum compare_verdict verdict;
+	enum compare_result result;
 	size_t missing_runs;
 } cases[] = {
 	{5, 5, 1.5, COMPARE_SLOWER, 0},
@@ -84,7 +84,7 @@ static const struct {
 	{1, 1, 1.01, COMPARE_INSUFFICIENT, 8},
 };
 
-TEST_EACH(verdict_is, cases)
+TEST_EACH(result_is, cases)
 {
 	const struct compare_step *step;
 
@@ -92,7 +92,7 @@ TEST_EACH(verdict_is, cases)
 		task_add("A", run, run < cases[_i].a ? noisy(10, run) : noisy(10, run) * cases[_i].factor);
 	sides_set(cases[_i].a, cases[_i].b);
 	step = step_of("A");
-	ck_assert_msg(step->verdict == cases[_i].verdict, "verdict %d", step->verdict);
+	ck_assert_msg(step->result == cases[_i].result, "result %d", step->result);
 	ck_assert_uint_eq(step->missing_runs, cases[_i].missing_runs);
 	ck_assert_double_eq_tol(step->ratio, cases[_i].factor, 0.03 * cases[_i].factor);
 	if (cases[_i].a < COMPARE_TESTED_LEAST || cases[_i].b < COMPARE_TESTED_LEAST)
@@ -108,7 +108,7 @@ TEST(run_is_the_unit)
 		for (size_t i = 0; i < 100; i++)
 			task_add("A", run, noisy(run < 2 ? 10 : 20, i));
 	sides_set(2, 2);
-	ck_assert_int_eq(step_of("A")->verdict, COMPARE_INSUFFICIENT);
+	ck_assert_int_eq(step_of("A")->result, COMPARE_INSUFFICIENT);
 	ck_assert_uint_eq(step_of("A")->run_counts[COMPARE_B], 2);
 	ck_assert_uint_eq(step_of("A")->task_counts[COMPARE_B], 200);
 }
@@ -128,7 +128,7 @@ TEST_TIMES(input_explains_time, 2)
 	sides_set(5, 5);
 	ck_assert_double_eq_tol(step_of("A")->slope, 1, 0.05);
 	ck_assert_double_eq_tol(step_of("A")->ratio, factor, 0.05);
-	ck_assert_int_eq(step_of("A")->verdict, _i ? COMPARE_SLOWER : COMPARE_SAME);
+	ck_assert_int_eq(step_of("A")->result, _i ? COMPARE_SLOWER : COMPARE_SAME);
 	ck_assert_double_gt(step_of("A")->medians[COMPARE_B][STEPS_WALL],
 			    1.9 * step_of("A")->medians[COMPARE_A][STEPS_WALL]);
 }
@@ -155,7 +155,7 @@ TEST(p_values_are_adjusted)
 	sides_set(5, 5);
 	ck_assert_double_lt(step_of("a")->p, 0.01);
 	ck_assert_double_gt(step_of("a")->adjusted_p, 0.05);
-	ck_assert_int_eq(step_of("a")->verdict, COMPARE_SAME);
+	ck_assert_int_eq(step_of("a")->result, COMPARE_SAME);
 }
 
 /* One run against one: tasks in pairs by label, which alternate between 1 and 100 seconds. */
@@ -172,7 +172,7 @@ TEST_TIMES(pairs_by_label, 2)
 		}
 	sides_set(1, 1);
 	ck_assert_uint_eq(step_of("A")->pair_count, _i ? 7 : 0);
-	ck_assert_int_eq(step_of("A")->verdict, _i ? COMPARE_DIFFERENT : COMPARE_SAME);
+	ck_assert_int_eq(step_of("A")->result, _i ? COMPARE_DIFFERENT : COMPARE_SAME);
 }
 
 static struct steps_task *sample_add(size_t run, const char *sample, double seconds)
@@ -197,7 +197,7 @@ TEST_TIMES(runs_in_pairs_by_sample, 2)
 	sides_set(8, 8);
 	ck_assert_uint_eq(step_of("A")->pair_count, _i ? 8 : 0);
 	ck_assert_int_eq(step_of("A")->unit, _i ? COMPARE_SAMPLES_OF_RUNS : COMPARE_RUNS);
-	ck_assert_int_eq(step_of("A")->verdict, _i ? COMPARE_SLOWER : COMPARE_SAME);
+	ck_assert_int_eq(step_of("A")->result, _i ? COMPARE_SLOWER : COMPARE_SAME);
 	if (_i)
 		ck_assert_double_eq_tol(step_of("A")->ratio, 1.2, 0.03);
 }
@@ -212,7 +212,7 @@ TEST(samples_of_a_run_are_no_pairs)
 	sides_set(2, 2);
 	ck_assert_uint_eq(step_of("A")->pair_count, 0);
 	ck_assert_int_eq(step_of("A")->unit, COMPARE_RUNS);
-	ck_assert_int_eq(step_of("A")->verdict, COMPARE_INSUFFICIENT);
+	ck_assert_int_eq(step_of("A")->result, COMPARE_INSUFFICIENT);
 }
 
 /* Seven pairs of runs, two of which share a sample: six. A sample of one side makes none. */
@@ -225,7 +225,7 @@ TEST(runs_that_share_a_sample_are_one_pair)
 	sample_add(3, "only in A", 10);
 	sides_set(7, 7);
 	ck_assert_uint_eq(step_of("A")->pair_count, 6);
-	ck_assert_int_eq(step_of("A")->verdict, COMPARE_SLOWER);
+	ck_assert_int_eq(step_of("A")->result, COMPARE_SLOWER);
 }
 
 /* One run against one: a difference between these two. */
@@ -237,7 +237,7 @@ TEST(single_runs_in_pairs_by_sample)
 	sides_set(1, 1);
 	ck_assert_uint_eq(step_of("A")->pair_count, 7);
 	ck_assert_int_eq(step_of("A")->unit, COMPARE_SAMPLES);
-	ck_assert_int_eq(step_of("A")->verdict, COMPARE_DIFFERENT);
+	ck_assert_int_eq(step_of("A")->result, COMPARE_DIFFERENT);
 }
 
 /* Labels that several tasks of a run have, or only one run, make no pair: b to g remain. */
@@ -258,8 +258,8 @@ TEST(steps_of_one_side_and_unknown_figures)
 	for (size_t run = 0; run < 10; run++)
 		task_add(run < 5 ? "old" : "new", run, 10);
 	sides_set(5, 5);
-	ck_assert_int_eq(step_of("old")->verdict, COMPARE_ONLY_A);
-	ck_assert_int_eq(step_of("new")->verdict, COMPARE_ONLY_B);
+	ck_assert_int_eq(step_of("old")->result, COMPARE_ONLY_A);
+	ck_assert_int_eq(step_of("new")->result, COMPARE_ONLY_B);
 	ck_assert(isnan(step_of("old")->medians[COMPARE_B][STEPS_WALL]) && isnan(step_of("old")->ratio));
 	ck_assert(isnan(step_of("old")->medians[COMPARE_A][STEPS_PEAK_RSS]));
 	ck_assert_double_eq(step_of("old")->medians[COMPARE_A][STEPS_READ], 7);

@@ -38,7 +38,7 @@ int failure_load(const struct report *report, const struct row_incident *inciden
 {
 	int error;
 
-	*ret_failure = (struct failure){.verdict = report_verdict_of(report, incident)};
+	*ret_failure = (struct failure){.effect = report_effect_of(report, incident)};
 	error = task_load(report, incident, ret_failure);
 	return error < 0 ? error : process_load(report, incident, ret_failure);
 }
@@ -52,7 +52,7 @@ void failure_free(struct failure *failure)
 
 /* ---- JSON -------------------------------------------------------------------- */
 
-static const char *const verdict_names[] = {"fatal", "retried", "harmless"};
+static const char *const effect_names[] = {"fatal", "retried", "harmless"};
 
 static const char *const members[] = {"id", "name", "label", "status", "exit_code", "signal"}; /* of a task */
 
@@ -91,11 +91,11 @@ static int incident_to_json(void *context, const void *row)
 {
 	struct listing *listing = context;
 	struct store_value command = {.type = STORE_VALUE_NULL};
-	struct failure failure = {.verdict = report_verdict_of(listing->report, row)};
+	struct failure failure = {.effect = report_effect_of(listing->report, row)};
 	json_t *incident;
 	int error = 0;
 
-	if (failure.verdict == REPORT_VERDICT_COUNT)
+	if (failure.effect == REPORT_EFFECT_COUNT)
 		return 0;
 	error = failure_load(listing->report, row, &failure);
 	if (error == 0) {
@@ -106,7 +106,7 @@ static int incident_to_json(void *context, const void *row)
 		incident = row_to_json(&row_type_incident, row);
 		json_object_set_new(incident, "task", task_to_json(listing->report, &failure));
 		json_set_value(incident, "command", &command);
-		json_set_string(incident, "verdict", verdict_names[failure.verdict]);
+		json_set_string(incident, "effect", effect_names[failure.effect]);
 		json_array_append_new(listing->failures, incident);
 	}
 	failure_free(&failure);
@@ -135,7 +135,7 @@ json_t *failure_columns(bool with_engine_names)
 		json_object_update_new(task, json_pack("{s:n, s:n}", "engine_name", "engine_label"));
 	json_object_update_new(task, json_pack("{s:n, s:n}", "wall_ns", "last_attempt_id"));
 	json_object_set_new(columns, "task", task);
-	json_object_update_new(columns, json_pack("{s:n, s:n}", "command", "verdict"));
+	json_object_update_new(columns, json_pack("{s:n, s:n}", "command", "effect"));
 	return columns;
 }
 

@@ -4,7 +4,7 @@
 #include "analysis/query/report.h"
 
 struct failure {
-	enum report_verdict verdict;
+	enum report_effect effect;
 	size_t index; /* of its task in the report; REPORT_NO_TASK if it has none */
 	struct rows tasks, processes;
 	const struct row_task *task; /* NULL if it has none */

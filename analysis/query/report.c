@@ -169,7 +169,7 @@ static int incident_count(void *context, const void *row)
 	struct report *report = context;
 	size_t task = report_find_task(report, incident->task_id);
 
-	report->verdict_counts[report_verdict_of(report, incident)]++;
+	report->effect_counts[report_effect_of(report, incident)]++;
 	if (strcmp(incident->kind, "oom-kill") == 0 && incident->fatal == 1) {
 		report->out_of_memory = true;
 		if (task != REPORT_NO_TASK)
@@ -465,13 +465,13 @@ size_t report_last_attempt(const struct report *report, size_t task)
 	return task;
 }
 
-enum report_verdict report_verdict_of(const struct report *report, const struct row_incident *incident)
+enum report_effect report_effect_of(const struct report *report, const struct row_incident *incident)
 {
 	size_t task = report_find_task(report, incident->task_id);
 	size_t last = task == REPORT_NO_TASK ? task : report_last_attempt(report, task);
 
 	if (strcmp(incident->kind, "stuck") == 0 || strcmp(incident->kind, "idle") == 0)
-		return REPORT_VERDICT_COUNT;
+		return REPORT_EFFECT_COUNT;
 	if (last != task && report->tasks[last].succeeded)
 		return REPORT_RETRIED;
 	if (report->of_attempts && incident->fatal == 1 && incident->run_id != report_run(report)->id)

@@ -24,11 +24,11 @@ struct report_doubts {
 };
 
 /* The consequence of an incident. */
-enum report_verdict {
-	REPORT_FATAL,         /* the run failed because of it, or may yet */
-	REPORT_RETRIED,       /* the same work was retried successfully */
-	REPORT_HARMLESS,      /* the run continued without it */
-	REPORT_VERDICT_COUNT, /* not a failure: a standstill */
+enum report_effect {
+	REPORT_FATAL,        /* the run failed because of it, or may yet */
+	REPORT_RETRIED,      /* the same work was retried successfully */
+	REPORT_HARMLESS,     /* the run continued without it */
+	REPORT_EFFECT_COUNT, /* not a failure: a standstill */
 };
 
 /* The data kept for every task. Times are on the run's clock. */
@@ -56,10 +56,10 @@ struct report {
 	struct engine_name *engine_names; /* one per task, NULL if not requested */
 	struct run_samples *samples;      /* NULL if not requested */
 	struct report_doubts doubts;
-	size_t verdict_counts[REPORT_VERDICT_COUNT + 1]; /* of its incidents */
-	bool out_of_memory;                              /* the OOM killer made a task fail */
-	int64_t now_boot_ns;                             /* boot clock of the run's host when last heard of */
-	void (*advance)(size_t done, size_t count);      /* called for each task that is read, NULL: not */
+	size_t effect_counts[REPORT_EFFECT_COUNT + 1]; /* of its incidents */
+	bool out_of_memory;                            /* the OOM killer made a task fail */
+	int64_t now_boot_ns;                           /* boot clock of the run's host when last heard of */
+	void (*advance)(size_t done, size_t count);    /* called for each task that is read, NULL: not */
 };
 
 /* Copies `run`. `with_containers` announces that containers will be read, too. Returns 0 or -errno. */
@@ -145,7 +145,7 @@ int report_walk(const struct report *report, const size_t *order, size_t count, 
 enum report_rows { REPORT_INCIDENTS, REPORT_LOSSES, REPORT_CONTAINERS };
 int report_each(const struct report *report, enum report_rows rows, rows_take *use, void *context);
 
-enum report_verdict report_verdict_of(const struct report *report, const struct row_incident *incident);
+enum report_effect report_effect_of(const struct report *report, const struct row_incident *incident);
 
 /* Reads the processes of a task by start; `use` returns a value above 0 to stop. */
 int report_each_process(const struct report *report, const struct row_task *task, rows_take *use, void *context);

@@ -151,7 +151,7 @@ static void failure_write(const struct markdown *markdown, const json_t *failure
 	const char *name = member(task, "name"), *sentence = member(failure, "sentence"),
 		   *cause = member(failure, "cause");
 
-	fprintf(markdown->file, "- **%s** ", member(failure, "verdict"));
+	fprintf(markdown->file, "- **%s** ", member(failure, "effect"));
 	text_write(markdown, name ? name : "a process");
 	if (sentence) {
 		fputs(": ", markdown->file);
@@ -172,16 +172,16 @@ static void failure_write(const struct markdown *markdown, const json_t *failure
 
 static void failures_write(const struct markdown *markdown)
 {
-	static const char *const verdicts[] = {"fatal", "retried", "harmless"};
+	static const char *const effects[] = {"fatal", "retried", "harmless"};
 	const json_t *failures = json_object_get(markdown->answers, "failures"), *failure;
 	size_t index, count = json_array_size(failures), shown = 0;
 
 	if (count == 0 && !report_has_failed(report_run(markdown->report)->status))
 		return;
 	fprintf(markdown->file, "\n## Failures\n\n%s", count == 0 ? "The cause is unknown.\n" : "");
-	for (size_t i = 0; i < sizeof(verdicts) / sizeof(verdicts[0]); i++)
+	for (size_t i = 0; i < sizeof(effects) / sizeof(effects[0]); i++)
 		json_array_foreach (failures, index, failure)
-			if (strcmp(member(failure, "verdict"), verdicts[i]) == 0 && shown++ < FAILURES_MAX)
+			if (strcmp(member(failure, "effect"), effects[i]) == 0 && shown++ < FAILURES_MAX)
 				failure_write(markdown, failure);
 	if (count > FAILURES_MAX)
 		fprintf(markdown->file, "- %zu of %zu are shown: `tracer failed --all %s`\n", (size_t)FAILURES_MAX,

@@ -51,7 +51,7 @@ char *share_format(const struct store_value *value, const struct question_field 
 
 /* Members whose texts are ours, the kernel's or the machine's. */
 static const char words[] =
-	" status kind engine verdict owner bound_by currency finding by basis runtime machine kernel os cpu_model ";
+	" status kind engine effect owner bound_by currency finding by basis runtime machine kernel os cpu_model ";
 /* Members that name something of the workload. */
 static const char names[] = " name label task tool sample subject hostname host image user engine_name engine_label "
 			    "sender_program cluster program ";

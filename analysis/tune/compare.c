@@ -214,7 +214,7 @@ static void gather_tasks(const struct comparison *comparison, const struct step 
 	}
 }
 
-/* ---- test and verdict ---------------------------------------------------------------- */
+/* ---- test and result ---------------------------------------------------------------- */
 
 static bool is_single(const struct comparison *comparison)
 {
@@ -301,7 +301,7 @@ static bool is_flagged(const struct compare_step *step)
 }
 
 /* Of one run against one. A test of its tasks speaks about these two runs only. */
-static enum compare_verdict verdict_of_single(const struct compare_step *step)
+static enum compare_result result_of_single(const struct compare_step *step)
 {
 	bool is_tested = step->pair_count || (step->task_counts[COMPARE_A] >= COMPARE_RUNS_LEAST &&
 					      step->task_counts[COMPARE_B] >= COMPARE_RUNS_LEAST);
@@ -311,12 +311,12 @@ static enum compare_verdict verdict_of_single(const struct compare_step *step)
 	return is_large(step) ? COMPARE_DIFFERENT : COMPARE_INSUFFICIENT;
 }
 
-static enum compare_verdict verdict_of(const struct comparison *comparison, const struct compare_step *step)
+static enum compare_result result_of(const struct comparison *comparison, const struct compare_step *step)
 {
 	if (step->run_counts[COMPARE_A] == 0 || step->run_counts[COMPARE_B] == 0)
 		return step->run_counts[COMPARE_A] ? COMPARE_ONLY_A : COMPARE_ONLY_B;
 	if (is_single(comparison))
-		return verdict_of_single(step);
+		return result_of_single(step);
 	if (step->missing_runs > 0)
 		return COMPARE_INSUFFICIENT;
 	return !is_flagged(step) ? COMPARE_SAME : step->ratio > 1 ? COMPARE_SLOWER : COMPARE_FASTER;
@@ -372,7 +372,7 @@ static double longest(const struct compare_step *step)
 static int compare_steps(const void *left, const void *right)
 {
 	const struct compare_step *a = left, *b = right;
-	bool is_a = a->verdict <= COMPARE_DIFFERENT, is_b = b->verdict <= COMPARE_DIFFERENT;
+	bool is_a = a->result <= COMPARE_DIFFERENT, is_b = b->result <= COMPARE_DIFFERENT;
 
 	if (is_a != is_b)
 		return is_a ? -1 : 1;
@@ -428,7 +428,7 @@ int compare_init(struct compare *compare, const struct steps_task *tasks, size_t
 	if (error == 0)
 		error = adjust(compare);
 	for (size_t i = 0; error == 0 && i < compare->count; i++)
-		compare->steps[i].verdict = verdict_of(&comparison, &compare->steps[i]);
+		compare->steps[i].result = result_of(&comparison, &compare->steps[i]);
 	if (error == 0)
 		qsort(compare->steps, compare->count, sizeof(*compare->steps), compare_steps);
 	else

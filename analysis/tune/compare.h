@@ -9,7 +9,7 @@
 
 #include "analysis/tune/steps.h"
 
-#define COMPARE_RUNS_LEAST 5   /* of each side, for a verdict */
+#define COMPARE_RUNS_LEAST 5   /* of each side, for a result */
 #define COMPARE_TESTED_LEAST 4 /* for a test: with 3, no p is below 0.1 */
 #define COMPARE_PAIRS_LEAST 6  /* with 5, no p is below 0.0625 */
 #define COMPARE_P_MOST 0.05
@@ -18,7 +18,7 @@
 enum { COMPARE_A, COMPARE_B, COMPARE_SIDES };
 
 /* V(NAME, "text"): B against A. */
-#define COMPARE_VERDICTS(V) \
+#define COMPARE_RESULTS(V) \
 	V(SLOWER, "slower") \
 	V(FASTER, "faster") \
 	V(DIFFERENT, "difference, cause unknown") \
@@ -41,9 +41,9 @@ enum compare_unit {
 #undef U
 };
 
-enum compare_verdict {
+enum compare_result {
 #define V(NAME, text) COMPARE_##NAME,
-	COMPARE_VERDICTS(V)
+	COMPARE_RESULTS(V)
 #undef V
 };
 
@@ -56,8 +56,8 @@ struct compare_step {
 	double slope;            /* see steps.h */
 	enum compare_unit unit;  /* of the test */
 	size_t pair_count;       /* 0 unless the test used pairs */
-	size_t missing_runs;     /* for a verdict, both sides together */
-	enum compare_verdict verdict;
+	size_t missing_runs;     /* for a result, both sides together */
+	enum compare_result result;
 };
 
 struct compare {

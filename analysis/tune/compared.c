@@ -9,7 +9,7 @@
 #include "analysis/query/units.h"
 #include "common/text.h"
 
-static const char *const verdicts[] = {COMPARE_VERDICTS(TEXT_OF)};
+static const char *const results[] = {COMPARE_RESULTS(TEXT_OF)};
 static const char *const unit_names[] = {COMPARE_UNITS(TEXT_OF)};
 static const char *const figure_names[] = {STEPS_FIGURES(TEXT_OF)};
 static const char *const side_names[COMPARE_SIDES] = {"a", "b"};
@@ -102,9 +102,9 @@ void compared_free(struct compared *compared)
 
 /* ---- JSON ---------------------------------------------------------------------------- */
 
-const char *compare_verdict_name(enum compare_verdict verdict)
+const char *compare_result_name(enum compare_result result)
 {
-	return verdicts[verdict];
+	return results[result];
 }
 
 int64_t compare_whole(double value)
@@ -128,7 +128,7 @@ static json_t *step_to_object(const struct compare_step *step)
 	json_t *object = json_object();
 
 	json_set_string(object, "name", step->name);
-	json_set_string(object, "verdict", compare_verdict_name(step->verdict));
+	json_set_string(object, "result", compare_result_name(step->result));
 	for (int side = 0; side < COMPARE_SIDES; side++)
 		json_object_set_new(object, side_names[side], side_of_step(step, side));
 	json_set_real(object, "ratio", step->ratio);

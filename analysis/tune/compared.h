@@ -38,7 +38,7 @@ void compared_rename(struct compared *compared, const struct engine_names *names
 int compared_find(struct compared *compared);
 void compared_free(struct compared *compared);
 
-const char *compare_verdict_name(enum compare_verdict verdict);
+const char *compare_result_name(enum compare_result result);
 /* NAN is ROW_NULL. */
 int64_t compare_whole(double value);
 /* The object of `tracer compare --json` (docs/json.md). */

@@ -54,16 +54,16 @@ static void figure_add(struct table *table, const struct compare_step *step, enu
 	}
 }
 
-static void verdict_add(struct table *table, const struct compare_step *step)
+static void result_add(struct table *table, const struct compare_step *step)
 {
-	enum style style = step->verdict == COMPARE_SLOWER      ? STYLE_BAD
-			   : step->verdict == COMPARE_FASTER    ? STYLE_GOOD
-			   : step->verdict == COMPARE_DIFFERENT ? STYLE_WARNING
-								: STYLE_DIM;
+	enum style style = step->result == COMPARE_SLOWER      ? STYLE_BAD
+			   : step->result == COMPARE_FASTER    ? STYLE_GOOD
+			   : step->result == COMPARE_DIFFERENT ? STYLE_WARNING
+							       : STYLE_DIM;
 	char text[80];
 
-	if (step->verdict != COMPARE_INSUFFICIENT) {
-		table_add(table, style, compare_verdict_name(step->verdict));
+	if (step->result != COMPARE_INSUFFICIENT) {
+		table_add(table, style, compare_result_name(step->result));
 		return;
 	}
 	snprintf(text, sizeof(text), "insufficient: %s needed",
@@ -82,7 +82,7 @@ static void step_add(struct table *table, const struct compare_step *step, bool 
 	figure_add(table, step, STEPS_CPU, raw);
 	figure_add(table, step, STEPS_PEAK_RSS, raw);
 	figure_add(table, step, STEPS_READ, raw);
-	verdict_add(table, step);
+	result_add(table, step);
 }
 
 static void print_head(const struct compared *compared, const struct output *output)
@@ -146,7 +146,7 @@ static int print_text(const struct compared *compared, const struct output *outp
 		{"wall A", TABLE_RIGHT, 0, 1},     {"B", TABLE_RIGHT, 0, 1},      {"ratio", TABLE_RIGHT, 0, 0},
 		{"95 %", TABLE_RIGHT, 0, 2, true}, {"CPU A", TABLE_RIGHT, 0, 4},  {"B", TABLE_RIGHT, 0, 4},
 		{"peak RSS A", TABLE_RIGHT, 0, 5}, {"B", TABLE_RIGHT, 0, 5},      {"read A", TABLE_RIGHT, 0, 6},
-		{"B", TABLE_RIGHT, 0, 6},          {"verdict", TABLE_LEFT, 0, 0},
+		{"B", TABLE_RIGHT, 0, 6},          {"result", TABLE_LEFT, 0, 0},
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	size_t shown = limit && (size_t)limit < compared->compare.count ? (size_t)limit : compared->compare.count;
@@ -256,7 +256,7 @@ const struct verb verb_compare = {
 		       "\n"
 		       "ratio    wall time of B to A, after what the size of the input explains\n"
 		       "95 %     its confidence interval\n"
-		       "verdict  slower and faster need 5 runs on each side, fewer are insufficient.\n"
+		       "result   slower and faster need 5 runs on each side, fewer are insufficient.\n"
 		       "         One run against one run shows a difference, but not its cause.\n"
 		       "\n"
 		       "With --by sample, where both sides have the samples, these are compared in\n"
@@ -268,7 +268,7 @@ const struct verb verb_compare = {
 	.examples = "  tracer compare 3f2a latest\n"
 		    "  tracer compare nightly.sh nightly-new.sh --last 10\n"
 		    "  tracer compare batch.sh batch-new.sh --by sample --sample-sheet samples.csv\n"
-		    "  tracer compare latest nightly.sh --json | jq '.steps[] | {name, ratio, verdict}'",
+		    "  tracer compare latest nightly.sh --json | jq '.steps[] | {name, ratio, result}'",
 	.completion = "run",
 	.main = compare_main,
 };

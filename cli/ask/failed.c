@@ -31,9 +31,9 @@ struct failures {
 	struct report report;
 	struct output output;
 	bool raw;
-	enum report_verdict verdict; /* of the incidents that are being printed */
-	size_t count, shown;         /* of failures; without those that only --all shows */
-	struct failure failure;      /* the one that is being printed */
+	enum report_effect effect; /* of the incidents that are being printed */
+	size_t count, shown;       /* of failures; without those that only --all shows */
+	struct failure failure;    /* the one that is being printed */
 };
 
 /* ---- text -------------------------------------------------------------------- */
@@ -123,14 +123,14 @@ static void print_failure(const struct failures *failures, const struct row_inci
 		[REPORT_RETRIED] = {STYLE_WARNING, "retried"},
 		[REPORT_HARMLESS] = {STYLE_DIM, "harmless"},
 	};
-	bool is_fatal = failures->verdict == REPORT_FATAL;
+	bool is_fatal = failures->effect == REPORT_FATAL;
 	bool is_interrupted = is_fatal && strcmp(incident->kind, "interrupted") == 0;
 
 	fputc('\n', failures->output.file);
-	output_print(&failures->output, heads[failures->verdict].style, "%s  ",
-		     is_interrupted ? "INTERRUPTED" : heads[failures->verdict].word);
+	output_print(&failures->output, heads[failures->effect].style, "%s  ",
+		     is_interrupted ? "INTERRUPTED" : heads[failures->effect].word);
 	print_task(failures, incident);
-	if (failures->verdict == REPORT_RETRIED)
+	if (failures->effect == REPORT_RETRIED)
 		print_retry(failures);
 	fputc('\n', failures->output.file);
 	if (is_fatal)
@@ -145,7 +145,7 @@ static void print_failure(const struct failures *failures, const struct row_inci
 static void print_head(const struct failures *failures)
 {
 	const struct row_run *run = report_run(&failures->report);
-	const size_t *counts = failures->report.verdict_counts;
+	const size_t *counts = failures->report.effect_counts;
 	const struct output *output = &failures->output;
 	const char *failure = failure_result(run);
 
@@ -165,9 +165,9 @@ static int print_incident(void *context, const void *row)
 	struct failures *failures = context;
 	int error;
 
-	if (report_verdict_of(&failures->report, row) != failures->verdict)
+	if (report_effect_of(&failures->report, row) != failures->effect)
 		return 0;
-	if (failures->verdict == REPORT_HARMLESS && !all)
+	if (failures->effect == REPORT_HARMLESS && !all)
 		return 0;
 	failures->count++;
 	if (limit && failures->count > (size_t)limit)
@@ -185,9 +185,9 @@ static int print_all(struct failures *failures)
 	int error = 0;
 
 	print_head(failures);
-	for (int verdict = 0; verdict < REPORT_VERDICT_COUNT && error == 0; verdict++) {
-		failures->verdict = (enum report_verdict)verdict;
-		if (failures->report.verdict_counts[verdict] > 0)
+	for (int effect = 0; effect < REPORT_EFFECT_COUNT && error == 0; effect++) {
+		failures->effect = (enum report_effect)effect;
+		if (failures->report.effect_counts[effect] > 0)
 			error = report_each(&failures->report, REPORT_INCIDENTS, print_incident, failures);
 	}
 	if (error == 0)
@@ -280,7 +280,7 @@ const struct verb verb_failed = {
 	.options = option_specs,
 	.examples = "  tracer failed\n"
 		    "  tracer failed 3f2a --all\n"
-		    "  tracer failed --json | jq '.failures[] | {verdict, sentence, cause}'",
+		    "  tracer failed --json | jq '.failures[] | {effect, sentence, cause}'",
 	.completion = "run",
 	.main = failed_main,
 };

@@ -63,7 +63,7 @@ static bool ask(const struct daemon *daemon, const char *option, char **ret_text
 
 /* ---- check --------------------------------------------------------------------------- */
 
-/* Prints the verdict on a daemon, or adds it to an array of JSON. Returns whether it is good. */
+/* Prints what is found about a daemon, or adds it to an array of JSON. Returns whether it is good. */
 static bool daemon_check(const struct daemon *daemon, json_t *array)
 {
 	bool used = is_used(daemon), valid = true;

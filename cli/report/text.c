@@ -192,7 +192,7 @@ static void print_limits(const struct page *page)
 struct listing {
 	const struct page *page;
 	size_t most, count;
-	enum report_verdict verdict;
+	enum report_effect effect;
 };
 
 /* Limits a listing to `most` rows on a terminal, unless all were requested. */
@@ -220,7 +220,7 @@ static int print_container(void *context, const void *row)
 
 static int print_containers(const struct page *page)
 {
-	struct listing listing = {page, listing_most(page, CONTAINERS_MAX), 0, REPORT_VERDICT_COUNT};
+	struct listing listing = {page, listing_most(page, CONTAINERS_MAX), 0, REPORT_EFFECT_COUNT};
 	int error = report_each(page->report, REPORT_CONTAINERS, print_container, &listing);
 
 	if (listing.count > listing.most)
@@ -302,12 +302,12 @@ static void print_heading(const struct listing *listing)
 		[REPORT_FATAL] = "What failed",
 		[REPORT_RETRIED] = "Failed, then retried successfully",
 		[REPORT_HARMLESS] = "Failed, without effect on the run",
-		[REPORT_VERDICT_COUNT] = "What stalled",
+		[REPORT_EFFECT_COUNT] = "What stalled",
 	};
 
 	fputc('\n', listing->page->output->file);
-	output_print(listing->page->output, listing->verdict == REPORT_FATAL ? STYLE_BAD : STYLE_WARNING, "  %s\n",
-		     heads[listing->verdict]);
+	output_print(listing->page->output, listing->effect == REPORT_FATAL ? STYLE_BAD : STYLE_WARNING, "  %s\n",
+		     heads[listing->effect]);
 }
 
 static int print_incident(void *context, const void *row)
@@ -316,7 +316,7 @@ static int print_incident(void *context, const void *row)
 	struct listing *listing = context;
 	const struct output *output = listing->page->output;
 
-	if (report_verdict_of(listing->page->report, incident) != listing->verdict || listing->count++ >= listing->most)
+	if (report_effect_of(listing->page->report, incident) != listing->effect || listing->count++ >= listing->most)
 		return 0;
 	if (listing->count == 1)
 		print_heading(listing);
@@ -330,10 +330,10 @@ static int print_incidents(const struct page *page)
 {
 	int error = 0;
 
-	for (int verdict = 0; verdict <= REPORT_VERDICT_COUNT && error == 0; verdict++) {
-		struct listing listing = {page, listing_most(page, INCIDENTS_MAX), 0, (enum report_verdict)verdict};
+	for (int effect = 0; effect <= REPORT_EFFECT_COUNT && error == 0; effect++) {
+		struct listing listing = {page, listing_most(page, INCIDENTS_MAX), 0, (enum report_effect)effect};
 
-		if (page->report->verdict_counts[verdict] == 0)
+		if (page->report->effect_counts[effect] == 0)
 			continue;
 		error = report_each(page->report, REPORT_INCIDENTS, print_incident, &listing);
 		if (listing.count > listing.most)

@@ -163,11 +163,11 @@ class Samples(unittest.TestCase):
         compared = self.json("compare", "old", "new", "--by", "sample", "--store", path)
         steps = {step["name"]: step for step in compared["steps"]}
         for name in ["bwa mem + samtools sort", "samtools index", "samtools stats", "samtools flagstat", "wgsim"]:
-            self.assertEqual((steps[name]["pair_count"], steps[name]["tested"], steps[name]["verdict"]),
+            self.assertEqual((steps[name]["pair_count"], steps[name]["tested"], steps[name]["result"]),
                              (8, "pairs of runs by sample", "slower"), name)
             self.assertAlmostEqual(steps[name]["ratio"], 1.2, 1)
         self.assertEqual((steps["summary.py"]["pair_count"], steps["summary.py"]["tested"]), (0, "runs"))
-        self.assertEqual({step["verdict"] for step in by_task["steps"]}, {"no difference found"})
+        self.assertEqual({step["result"] for step in by_task["steps"]}, {"no difference found"})
         for side in ["a", "b"]:
             self.assertEqual((compared[side]["sampled_run_count"], compared[side]["unsampled_run_count"]), (8, 0))
         self.assertIn("\nCompared in pairs by sample: 5 of 9 task names\n",

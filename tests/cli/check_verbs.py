@@ -1283,17 +1283,17 @@ class Rules(Case):
             self.assertIn(b"No such file", self.fails(1, "rules", "--rules", "/nonexistent", *arguments).stderr)
 
     def test_test(self):
-        verdict = json.loads(self.run_tracer("rules", "test", "--json", "--", "samtools", "sort",
+        found = json.loads(self.run_tracer("rules", "test", "--json", "--", "samtools", "sort",
                                              "-@", "2").stdout)
-        self.assertEqual(verdict["name"], "samtools sort")
+        self.assertEqual(found["name"], "samtools sort")
         site = os.path.join(self.directory, "site")
         os.mkdir(site)
         with open(os.path.join(site, "a.yaml"), "w", encoding="ascii") as file:
             file.write("rules:\n  - rule: mine\n    match:\n      executable: samtools\n"
                        "    role: tool\n    name: ours\n")
-        verdict = json.loads(self.run_tracer("rules", "test", "--rules", site, "--json", "--",
+        found = json.loads(self.run_tracer("rules", "test", "--rules", site, "--json", "--",
                                              "samtools", "sort").stdout)
-        self.assertEqual((verdict["rule"], verdict["name"]), ("mine", "ours"))
+        self.assertEqual((found["rule"], verdict["name"]), ("mine", "ours"))
         with open(os.path.join(site, "b.yaml"), "w", encoding="utf-8") as file:
             file.write("secrets:\n- secret: ours\n  programs: ours\n  commands: -x SECRET\n"
                        "  examples: [ours -x «abc», ours -y abc]\n")

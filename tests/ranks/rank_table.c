@@ -4,7 +4,7 @@
  * A line is "two N M VALUES...", "pairs N FIRST... SECOND..." or "adjust N P..."; the answer is a line of
  * "p estimate low high", or of the adjusted p-values. Or it is "compare A B COUNT TASKS..." with A runs on one side and
  * B on the other, or "trend RUNS 0 COUNT TASKS...", and for each task: step or step/sample, run, wall time in ns, input in
- * bytes (0: unknown). The answer is, for each step, by name, the verdict or the first run after a change, and the ratio.
+ * bytes (0: unknown). The answer is, for each step, by name, the result or the first run after a change, and the ratio.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -76,9 +76,9 @@ static void adjust(void)
 	free(p);
 }
 
-static const char *const verdicts[] = {
+static const char *const results[] = {
 #define V(NAME, text) [COMPARE_##NAME] = text,
-	COMPARE_VERDICTS(V)
+	COMPARE_RESULTS(V)
 #undef V
 };
 
@@ -111,7 +111,7 @@ static void compare_steps(const struct steps_task *tasks, size_t count, size_t a
 		sides[run] = COMPARE_B;
 	require(compare_init(&result, tasks, count, sides, a + b) == 0);
 	for (size_t i = 0; i < result.count; i++)
-		printf("%s:%s:%.6f ", result.steps[i].name, verdicts[result.steps[i].verdict], result.steps[i].ratio);
+		printf("%s:%s:%.6f ", result.steps[i].name, results[result.steps[i].result], result.steps[i].ratio);
 	printf("\n");
 	compare_deinit(&result);
 	free(sides);

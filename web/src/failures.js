@@ -164,7 +164,7 @@ function detailsOf(run, state, failure) {
     ["", failure.cause ? quoted(failure.cause, 400) : null],
     ["command", failure.command ? element("code", { class: "command" }, brief(shellLine(failure.command), COMMAND_LENGTH)) : null],
     ["memory", memory],
-    ["attempts", attempts.length > 1 ? `${attempts.length}, ${failure.verdict === "retried" ? "the last one succeeded" : "all failed"}` : null],
+    ["attempts", attempts.length > 1 ? `${attempts.length}, ${failure.effect === "retried" ? "the last one succeeded" : "all failed"}` : null],
   ];
   const list = element("dl", { class: "fields" });
   for (const [name, value] of fields) if (value !== null) list.append(element("dt", {}, name), element("dd", {}, value));
@@ -181,10 +181,10 @@ function detailsOf(run, state, failure) {
  * @param {boolean} open
  */
 function failureItem(run, state, failure, open) {
-  const word = failure.kind === "interrupted" && failure.verdict === "fatal" ? failure.kind : failure.verdict;
-  const kind = { retried: "warning", harmless: "dim" }[/** @type {"retried"} */ (failure.verdict)] ?? "bad";
-  const summary = element("summary", {}, element("span", { class: `verdict ${kind}` }, word), titleOf(failure),
-    element("span", { class: "end" }, endWords(failure), failure.verdict === "retried" ? element("span", { class: "good" }, ", then ok") : null),
+  const word = failure.kind === "interrupted" && failure.effect === "fatal" ? failure.kind : failure.effect;
+  const kind = { retried: "warning", harmless: "dim" }[/** @type {"retried"} */ (failure.effect)] ?? "bad";
+  const summary = element("summary", {}, element("span", { class: `effect ${kind}` }, word), titleOf(failure),
+    element("span", { class: "end" }, endWords(failure), failure.effect === "retried" ? element("span", { class: "good" }, ", then ok") : null),
     element("span", { class: "why dim" }, brief(bareSentence(failure.sentence), 200)),
     element("time", { class: "dim" }, isKnown(failure.unix_ns) ? formatTimeOfDay(failure.unix_ns) : UNKNOWN));
   const item = element("details", { class: "failure" }, summary);

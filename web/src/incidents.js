@@ -7,11 +7,11 @@ import { FAILED, severities } from "./select.js";
 
 /**
  * @param {Run} run
- * @param {"fatal" | "retried" | "harmless"} verdict
+ * @param {"fatal" | "retried" | "harmless"} effect
  * @returns {any[]}
  */
-export const failuresOf = (run, verdict) =>
-  (run.facts.failures ?? []).filter((/** @type {any} */ failure) => failure.verdict === verdict);
+export const failuresOf = (run, effect) =>
+  (run.facts.failures ?? []).filter((/** @type {any} */ failure) => failure.effect === effect);
 
 /**
  * What made the run fail; if nothing did that is known, what failed in it.
@@ -34,7 +34,7 @@ function unexplained(run) {
   for (const [task, severity] of severities(run).entries()) {
     if (severity !== FAILED || run.text(kind[task]) === "main" || explained.has(idOfTask(run, task))) continue;
     failures.push({
-      verdict: "failed", sentence: "", unix_ns: run.facts.run.started_unix_ns + (begin_us[task] + wall_us[task]) * 1000,
+      effect: "failed", sentence: "", unix_ns: run.facts.run.started_unix_ns + (begin_us[task] + wall_us[task]) * 1000,
       task: {
         id: idOfTask(run, task), name: run.text(name[task]), label: run.text(label[task]), status: run.text(status[task]),
         exit_code: exit_code[task], signal: signal[task], wall_ns: wall_us[task] * 1000,
