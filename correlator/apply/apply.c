@@ -348,12 +348,9 @@ void apply_end(struct model *model)
 
 int apply_commit(struct model *model, struct store_stream *stream)
 {
-	struct run *run;
 	int r;
 
-	DL_FOREACH (model->runs, run)
-		if (run->dirty)
-			task_name_set_all(model, run);
+	task_name_set_all(model);
 	r = persist_commit(model, stream);
 	if (r == 0)
 		collect(model);

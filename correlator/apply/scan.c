@@ -226,7 +226,7 @@ static bool take_memory(const struct model *model, struct concurrent_memory *mem
 	       (model->is_rows_scan && memory->bytes - memory->written_bytes >= STEP_BYTES);
 }
 
-static void fold_group(const struct model *model, struct group *group)
+static void fold_group(struct model *model, struct group *group)
 {
 	struct tool *tool;
 
@@ -234,12 +234,12 @@ static void fold_group(const struct model *model, struct group *group)
 	DL_FOREACH (group->tools, tool) {
 		group->scan_memory_bytes += tool->scan_memory_bytes;
 		if (take_memory(model, &tool->memory, tool->scan_memory_bytes))
-			tool->dirty = group->task->dirty = group->task->run->dirty = true;
+			tool_set_dirty(model, tool);
 		tool->scan_memory_bytes = 0;
 	}
 }
 
-static int64_t fold_task(const struct model *model, struct task *task)
+static int64_t fold_task(struct model *model, struct task *task)
 {
 	struct group *group;
 	int64_t bytes = 0;
@@ -249,7 +249,7 @@ static int64_t fold_task(const struct model *model, struct task *task)
 		bytes += group->scan_memory_bytes;
 	}
 	if (take_memory(model, &task->memory, bytes))
-		task->dirty = task->run->dirty = true;
+		task_set_dirty(model, task);
 	return bytes;
 }
 
@@ -282,7 +282,7 @@ static void fold_scan_memory(struct model *model)
 			*(stays ? &engine_bytes : &bytes) += fold_task(model, task);
 		}
 		if (take_memory(model, &run->memory, engine_bytes + bytes))
-			run->dirty = true;
+			run_set_dirty(model, run);
 		if (run->orchestrator != 0)
 			fold_spine(run, bytes);
 	}

@@ -332,8 +332,7 @@ static struct row_incident cause_row(const struct cause *cause, const struct tas
 
 /* Limits repeated reports: per task, one of commands that could not be executed for each code, and a
  * bounded number of crashes. */
-static bool report_allowed(const struct model *model, struct task *task, const struct image *image,
-			   enum cause_kind kind)
+static bool report_allowed(struct model *model, struct task *task, const struct image *image, enum cause_kind kind)
 {
 	int bit = exit_code(image) == 127 ? 2 : 1;
 
@@ -346,7 +345,7 @@ static bool report_allowed(const struct model *model, struct task *task, const s
 	} else if (task->crashes_reported++ >= CRASHES_PER_TASK_MAX) {
 		return false;
 	}
-	task->dirty = true;
+	task_set_dirty(model, task);
 	return true;
 }
 
@@ -396,7 +395,7 @@ void incident_note_task(struct model *model, struct task *task)
 	cause->reported = true;
 	task->fatal = true;
 	task->incident_boot_ns = (int64_t)task->outcome.end_boot_ns;
-	task->dirty = task->run->dirty = true;
+	task_set_dirty(model, task);
 	incident_report_task(model, task);
 }
 

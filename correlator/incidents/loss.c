@@ -71,8 +71,10 @@ static void mark_incomplete(struct model *model, const struct lost *lost)
 			struct group *group = process->group;
 			struct run *run = process->run;
 
-			group->task->dirty |= count_in(model, &group->loss_number, &group->lost_count, lost);
-			run->dirty |= count_in(model, &run->loss_number, &run->lost_count, lost);
+			if (count_in(model, &group->loss_number, &group->lost_count, lost))
+				task_set_dirty(model, group->task);
+			if (count_in(model, &run->loss_number, &run->lost_count, lost))
+				run_set_dirty(model, run);
 		}
 }
 

@@ -40,7 +40,7 @@ static void clear_fatal_attempts(struct model *model, const struct task *task)
 		if (attempt->retried_by_id != task->id)
 			continue;
 		clear_fatal(model, attempt);
-		run_forget_failed_at(run, i - 1);
+		run_forget_failed_at(model, run, i - 1);
 		clear_fatal_attempts(model, attempt);
 		i = run->failed_count + 1; /* restart: the list has changed */
 	}
@@ -62,7 +62,7 @@ void retry_note_end(struct model *model, struct task *task)
 	task->awaits = task->orchestrator;
 	task->awaits_cause_id = task->cause->process_id;
 	if (!run_await_retry(task->run, task)) {
-		run_forget_failed_at(task->run, 0);
+		run_forget_failed_at(model, task->run, 0);
 		run_await_retry(task->run, task);
 	}
 }
@@ -82,7 +82,7 @@ static void link_attempts(struct model *model, struct task *failed, struct task 
 		process_find(model, (uint32_t)task->orchestrator.pid, task->orchestrator.start_boot_ns);
 
 	failed->retried_by_id = task->id;
-	failed->dirty = task->run->dirty = true;
+	task_set_dirty(model, failed);
 	if (orchestrator)
 		root_cause_note_retry(model, orchestrator, failed->root.pid, failed->root.start_boot_ns);
 }
@@ -177,14 +177,14 @@ static bool failed_of(const struct process *orchestrator, const struct task *tas
 	return !is_ignored(orchestrator, task);
 }
 
-static bool await_above(const struct process *process, struct task *task)
+static bool await_above(struct model *model, const struct process *process, struct task *task)
 {
 	if (process->is_run_root || !process->parent || process->parent->run != task->run)
 		return false;
 	task->awaits = process->parent->key;
 	if (process->cause)
 		task->awaits_cause_id = process->cause->process_id;
-	task->dirty = task->run->dirty = true;
+	task_set_dirty(model, task);
 	return true;
 }
 
@@ -202,8 +202,8 @@ void retry_settle(struct model *model, const struct process *process, int64_t wa
 			continue;
 		if (!failed || (process->cause && !failed_of(process, task)))
 			clear_fatal(model, task);
-		else if (await_above(process, task))
+		else if (await_above(model, process, task))
 			continue;
-		run_forget_failed_at(run, i - 1);
+		run_forget_failed_at(model, run, i - 1);
 	}
 }

@@ -419,7 +419,7 @@ void root_cause_note(struct model *model, struct image *image)
 	cause_unref(process->cause);
 	process->cause = ending.cause;
 	if (failed && ending.cause->kind != CAUSE_INTERRUPTED)
-		image_set_failed(image);
+		image_set_failed(model, image);
 	correct_above(model, image);
 	ending.cause = process->cause;
 	if (process->parent)

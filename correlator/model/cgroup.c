@@ -38,7 +38,7 @@ struct cgroup *cgroup_add(struct model *model, uint64_t cgroup_id, const char *p
 	}
 	if (container_parse(cgroup->path, &name))
 		cgroup->container = container_get(model, &name, cgroup->path, NULL);
-	cgroup->dirty = true;
+	cgroup_set_dirty(model, cgroup);
 	HASH_ADD(hh, model->cgroups, cgroup_id, sizeof(cgroup->cgroup_id), cgroup);
 	return cgroup;
 }
@@ -79,10 +79,16 @@ struct cgroup *cgroup_find(struct model *model, uint64_t cgroup_id)
 	return cgroup || !cgroup_id ? cgroup : cgroup_load(model, cgroup_id);
 }
 
+void cgroup_set_dirty(struct model *model, struct cgroup *cgroup)
+{
+	MODEL_SET_DIRTY(model->dirty_cgroups, cgroup);
+}
+
 void cgroup_free(struct model *model, struct cgroup *cgroup)
 {
 	if (model->latest_cgroup == cgroup)
 		model->latest_cgroup = NULL;
+	MODEL_FORGET_DIRTY(model->dirty_cgroups, cgroup);
 	HASH_DELETE(hh, model->cgroups, cgroup);
 	free(cgroup->path);
 	free(cgroup);

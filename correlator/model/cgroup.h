@@ -15,7 +15,8 @@ struct cgroup {
 	char *path;
 	struct container *container; /* NULL: not in a container */
 	struct cgroup_limits limits; /* as last recorded */
-	bool dirty;
+	bool dirty;                  /* in model->dirty_cgroups: */
+	struct cgroup *dirty_prev, *dirty_next;
 	uint64_t used_boot_ns; /* last sweep that found it in use */
 	UT_hash_handle hh;
 };
@@ -26,6 +27,8 @@ struct cgroup *cgroup_add(struct model *model, uint64_t cgroup_id, const char *p
 /* Searches memory only, not the store. */
 struct cgroup *cgroup_known(struct model *model, uint64_t cgroup_id);
 int64_t cgroup_row_id(const struct model *model, uint64_t cgroup_id);
+/* Its row is to be written by the next commit. */
+void cgroup_set_dirty(struct model *model, struct cgroup *cgroup);
 void cgroup_free(struct model *model, struct cgroup *cgroup);
 /* Frees all of them: another boot has different ones. */
 void cgroup_forget_all(struct model *model);

@@ -235,7 +235,7 @@ static void renew_cgroups(struct model *model)
 		return;
 	model->next_renewal_boot_ns = model->now_boot_ns + RENEWAL_PERIOD_NS;
 	for (struct cgroup *cgroup = model->cgroups; cgroup; cgroup = cgroup->hh.next)
-		cgroup->dirty = true;
+		cgroup_set_dirty(model, cgroup);
 }
 
 /* Frees unused cgroups and containers, once a minute, and sooner if there are many new containers. */

@@ -67,7 +67,7 @@ struct container *container_get(struct model *model, const struct container_name
 	cgroup_limits_init(&container->limits);
 	container->begin_boot_ns = model->now_boot_ns;
 	container->started_unix_ns = model_unix_ns(model, container->begin_boot_ns);
-	container->dirty = true;
+	container_set_dirty(model, container);
 	container_add(model, container);
 	return container;
 }
@@ -135,7 +135,7 @@ void container_set_label(struct model *model, struct container *container, const
 		model_set_text(model, &container->name, label.name);
 	if (label.image && !container->image)
 		model_set_text(model, &container->image, label.image);
-	container->dirty = true;
+	container_set_dirty(model, container);
 }
 
 static void note_first(struct model *model, struct container *container, const struct process *process)
@@ -144,7 +144,8 @@ static void note_first(struct model *model, struct container *container, const s
 
 	if (container->labelled)
 		return;
-	container->labelled = container->dirty = true;
+	container->labelled = true;
+	container_set_dirty(model, container);
 	for (above = process->parent; above; above = above->parent) {
 		if (above->image && above->image->container == container)
 			continue;
@@ -183,13 +184,19 @@ void container_note_image(struct model *model, const struct image *image)
 		return;
 	container->run_id = process->run->id;
 	container->task_id = process->group->task->id;
-	container->dirty = true;
+	container_set_dirty(model, container);
+}
+
+void container_set_dirty(struct model *model, struct container *container)
+{
+	MODEL_SET_DIRTY(model->dirty_containers, container);
 }
 
 void container_free(struct model *model, struct container *container)
 {
 	struct container *latest;
 
+	MODEL_FORGET_DIRTY(model->dirty_containers, container);
 	HASH_DELETE(hh, model->containers, container);
 	HASH_FIND(hh_namespace, model->namespaces, &container->pid_namespace, sizeof(int64_t), latest);
 	if (latest == container)

@@ -26,7 +26,8 @@ struct container {
 	int64_t living_count;
 	uint64_t begin_boot_ns, end_boot_ns;
 	int64_t started_unix_ns;
-	bool dirty;
+	bool dirty; /* in model->dirty_containers: */
+	struct container *dirty_prev, *dirty_next;
 	uint64_t used_boot_ns;       /* last sweep that found it in use */
 	UT_hash_handle hh;           /* by id */
 	UT_hash_handle hh_namespace; /* by pid_namespace, the latest with that number */
@@ -42,4 +43,6 @@ struct container *container_of_process(struct model *model, const struct process
 void container_note_image(struct model *model, const struct image *image);
 /* Takes name and image of a container from the command line that started or monitors it. */
 void container_set_label(struct model *model, struct container *container, const struct process *teller);
+/* Its row or state has changed: the next commit writes both. */
+void container_set_dirty(struct model *model, struct container *container);
 void container_free(struct model *model, struct container *container);

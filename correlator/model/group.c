@@ -75,17 +75,19 @@ void group_move(struct model *model, struct group *group, struct task *task)
 	DL_APPEND(task->groups, group);
 	group->task = task;
 	DL_FOREACH (group->tools, tool) {
-		tool->moved = tool->dirty = true;
+		tool->moved = true;
+		tool_set_dirty(model, tool);
 		DL_FOREACH (tool->images, image)
 			image_set_dirty(model, image);
 	}
-	from->dirty = task->dirty = task->run->dirty = true;
+	task_set_dirty(model, from);
+	task_set_dirty(model, task);
 	/* Tasks beneath an orchestrator in this group have another parent task now. */
 	struct task *other;
 
 	DL_FOREACH (task->run->tasks, other)
 		if (other->orchestrator_group == group)
-			other->dirty = true;
+			task_set_dirty(model, other);
 }
 
 void group_free(struct model *model, struct group *group)

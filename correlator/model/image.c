@@ -41,11 +41,8 @@ int64_t image_id(const struct model *model, uint32_t pid, uint64_t start_boot_ns
 
 void image_set_dirty(struct model *model, struct image *image)
 {
-	if (image->dirty)
-		return;
-	image->dirty = true;
-	DL_APPEND2(model->dirty_images, image, dirty_prev, dirty_next);
-	model->dirty_image_count++;
+	model->dirty_image_count += !image->dirty;
+	MODEL_SET_DIRTY(model->dirty_images, image);
 }
 
 static bool is_client(const struct image *image)
@@ -69,11 +66,11 @@ static void image_unlink(struct model *model, struct image *image)
 		DL_DELETE2(model->ended_images, image, ended_prev, ended_next);
 }
 
-static void set_dirty_above(struct tool *tool)
+static void set_dirty_above(struct model *model, struct tool *tool)
 {
-	tool->dirty = true;
-	tool->group->task->dirty = true;
-	tool->group->task->run->dirty = true;
+	tool_set_dirty(model, tool);
+	task_set_dirty(model, tool->group->task);
+	run_set_dirty(model, tool->group->task->run);
 }
 
 static bool is_partial(const struct totals *totals)
@@ -110,11 +107,11 @@ static void image_tally(const struct image *image, const struct tool *tool, stru
 	ret->end_boot_ns = image->end_boot_ns;
 }
 
-static void tally_above(struct tool *tool, const struct tally *part, int sign)
+static void tally_above(struct model *model, struct tool *tool, const struct tally *part, int sign)
 {
 	tally_add(&tool->tally, part, sign);
 	tally_add(&tool->group->task->run->tally, part, sign);
-	set_dirty_above(tool);
+	set_dirty_above(model, tool);
 }
 
 /* The time that orders the tools of a pipeline: the fork, since execs race. A later
@@ -131,12 +128,12 @@ void image_set_tool(struct model *model, struct image *image, struct tool *tool)
 
 	image_tally(image, tool, &part);
 	if (image->tool) {
-		tally_above(image->tool, &part, -1);
+		tally_above(model, image->tool, &part, -1);
 		DL_DELETE(image->tool->images, image);
 	}
 	image->tool = tool;
 	DL_APPEND(tool->images, image);
-	tally_above(tool, &part, 1);
+	tally_above(model, tool, &part, 1);
 	if (image->process && (tool->start_boot_ns == 0 || image_start(image) < tool->start_boot_ns))
 		tool->start_boot_ns = image_start(image);
 	image_set_dirty(model, image);
@@ -192,7 +189,7 @@ struct image *image_new(struct model *model, struct process *process, enum image
 	image_link(model, image);
 	if (image->container) {
 		image->container->living_count++;
-		image->container->dirty = true;
+		container_set_dirty(model, image->container);
 	}
 	image_set_tool(model, image, tool);
 	return image;
@@ -241,7 +238,7 @@ static void note_limits(struct model *model, struct image *image, const struct c
 	cgroup_limits_note(&group->limits, cgroup_id, counters);
 	cgroup_limits_note(&group->task->run->limits, cgroup_id, counters);
 	if (image->container && cgroup_limits_note(&image->container->limits, cgroup_id, counters))
-		image->container->dirty = true;
+		container_set_dirty(model, image->container);
 }
 
 /* A program that another one replaces at once does not count: taskset, numactl and env only prepare the next. */
@@ -288,7 +285,7 @@ void image_update(struct model *model, struct image *image, const struct counter
 	change.peak_rss_bytes = image->peak_rss_bytes;
 	note_core_limit(image, kind);
 	tally_core_limit(&change, image, image->tool);
-	tally_above(image->tool, &change, 1);
+	tally_above(model, image->tool, &change, 1);
 	run_note_cpu(model, image->tool->group->task->run);
 	image_set_dirty(model, image);
 }
@@ -324,7 +321,7 @@ void image_take_use(struct model *model, struct image *image)
 	totals_difference(&change.totals, &image->totals, &now);
 	change.gpu_peak_bytes = image->gpu_peak_bytes;
 	image->totals = now;
-	tally_above(image->tool, &change, 1);
+	tally_above(model, image->tool, &change, 1);
 	image_set_dirty(model, image);
 }
 
@@ -347,25 +344,25 @@ bool image_end(struct model *model, struct image *image, enum image_ended how, u
 	tally_init(&change);
 	change.living_count = -1;
 	change.end_boot_ns = image->end_boot_ns;
-	tally_above(image->tool, &change, 1);
+	tally_above(model, image->tool, &change, 1);
 	image_set_dirty(model, image);
 	if (image->container) {
 		image->container->living_count--;
 		if (image->end_boot_ns > image->container->end_boot_ns)
 			image->container->end_boot_ns = image->end_boot_ns;
-		image->container->dirty = true;
+		container_set_dirty(model, image->container);
 	}
 	return true;
 }
 
-void image_set_failed(struct image *image)
+void image_set_failed(struct model *model, struct image *image)
 {
 	struct tally change;
 
 	image->failed = true;
 	tally_init(&change);
 	change.failed_count = 1;
-	tally_above(image->tool, &change, 1);
+	tally_above(model, image->tool, &change, 1);
 }
 
 void image_extend_end(struct image *image, int64_t teardown_ns, uint64_t until_boot_ns)
@@ -383,10 +380,8 @@ void image_extend_end(struct image *image, int64_t teardown_ns, uint64_t until_b
 void image_free(struct model *model, struct image *image)
 {
 	image_unlink(model, image);
-	if (image->dirty) {
-		DL_DELETE2(model->dirty_images, image, dirty_prev, dirty_next);
-		model->dirty_image_count--;
-	}
+	model->dirty_image_count -= image->dirty;
+	MODEL_FORGET_DIRTY(model->dirty_images, image);
 	DL_DELETE(image->tool->images, image);
 	command_unref(image->command);
 	free(image->gpu);

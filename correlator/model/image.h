@@ -80,7 +80,7 @@ bool image_end(struct model *model, struct image *image, enum image_ended how, u
  * `until_boot_ns`. So its duration covers everything that its figures cover. */
 void image_extend_end(struct image *image, int64_t teardown_ns, uint64_t until_boot_ns);
 /* Marks an ended image as failed. */
-void image_set_failed(struct image *image);
+void image_set_failed(struct model *model, struct image *image);
 void image_set_tool(struct model *model, struct image *image, struct tool *tool);
 void image_set_dirty(struct model *model, struct image *image);
 /* Adds a running client to model->clients, and an ended image to model->ended_images. */

@@ -83,13 +83,8 @@ void model_set_gone(struct model *model, int64_t id)
 
 bool model_is_dirty(const struct model *model)
 {
-	const struct run *run;
-
-	DL_FOREACH (model->runs, run)
-		if (run->dirty)
-			return true;
-	return model->dirty_images || model->fact_count > model->host_sample_count || model->losses_dirty ||
-	       model->host_dirty;
+	return model->dirty_runs || model->dirty_tasks || model->dirty_tools || model->dirty_images ||
+	       model->fact_count > model->host_sample_count || model->losses_dirty || model->host_dirty;
 }
 
 size_t model_pending(const struct model *model)

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <uthash.h>
+#include <utlist.h>
 
 #include "common/identity.h"
 #include "common/rules/rules.h"
@@ -70,6 +71,12 @@ struct model {
 	struct image *clients;      /* that may be waiting for a container */
 	struct task *opened_tasks;  /* not yet assessed */
 	struct image *ended_images; /* list: not freed yet */
+	/* lists: changed since the last commit, which writes them */
+	struct cgroup *dirty_cgroups;
+	struct container *dirty_containers;
+	struct run *dirty_runs;
+	struct task *dirty_tasks;
+	struct tool *dirty_tools;
 	struct image *dirty_images;
 	size_t dirty_image_count;
 	struct fact *facts;                   /* to be written */
@@ -108,6 +115,19 @@ void model_begin_identity(const struct model *model, const char *kind, struct id
 void model_add_generation(const struct model *model, struct identity *identity);
 /* The object with this id has been freed: the next commit deletes its state. */
 void model_set_gone(struct model *model, int64_t id);
+/* Adds an entity to its list of changed ones, and removes it again when it is freed. */
+#define MODEL_SET_DIRTY(list, entity) \
+	do { \
+		if (!(entity)->dirty) { \
+			(entity)->dirty = true; \
+			DL_APPEND2(list, entity, dirty_prev, dirty_next); \
+		} \
+	} while (0)
+#define MODEL_FORGET_DIRTY(list, entity) \
+	do { \
+		if ((entity)->dirty) \
+			DL_DELETE2(list, entity, dirty_prev, dirty_next); \
+	} while (0)
 /* Whether there is anything to write besides the stream's position, the clock and host samples. */
 bool model_is_dirty(const struct model *model);
 /* Approximate number of rows waiting for a commit, so that the caller can bound it. */

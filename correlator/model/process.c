@@ -112,7 +112,7 @@ bool process_decides_task(const struct process *process)
 }
 
 /* Updates the outcome of the task and the run that it is a root of. */
-static void note_roots(struct process *process, int64_t wait_status)
+static void note_roots(struct model *model, struct process *process, int64_t wait_status)
 {
 	bool task_root = process_decides_task(process);
 	struct run *run = process->run;
@@ -122,13 +122,14 @@ static void note_roots(struct process *process, int64_t wait_status)
 
 		if (outcome_note(&task->outcome, wait_status, process->end_boot_ns))
 			task_set_cause(task, process->cause);
-		task->dirty = run->dirty = true;
+		task_set_dirty(model, task);
 	}
 	if (process->is_run_root) {
 		if (outcome_note(&run->outcome, wait_status, process->end_boot_ns))
 			task_set_cause(run->main, process->cause);
 		run->main->outcome = run->outcome;
-		run->main->dirty = run->dirty = true;
+		task_set_dirty(model, run->main);
+		run_set_dirty(model, run);
 	}
 }
 
@@ -139,7 +140,7 @@ bool process_end(struct model *model, struct process *process, int64_t wait_stat
 	process->ended = true;
 	process->end_boot_ns = boot_ns > process->fork_boot_ns ? boot_ns : process->fork_boot_ns;
 	process_set_changed(model, process);
-	note_roots(process, wait_status);
+	note_roots(model, process, wait_status);
 	return true;
 }
 

@@ -34,7 +34,7 @@ struct run *run_new(struct model *model, const struct process *root, enum run_ki
 	run->root_process_id = run->origin_process_id = run->user_id = ROW_NULL;
 	run->orchestrator = -1;
 	run->name_priority = RUN_NAME_NONE;
-	run->dirty = true;
+	run_set_dirty(model, run);
 	cgroup_limits_init(&run->limits);
 	outcome_init(&run->outcome);
 	tally_init(&run->tally);
@@ -64,7 +64,7 @@ void run_set_name(struct model *model, struct run *run, const char *name, enum r
 		return;
 	model_set_text(model, &run->name, name);
 	run->name_priority = priority;
-	run->dirty = true;
+	run_set_dirty(model, run);
 }
 
 void run_set_root(struct model *model, struct run *run, const struct process *process)
@@ -79,7 +79,7 @@ void run_set_root(struct model *model, struct run *run, const struct process *pr
 		model_set_text(model, &run->working_directory, process->command->working_directory);
 	if (run->container && run->container->run_id == ROW_NULL) {
 		run->container->run_id = run->id;
-		run->container->dirty = true;
+		container_set_dirty(model, run->container);
 	}
 }
 
@@ -93,14 +93,14 @@ bool run_is_session(const struct run *run)
 	return run->kind == RUN_SESSION;
 }
 
-void run_become_session(struct run *run)
+void run_become_session(struct model *model, struct run *run)
 {
 	run->kind = RUN_SESSION;
 	run->reason = REASON_SESSION;
-	run->dirty = true;
+	run_set_dirty(model, run);
 }
 
-void run_note_cpu(const struct model *model, struct run *run)
+void run_note_cpu(struct model *model, struct run *run)
 {
 	bool is_unlisted = run->kind == RUN_SESSION || (run->kind == RUN_HOST_SERVICE && run->reason == REASON_OF_USER);
 	int64_t cpu_ns = run->tally.totals.cpu_ns;
@@ -109,25 +109,25 @@ void run_note_cpu(const struct model *model, struct run *run)
 	    cpu_ns * COMPUTES_SHARE < (int64_t)(model->now_boot_ns - run->tally.begin_boot_ns))
 		return;
 	run->kind = RUN_SERVICE;
-	run->dirty = true;
+	run_set_dirty(model, run);
 }
 
 /* ---- failed tasks that may be retried */
 
-void run_forget_failed_at(struct run *run, int index)
+void run_forget_failed_at(struct model *model, struct run *run, int index)
 {
 	run->failed[index]->awaited = false;
-	run->failed[index]->dirty = run->dirty = true;
+	task_set_dirty(model, run->failed[index]);
 	run->failed_count--;
 	memmove(&run->failed[index], &run->failed[index + 1],
 		(size_t)(run->failed_count - index) * sizeof(run->failed[0]));
 }
 
-void run_forget_failed(struct run *run, struct task *task)
+void run_forget_failed(struct model *model, struct run *run, struct task *task)
 {
 	for (int i = 0; i < run->failed_count; i++)
 		if (run->failed[i] == task) {
-			run_forget_failed_at(run, i);
+			run_forget_failed_at(model, run, i);
 			return;
 		}
 }
@@ -151,6 +151,11 @@ void run_end_boot(struct model *model, struct run *run)
 	run->of_past_boot = true;
 }
 
+void run_set_dirty(struct model *model, struct run *run)
+{
+	MODEL_SET_DIRTY(model->dirty_runs, run);
+}
+
 void run_free(struct model *model, struct run *run)
 {
 	struct task *task;
@@ -162,6 +167,7 @@ void run_free(struct model *model, struct run *run)
 		task_free(model, run->tasks);
 	if (run->boundary_key)
 		HASH_DELETE(hh, model->runs_by_boundary, run);
+	MODEL_FORGET_DIRTY(model->dirty_runs, run);
 	DL_DELETE(model->runs, run);
 	siblings_free(run);
 	model_set_gone(model, run->id);

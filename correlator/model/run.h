@@ -106,7 +106,8 @@ struct run {
 	bool frozen;       /* too many tasks: they are no longer merged */
 	bool of_past_boot; /* of an earlier boot: it gets nothing more */
 	unsigned members;  /* processes that point here */
-	bool dirty;
+	bool dirty;        /* in model->dirty_runs: */
+	struct run *dirty_prev, *dirty_next;
 	struct run *prev, *next;
 	UT_hash_handle hh; /* by boundary_key, unless that is 0 */
 };
@@ -119,16 +120,18 @@ struct run *run_of_system(struct model *model);
 void run_set_root(struct model *model, struct run *run, const struct process *process);
 /* Whether the run is expected to end: not a service, a session or the system run. */
 bool run_is_workload(const struct run *run);
-void run_become_session(struct run *run);
+void run_become_session(struct model *model, struct run *run);
 /* Its processes have used CPU time. A session that computes by itself is work, whatever its programs are called: it
  * becomes a service, which is listed. */
-void run_note_cpu(const struct model *model, struct run *run);
+void run_note_cpu(struct model *model, struct run *run);
 bool run_is_session(const struct run *run);
 /* Waits for a retry of its failed task. Returns false if there are too many. */
 bool run_await_retry(struct run *run, struct task *task);
 /* Stops waiting for a retry of the failed task at `index`. */
-void run_forget_failed_at(struct run *run, int index);
-void run_forget_failed(struct run *run, struct task *task);
+void run_forget_failed_at(struct model *model, struct run *run, int index);
+void run_forget_failed(struct model *model, struct run *run, struct task *task);
 /* Its boot is over; cgroups and jobs of the next boot may have the same numbers. */
 void run_end_boot(struct model *model, struct run *run);
+/* Its row or state has changed: the next commit writes both. */
+void run_set_dirty(struct model *model, struct run *run);
 void run_free(struct model *model, struct run *run);

@@ -12,23 +12,29 @@
 #include "correlator/model/run.h"
 #include "correlator/model/tool.h"
 
-struct task *task_new(struct model *model, struct run *run, enum task_kind kind, enum reason reason, int64_t id_part)
+int64_t task_id(const struct run *run, int64_t id_part)
 {
-	struct task *task = model_alloc(model, sizeof(*task));
 	struct identity identity;
 
-	if (!task)
-		return NULL;
 	identity_begin(&identity, "task");
 	identity_add_u64(&identity, (uint64_t)run->id);
 	identity_add_u64(&identity, (uint64_t)id_part);
-	task->id = identity_end(&identity);
+	return identity_end(&identity);
+}
+
+struct task *task_new(struct model *model, struct run *run, enum task_kind kind, enum reason reason, int64_t id_part)
+{
+	struct task *task = model_alloc(model, sizeof(*task));
+
+	if (!task)
+		return NULL;
+	task->id = task_id(run, id_part);
 	task->run = run;
 	task->kind = kind;
 	task->reason = reason;
 	task->root_process_id = task->orchestrator_process_id = ROW_NULL;
 	task->merged_into_id = task->retried_by_id = ROW_NULL;
-	task->dirty = true;
+	task_set_dirty(model, task);
 	task->memory = (struct concurrent_memory){ROW_NULL, ROW_NULL};
 	outcome_init(&task->outcome);
 	DL_APPEND(run->tasks, task);
@@ -142,10 +148,12 @@ void task_merge(struct model *model, struct task *from, struct task *into)
 	into->crashes_reported += from->crashes_reported;
 	into->failed_commands_reported |= from->failed_commands_reported;
 	merge_label(into, from);
-	run_forget_failed(from->run, from);
+	run_forget_failed(model, from->run, from);
 	from->merged_into_id = into->id;
-	from->dirty = into->dirty = true;
+	task_set_dirty(model, from);
+	task_set_dirty(model, into);
 	from->run->task_count--;
+	run_set_dirty(model, from->run);
 }
 
 void task_set_opened(struct model *model, struct task *task)
@@ -154,15 +162,21 @@ void task_set_opened(struct model *model, struct task *task)
 	DL_APPEND2(model->opened_tasks, task, opened_prev, opened_next);
 }
 
+void task_set_dirty(struct model *model, struct task *task)
+{
+	MODEL_SET_DIRTY(model->dirty_tasks, task);
+}
+
 void task_free(struct model *model, struct task *task)
 {
 	while (task->groups)
 		group_free(model, task->groups);
 	if (task->orchestrator_group)
 		task->orchestrator_group->members--;
-	run_forget_failed(task->run, task);
+	run_forget_failed(model, task->run, task);
 	if (task->is_opened)
 		DL_DELETE2(model->opened_tasks, task, opened_prev, opened_next);
+	MODEL_FORGET_DIRTY(model->dirty_tasks, task);
 	DL_DELETE(task->run->tasks, task);
 	model_set_gone(model, task->id);
 	free(task->name);

@@ -60,13 +60,16 @@ struct task {
 	uint64_t moved_boot_ns;    /* last time a scan saw activity in it */
 	int idle_count;            /* idle processes reported */
 	struct group *groups;
-	bool dirty;
+	bool dirty; /* in model->dirty_tasks: */
+	struct task *dirty_prev, *dirty_next;
 	struct task *prev, *next; /* in its run */
 	bool is_opened;           /* in model->opened_tasks: */
 	struct task *opened_prev, *opened_next;
 };
 
-struct task *task_new(struct model *model, struct run *run, enum task_kind kind, enum reason reason, int64_t identity);
+/* `id_part` distinguishes it within its run. */
+int64_t task_id(const struct run *run, int64_t id_part);
+struct task *task_new(struct model *model, struct run *run, enum task_kind kind, enum reason reason, int64_t id_part);
 /* Its figures: the sums and maxima over its tools, and the limits and losses of its groups. */
 void task_fold(const struct task *task, struct tally *ret_tally, struct cgroup_limits *ret_limits,
 	       int64_t *ret_lost_count);
@@ -80,4 +83,6 @@ void task_merge(struct model *model, struct task *from, struct task *into);
 void task_set_cause(struct task *task, struct cause *cause);
 /* Adds it to model->opened_tasks, the tasks that are not yet assessed. */
 void task_set_opened(struct model *model, struct task *task);
+/* Its row or state has changed: the next commit writes both. */
+void task_set_dirty(struct model *model, struct task *task);
 void task_free(struct model *model, struct task *task);

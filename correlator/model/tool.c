@@ -30,10 +30,16 @@ struct tool *tool_new(struct model *model, struct group *group, const char *name
 	return tool;
 }
 
+void tool_set_dirty(struct model *model, struct tool *tool)
+{
+	MODEL_SET_DIRTY(model->dirty_tools, tool);
+}
+
 void tool_free(struct model *model, struct tool *tool)
 {
 	while (tool->images)
 		image_free(model, tool->images);
+	MODEL_FORGET_DIRTY(model->dirty_tools, tool);
 	DL_DELETE(tool->group->tools, tool);
 	free(tool->name);
 	free(tool);

@@ -16,10 +16,13 @@ struct tool {
 	struct concurrent_memory memory;
 	int64_t scan_memory_bytes; /* sum in the current scan */
 	struct image *images;      /* in memory */
-	bool dirty;
+	bool dirty;                /* in model->dirty_tools: */
+	struct tool *dirty_prev, *dirty_next;
 	bool moved;               /* its stored processes are still in its previous task */
 	struct tool *prev, *next; /* in its group */
 };
 
 struct tool *tool_new(struct model *model, struct group *group, const char *name, enum rules_role role);
+/* Its row has changed: the next commit writes it. */
+void tool_set_dirty(struct model *model, struct tool *tool);
 void tool_free(struct model *model, struct tool *tool);

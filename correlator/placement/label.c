@@ -15,14 +15,14 @@
 #include "correlator/model/siblings.h"
 #include "correlator/model/task.h"
 
-static void siblings_set_dirty(struct run *run, uint64_t kind)
+static void siblings_set_dirty(struct model *model, struct run *run, uint64_t kind)
 {
 	struct task *task;
 
 	DL_FOREACH (run->tasks, task)
 		if (task->words.data && task->words_kind == kind)
-			task->dirty = true;
-	run->dirty = true;
+			task_set_dirty(model, task);
+	run_set_dirty(model, run);
 }
 
 /* Adds the task to its siblings. */
@@ -35,13 +35,13 @@ static void siblings_add(struct model *model, struct task *task)
 		siblings = siblings_new(model, run, task->words_kind);
 		if (siblings)
 			common_words_init(&siblings->common, &task->words);
-		run->dirty = true;
+		run_set_dirty(model, run);
 		return;
 	}
 	DL_DELETE(run->siblings, siblings);
 	DL_APPEND(run->siblings, siblings);
 	if (common_words_keep(&siblings->common, &task->words) || !siblings->several)
-		siblings_set_dirty(run, siblings->kind);
+		siblings_set_dirty(model, run, siblings->kind);
 	siblings->several = true;
 }
 
@@ -95,7 +95,8 @@ void label_note_image(struct model *model, struct task *task, const struct proce
 }
 
 /* Returns true if whole words must distinguish the siblings: two in a row had the same stem. */
-static bool siblings_note_stem(struct siblings *siblings, const struct task *task, const char *stem)
+static bool siblings_note_stem(struct model *model, struct siblings *siblings, const struct task *task,
+			       const char *stem)
 {
 	struct identity identity;
 	uint32_t stem_hash, hash = words_hash(&task->words);
@@ -105,7 +106,7 @@ static bool siblings_note_stem(struct siblings *siblings, const struct task *tas
 	stem_hash = (uint32_t)identity_end(&identity);
 	if (siblings->stem_hash == stem_hash && siblings->stem_words_hash != hash) {
 		siblings->whole_words = true;
-		siblings_set_dirty(task->run, siblings->kind);
+		siblings_set_dirty(model, task->run, siblings->kind);
 	}
 	siblings->stem_hash = stem_hash;
 	siblings->stem_words_hash = hash;
@@ -125,7 +126,7 @@ bool label_set(struct model *model, struct task *task)
 	if (!siblings || !siblings->several)
 		words_label(&task->words, NULL, name, true, label);
 	else if (words_label(&task->words, &siblings->common, name, siblings->whole_words, label))
-		again = siblings_note_stem(siblings, task, label);
+		again = siblings_note_stem(model, siblings, task, label);
 	if (!task->label || strcmp(task->label, label) != 0)
 		model_set_text(model, &task->label, label);
 	return again;

@@ -57,7 +57,7 @@ struct run *origin_begin_session(struct model *model, struct process *process)
 
 	if (run) {
 		run->origin_process_id = process->parent->image->id;
-		run_become_session(run);
+		run_become_session(model, run);
 	}
 	return run;
 }

@@ -121,26 +121,20 @@ static struct group *place_batch_step(struct model *model, struct run *run, stru
 
 	identity_begin(&identity, "step");
 	identity_add_bytes(&identity, origin->task_name, strlen(origin->task_name));
-	int64_t id_part = identity_end(&identity);
-	struct task *wanted = task_new(model, run, TASK_BATCH, REASON_STEP, id_part);
+	int64_t id_part = identity_end(&identity), id = task_id(run, id_part);
 
-	if (!wanted)
-		return NULL;
-	process->path_rank = RULES_RANK_PARALLEL;
-	DL_FOREACH (run->tasks, task)
-		if (task->id == wanted->id && task != wanted) {
-			DL_DELETE(run->tasks, wanted);
-			free(wanted);
-			wanted = task;
-			break;
-		}
-	if (!wanted->name) {
+	DL_SEARCH_SCALAR(run->tasks, task, id, id);
+	if (!task) {
+		task = task_new(model, run, TASK_BATCH, REASON_STEP, id_part);
+		if (!task)
+			return NULL;
 		run->task_count++;
-		model_set_text(model, &wanted->name, origin->task_name);
-		wanted->name_by = NAMED_BY_RULE;
+		model_set_text(model, &task->name, origin->task_name);
+		task->name_by = NAMED_BY_RULE;
 	}
-	task_add_root(model, wanted, process);
-	return group_open(model, wanted, process, placing->stdin_pipe, placing->stdout_pipe);
+	process->path_rank = RULES_RANK_PARALLEL;
+	task_add_root(model, task, process);
+	return group_open(model, task, process, placing->stdin_pipe, placing->stdout_pipe);
 }
 
 /* Places a process that begins a run or joins one as a further root. */
@@ -197,7 +191,7 @@ static void client_becomes_session(struct model *model, const struct process *pr
 	struct process *client = client_take(model, process, keeper, container, companion(model, container));
 
 	if (client && origin_leads_to(client->run, client) && origin_allows_session(client))
-		run_become_session(client->run);
+		run_become_session(model, client->run);
 }
 
 /* Places the root of a run that it began by itself, whatever its origin. */
@@ -219,7 +213,7 @@ static struct group *place_interactive(struct model *model, struct process *proc
 	if (!origin_allows_session(parent))
 		return NULL;
 	if (origin_leads_to(parent->run, process)) {
-		run_become_session(parent->run);
+		run_become_session(model, parent->run);
 		return NULL;
 	}
 	run = origin_begin_session(model, process);
@@ -402,7 +396,7 @@ void place_exec(struct model *model, struct process *process, const struct placi
 	if (!tool)
 		return;
 	if (placing->class->interactive && origin_allows_session(process) && origin_leads_to(process->run, process))
-		run_become_session(process->run);
+		run_become_session(model, process->run);
 	image_new(model, process, IMAGE_EXEC, placing->boot_ns, placing->class, tool, REASON_EXEC);
 	task_name_note_image(model, process->group->task, process, placing->class);
 	run_name_note_image(model, process->run, process, placing->class, behind_wrapper);

@@ -221,18 +221,18 @@ static void run_add_part(struct model *model, struct run *run, const struct proc
 	}
 	model_set_text(model, &run->name, text.text);
 	run->name_priority = priority;
-	run->dirty = true;
+	run_set_dirty(model, run);
 }
 
 /* ---- */
 
-static void note_engine(struct run *run, const struct rules_class *class)
+static void note_engine(struct model *model, struct run *run, const struct rules_class *class)
 {
 	if (class->rank <= run->engine_rank)
 		return;
 	run->engine_rank = class->rank;
 	snprintf(run->engine, sizeof(run->engine), "%s", class->engine[0] ? class->engine : class->name);
-	run->dirty = true;
+	run_set_dirty(model, run);
 }
 
 /* Programs that a run is named after only if there is nothing else. */
@@ -297,11 +297,11 @@ void run_name_note_image(struct model *model, struct run *run, const struct proc
 
 	if (front && behind_wrapper && run->user_id != process->uid) {
 		run->user_id = process->uid;
-		run->dirty = true;
+		run_set_dirty(model, run);
 	}
 	if (!may_name(run, process, class) || (run_is_session(run) && !front))
 		return;
-	note_engine(run, class);
+	note_engine(model, run, class);
 	if (class->rank == RULES_RANK_WORKFLOW)
 		run_set_name(model, run, name_of(class), RUN_NAME_WORKFLOW);
 	else if (front && class->run_name[0] && !class->rank)

@@ -162,17 +162,16 @@ void task_name_note_images(struct model *model, struct task *task)
 	}
 }
 
-void task_name_set_all(struct model *model, struct run *run)
+void task_name_set_all(struct model *model)
 {
 	struct task *task;
 	bool again = true;
 
 	while (again) {
 		again = false;
-		DL_FOREACH (run->tasks, task)
-			if (task->dirty) {
-				task_name_set(task);
-				again = label_set(model, task) || again;
-			}
+		DL_FOREACH2 (model->dirty_tasks, task, dirty_next) {
+			task_name_set(task);
+			again = label_set(model, task) || again;
+		}
 	}
 }

@@ -15,5 +15,5 @@ void task_name_note_image(struct model *model, struct task *task, const struct p
 /* Calls task_name_note_image() for all images of the task that are in memory, earliest first. */
 void task_name_note_images(struct model *model, struct task *task);
 /* Sets names and labels of the run's tasks that are due to be written. */
-void task_name_set_all(struct model *model, struct run *run);
+void task_name_set_all(struct model *model);
 void task_name_set(struct task *task);

@@ -1,6 +1,6 @@
 /* Writing entities as rows: each commit writes what changed since the previous one.
  *
- * Dirty flags are cleared only after the store has confirmed the commit, so a full
+ * The lists of changed entities are emptied only after the store has confirmed the commit, so a full
  * disk loses nothing: the next attempt writes the same rows again.
  */
 #include "correlator/rows/persist.h"
@@ -231,56 +231,10 @@ static int put_cgroup(struct model *model, const struct cgroup *cgroup)
 					      });
 }
 
-static int put_runs(struct saver *saver)
-{
-	struct model *model = saver->model;
-	struct run *run;
-	struct task *task;
-	struct group *group;
-	struct tool *tool;
-	int r;
-
-	DL_FOREACH (model->runs, run) {
-		if (!run->dirty)
-			continue;
-		DL_FOREACH (run->tasks, task) {
-			if (!task->dirty)
-				continue;
-			DL_FOREACH (task->groups, group)
-				DL_FOREACH (group->tools, tool)
-					if (tool->dirty && (r = put_tool(saver, tool)) < 0)
-						return r;
-			if ((r = put_task(saver, task)) < 0)
-				return r;
-		}
-		if ((r = put_run(saver, run)) < 0)
-			return r;
-	}
-	return 0;
-}
-
 /* If only the last-seen time has changed, the host's row is written every LAST_SEEN_PERIOD_NS. */
 static bool host_is_due(const struct model *model)
 {
 	return model->host_dirty || model->host.last_seen_unix_ns - model->written_seen_unix_ns >= LAST_SEEN_PERIOD_NS;
-}
-
-static int put_places(struct saver *saver)
-{
-	struct model *model = saver->model;
-	struct cgroup *cgroup;
-	struct container *container;
-	int r = 0;
-
-	if (host_is_due(model))
-		r = store_put_host(model->store, &model->host);
-	for (cgroup = model->cgroups; cgroup && r == 0; cgroup = cgroup->hh.next)
-		if (cgroup->dirty)
-			r = put_cgroup(model, cgroup);
-	for (container = model->containers; container && r == 0; container = container->hh.next)
-		if (container->dirty)
-			r = put_container(saver, container);
-	return r;
 }
 
 static int put_fact(struct model *model, const struct fact *fact)
@@ -305,65 +259,66 @@ static int put_facts(struct model *model)
 	return 0;
 }
 
+#define PUT_DIRTY(type, put, context) \
+	do { \
+		struct type *entity; \
+\
+		for (entity = model->dirty_##type##s; entity && r == 0; entity = entity->dirty_next) \
+			r = put(context, entity); \
+	} while (0)
+
 static int put_all(struct saver *saver)
 {
-	int r = put_places(saver);
+	struct model *model = saver->model;
+	int r = host_is_due(model) ? store_put_host(model->store, &model->host) : 0;
 
-	if (r == 0)
-		r = put_runs(saver);
-	/* After the runs: moving stored processes must not affect the new rows. */
+	PUT_DIRTY(cgroup, put_cgroup, model);
+	PUT_DIRTY(container, put_container, saver);
+	PUT_DIRTY(tool, put_tool, saver);
+	PUT_DIRTY(task, put_task, saver);
+	PUT_DIRTY(run, put_run, saver);
+	/* After the tools: moving stored processes must not affect the new rows. */
 	if (r == 0)
 		r = put_images(saver);
 	if (r == 0)
-		r = put_facts(saver->model);
-	if (r == 0 && saver->model->keep_states)
+		r = put_facts(model);
+	if (r == 0 && model->keep_states)
 		r = put_states(saver);
 	return r;
 }
 
-static void clear_runs(struct model *model)
+static void clear_processes(struct model *model)
 {
-	struct run *run;
-	struct task *task;
-	struct group *group;
-	struct tool *tool;
+	struct process *process, *next;
 
-	DL_FOREACH (model->runs, run) {
-		if (!run->dirty)
-			continue;
-		run->dirty = false;
-		DL_FOREACH (run->tasks, task) {
-			if (!task->dirty)
-				continue;
-			task->dirty = false;
-			DL_FOREACH (task->groups, group)
-				DL_FOREACH (group->tools, tool)
-					tool->dirty = tool->moved = false;
-		}
-	}
-}
-
-static void clear_all(struct model *model)
-{
-	struct process *process, *next_process;
-	struct image *image, *next;
-
-	clear_runs(model);
-	DL_FOREACH_SAFE2 (model->unsettled, process, next_process, unsettled_next) {
+	DL_FOREACH_SAFE2 (model->unsettled, process, next, unsettled_next) {
 		process->state_is_stored = true;
 		process->has_state = !collect_takes_process(model, process);
 		process->is_unsettled = process->ended;
 		if (!process->is_unsettled)
 			DL_DELETE2(model->unsettled, process, unsettled_prev, unsettled_next);
 	}
-	DL_FOREACH_SAFE2 (model->dirty_images, image, next, dirty_next)
-		image->dirty = false;
-	model->dirty_images = NULL;
+}
+
+#define CLEAR_DIRTY(type) \
+	do { \
+		for (struct type *entity = model->dirty_##type##s; entity; entity = entity->dirty_next) \
+			entity->dirty = false; \
+		model->dirty_##type##s = NULL; \
+	} while (0)
+
+static void clear_all(struct model *model)
+{
+	for (struct tool *tool = model->dirty_tools; tool; tool = tool->dirty_next)
+		tool->moved = false;
+	CLEAR_DIRTY(cgroup);
+	CLEAR_DIRTY(container);
+	CLEAR_DIRTY(tool);
+	CLEAR_DIRTY(task);
+	CLEAR_DIRTY(run);
+	CLEAR_DIRTY(image);
 	model->dirty_image_count = 0;
-	for (struct cgroup *cgroup = model->cgroups; cgroup; cgroup = cgroup->hh.next)
-		cgroup->dirty = false;
-	for (struct container *container = model->containers; container; container = container->hh.next)
-		container->dirty = false;
+	clear_processes(model);
 	pending_clear(model);
 	model->losses_dirty = false;
 	model->gone_count = 0;
@@ -388,8 +343,6 @@ int persist_generation(struct model *model)
 	return with_saver(model, put_host_state);
 }
 
-/* Every change also marks the enclosing entities dirty, so it is enough to descend into
- * dirty ones. */
 int persist_commit(struct model *model, struct store_stream *stream)
 {
 	int r = with_saver(model, put_all);
