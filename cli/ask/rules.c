@@ -144,8 +144,10 @@ static void print_class(const struct rules *rules, const struct rules_class *cla
 		{"threads", threads},
 		/* clang-format on */
 		{"interactive", class->interactive ? "yes: its jobs are runs" : ""},
-		{"housekeeping", class->housekeeping ? "yes: the host's own, not work" : ""},
-		{"stored", stored},
+#define X(NAME, key, meaning) {"trait", class->traits & RULES_##NAME ? key ": " meaning : ""},
+		RULES_TRAITS(X)
+#undef X
+			{"stored", stored},
 	};
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
@@ -166,9 +168,9 @@ static int print_document(const struct rules_class *class, const char *stored, e
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		json_set_string(object, fields[i][0], fields[i][1]);
-	json_object_update_new(object,
-			       json_pack("{s:i, s:b, s:b, s:b}", "rank", class->rank, "interactive", class->interactive,
-					 "nested", class->nested, "housekeeping", class->housekeeping));
+	json_object_update_new(object, json_pack("{s:i, s:b, s:b, s:b}", "rank", class->rank, "interactive",
+						 class->interactive, "nested", class->nested, "housekeeping",
+						 (class->traits & RULES_HOUSEKEEPING) != 0));
 	json_set_integer(object, "requested_thread_count",
 			 class->requested_thread_count ? (int64_t) class->requested_thread_count : ROW_NULL);
 	return document_print(object, NULL, NULL, format);

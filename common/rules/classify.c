@@ -39,10 +39,9 @@ static void class_init(struct rules_class *class)
 	class->boundary = RULES_BOUNDARY_CHILD;
 	class->nested = false;
 	class->interactive = false;
-	class->housekeeping = false;
 	class->command = NULL;
 	class->expected_codes = 0;
-	class->fails_with_commands = false;
+	class->traits = 0;
 	class->requested_thread_count = 0;
 	class->engine[0] = '\0';
 	class->run_key_cgroup_size = 0;
@@ -56,7 +55,12 @@ static void name_set_program(char ret_text[RULES_NAME_MAX], const struct view *v
 	name_set_text(ret_text, view->program[0] ? view->program : "unknown");
 }
 
-/* Fills the class with everything that `rule` says about the view. */
+static void class_add_traits(struct rules_class *class, const struct rule *rule)
+{
+	for (int trait = 0; trait < RULES_TRAIT_COUNT; trait++)
+		class->traits |= (uint32_t)rule->traits[trait] << trait;
+}
+
 /* Fills the texts that are still empty. */
 static void class_add_texts(struct rules_class *class, const struct rules *rules, const struct rule *rule,
 			    const struct view *view)
@@ -72,6 +76,7 @@ static void class_add_texts(struct rules_class *class, const struct rules *rules
 	}
 }
 
+/* Fills the class with everything that `rule` says about the view. */
 static void class_fill(struct rules_class *class, const struct rules *rules, const struct rule *rule,
 		       const struct view *view)
 {
@@ -83,9 +88,8 @@ static void class_fill(struct rules_class *class, const struct rules *rules, con
 	class->rank = rule->rank;
 	class->boundary = rule->role == RULES_ROLE_SHELL ? RULES_BOUNDARY_PROCESS_GROUP : rule->boundary;
 	class->nested = rule->nested;
-	class->housekeeping = rule->housekeeping;
 	class->expected_codes = rule->expected_codes;
-	class->fails_with_commands = rule->fails_with_commands;
+	class_add_traits(class, rule);
 	class->requested_thread_count = threads_requested(rule, view);
 	if (rule->engine)
 		name_set_text(class->engine, rule->engine);
@@ -100,12 +104,11 @@ static void class_add(struct rules_class *class, const struct rules *rules, cons
 {
 	class_add_texts(class, rules, rule, view);
 	class->expected_codes |= rule->expected_codes;
-	class->fails_with_commands = class->fails_with_commands || rule->fails_with_commands;
+	class_add_traits(class, rule);
 	if (class->requested_thread_count == 0)
 		class->requested_thread_count = threads_requested(rule, view);
 	if (rule->engine && class->engine[0] == '\0')
 		name_set_text(class->engine, rule->engine);
-	class->housekeeping = class->housekeeping || rule->housekeeping;
 }
 
 /* `python -c CODE` is named "python -c", without the code. */

@@ -62,8 +62,12 @@ static int compare(const struct rule *rule, const struct rule_example *example, 
 		const char *key, *expected, *found;
 	} fields[] = {{"role", example->role, rules_role_text(class->role)},
 		      {"threads", example->threads, threads},
+#define X(NAME, key, meaning) \
+	{key, example->traits[RULES_TRAIT_##NAME], class->traits & RULES_##NAME ? "true" : "false"},
+		      RULES_TRAITS(X)
+#undef X
 #define X(NAME, key, field) {key, example->texts[TEMPLATE_TEXT_##NAME], class->field},
-		      TEMPLATE_TEXTS(X)
+			      TEMPLATE_TEXTS(X)
 #undef X
 	};
 

@@ -188,10 +188,13 @@ static int read_example(struct loader *loader, const struct tree_node *node, str
 		{"cgroup", loader_read_text_value, offsetof(struct rule_example, cgroup)},
 		{"role", loader_read_text_value, offsetof(struct rule_example, role)},
 		{"threads", loader_read_text_value, offsetof(struct rule_example, threads)},
-#define X(NAME, key, field) {key, loader_read_text_value, offsetof(struct rule_example, texts[TEMPLATE_TEXT_##NAME])},
-		TEMPLATE_TEXTS(X)
+#define X(NAME, key, meaning) {key, loader_read_text_value, offsetof(struct rule_example, traits[RULES_TRAIT_##NAME])},
+		RULES_TRAITS(X)
 #undef X
-			{NULL}};
+#define X(NAME, key, field) {key, loader_read_text_value, offsetof(struct rule_example, texts[TEMPLATE_TEXT_##NAME])},
+			TEMPLATE_TEXTS(X)
+#undef X
+				{NULL}};
 	int r = loader_read_mapping(loader, node, keys, example);
 
 	example->line = node->line;
@@ -231,9 +234,10 @@ static const struct loader_key rule_keys[] = {
 	{"rank", read_rank, offsetof(struct rule, rank)},
 	{"boundary", read_boundary, offsetof(struct rule, boundary)},
 	{"nested", loader_read_flag, offsetof(struct rule, nested)},
-	{"housekeeping", loader_read_flag, offsetof(struct rule, housekeeping)},
-	{"expected_codes", read_codes, offsetof(struct rule, expected_codes)},
-	{"fails_with_commands", loader_read_flag, offsetof(struct rule, fails_with_commands)},
+#define X(NAME, key, meaning) {key, loader_read_flag, offsetof(struct rule, traits[RULES_TRAIT_##NAME])},
+	RULES_TRAITS(X)
+#undef X
+		{"expected_codes", read_codes, offsetof(struct rule, expected_codes)},
 	{"engine", loader_read_text_value, offsetof(struct rule, engine)},
 #define X(NAME, key, field) {key, read_template, offsetof(struct rule, texts[TEMPLATE_TEXT_##NAME])},
 	TEMPLATE_TEXTS(X)

@@ -60,7 +60,7 @@ struct rule_unwrap {
 struct rule_example {
 	unsigned line;
 	const char *command, *parent, *working_directory, *cgroup;
-	const char *role, *threads;
+	const char *role, *threads, *traits[RULES_TRAIT_COUNT];
 	const char *texts[TEMPLATE_TEXT_COUNT];
 };
 
@@ -90,9 +90,8 @@ struct rule {
 	enum rules_rank rank;
 	enum rules_boundary boundary;
 	bool nested;
-	bool housekeeping;
 	uint64_t expected_codes;
-	bool fails_with_commands;
+	bool traits[RULES_TRAIT_COUNT];
 	const char *engine;
 	struct template *texts[TEMPLATE_TEXT_COUNT]; /* NULL: not given */
 	struct rule_patterns options_with_value;

@@ -62,6 +62,25 @@ enum rules_boundary {
 #undef X
 };
 
+/* Traits: what rules say with `KEY: true`, and what any rule that matches adds. X(NAME, key, what it means) */
+#define RULES_TRAITS(X) \
+	X(HOUSEKEEPING, "housekeeping", "the host's own, not work") \
+	X(FAILS_WITH_COMMANDS, "fails_with_commands", "exits with a code of its own if a command of it failed")
+
+enum rules_trait {
+#define X(NAME, key, meaning) RULES_TRAIT_##NAME,
+	RULES_TRAITS(X)
+#undef X
+		RULES_TRAIT_COUNT
+};
+
+/* Sets of them: RULES_HOUSEKEEPING, ... */
+enum {
+#define X(NAME, key, meaning) RULES_##NAME = 1 << RULES_TRAIT_##NAME,
+	RULES_TRAITS(X)
+#undef X
+};
+
 /* Ranks of engines: the innermost orchestrator of the highest rank on a path decides what
  * a task is. 0 means "not an orchestrator". */
 enum rules_rank {
@@ -91,10 +110,9 @@ struct rules_class {
 	enum rules_boundary boundary;    /* origins */
 	bool nested;                     /* origins: starts runs even within another run (slurmstepd, sshd) */
 	uint64_t expected_codes;         /* bit n: exit code n is not a failure */
-	bool fails_with_commands;        /* exits with a code of its own if a command of it failed */
+	uint32_t traits;                 /* RULES_* */
 	unsigned requested_thread_count; /* threads that its options ask for; 0: unknown */
 	bool interactive;                /* shells: has a terminal, and no script or -c operand */
-	bool housekeeping;               /* belongs to the host: not a run, or a service that does no work */
 	const char *command;             /* the code after -c or -e, borrowed from the subject; NULL: none */
 	char name[RULES_NAME_MAX];       /* tool name: never empty */
 	char run_name[RULES_NAME_MAX];   /* "" unless a rule names the run it drives */

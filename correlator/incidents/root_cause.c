@@ -284,7 +284,7 @@ static const struct ending *find_ending(const struct image *image)
 		return NULL;
 	if (signal_of(image->wait_status))
 		return find_of_killed(endings, image, sent);
-	if (image->fails_with_commands)
+	if (image->traits & RULES_FAILS_WITH_COMMANDS)
 		return find_of_wrapper(endings, image->wait_status);
 	switch (image->role) {
 	case RULES_ROLE_SHELL: return find_of_shell(endings, image);

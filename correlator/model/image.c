@@ -172,7 +172,7 @@ struct image *image_new(struct model *model, struct process *process, enum image
 	image->nested = class->nested;
 	image->interactive = class->interactive;
 	image->expected_codes = class->expected_codes;
-	image->fails_with_commands = class->fails_with_commands;
+	image->traits = class->traits;
 	image->requested_thread_count = class->requested_thread_count ? class->requested_thread_count : ROW_NULL;
 	image->core_limit_milli = ROW_NULL;
 	image->rule = class->rule;

@@ -46,7 +46,7 @@ struct image {
 	enum rules_boundary boundary;
 	bool nested, interactive;
 	uint64_t expected_codes;        /* bitmap of exit codes that are not failures */
-	bool fails_with_commands;       /* exits with a code of its own if a command of it failed */
+	uint32_t traits;                /* RULES_* */
 	int64_t requested_thread_count; /* by its options, ROW_NULL unknown */
 	int64_t core_limit_milli;       /* of its process, once it has run; ROW_NULL unknown */
 	bool failed;                    /* and the failure was not expected */

@@ -131,7 +131,7 @@ bool origin_begins_run(struct model *model, const struct process *process, const
 {
 	const struct image *image = origin->image;
 	const struct rules_class *class = placing->class;
-	bool housekeeping = class && class->housekeeping;
+	bool housekeeping = class && class->traits & RULES_HOUSEKEEPING;
 
 	if (image->role == RULES_ROLE_SHELL && image->interactive) {
 		*ret_boundary = RULES_BOUNDARY_PROCESS_GROUP;
@@ -198,7 +198,7 @@ static enum run_kind run_kind_of(struct model *model, const struct process *proc
 		return RUN_BATCH;
 	if (container && container != origin->image->container)
 		return RUN_CONTAINER;
-	if (boundary == RULES_BOUNDARY_CGROUP && class->housekeeping)
+	if (boundary == RULES_BOUNDARY_CGROUP && class->traits & RULES_HOUSEKEEPING)
 		return origin->uid == 0 && process->uid < USER_ID_MIN ? RUN_HOST_SERVICE : RUN_SESSION;
 	if (boundary == RULES_BOUNDARY_CGROUP)
 		return RUN_SERVICE;
@@ -271,7 +271,8 @@ struct run *origin_begin_run(struct model *model, struct process *process, struc
 
 	origin_class(model, origin, placing, class);
 	earned_key(model, NULL, process, placing->cgroup_id, class, run_key);
-	uint64_t key = boundary_key(model, process, origin, placing, boundary, run_key, class->housekeeping);
+	uint64_t key =
+		boundary_key(model, process, origin, placing, boundary, run_key, class->traits & RULES_HOUSEKEEPING);
 	struct run *run = NULL;
 
 	if (key)

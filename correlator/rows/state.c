@@ -290,7 +290,7 @@ static void image_state(struct archive *archive, struct image *entity)
 {
 	if (!archive_open(archive, "image", true))
 		return;
-	INT(rank) INT(boundary) INT(nested) INT(interactive) INT(expected_codes) INT(fails_with_commands)
+	INT(rank) INT(boundary) INT(nested) INT(interactive) INT(expected_codes) INT(traits)
 	ID(requested_thread_count) ID(core_limit_milli)
 	base_state(archive, &entity->base);
 	archive_close(archive);
