@@ -28,6 +28,14 @@ struct store *open_reader(void);
 ROWS(R)
 #undef R
 
+/* A row with these columns: PUT(RUN, run, .id = 3, .kind = "batch"). Its other integers are 0, and texts "text". */
+#pragma GCC diagnostic ignored "-Woverride-init"
+#define ROW_I(column)
+#define ROW_T(column) .column = "text",
+#define ROW_B(column) .column = {"text", 4},
+#define ROW(NAME, name, ...) ((struct row_##name){ROW_##NAME##_COLUMNS(ROW_I, ROW_T, ROW_B) __VA_ARGS__})
+#define PUT(NAME, name, ...) put_##name(&ROW(NAME, name, __VA_ARGS__))
+
 struct store_stream stream_at(uint64_t offset);
 void commit(uint64_t offset);
 /* Stores one row in each table. */
