@@ -21,6 +21,7 @@
 #include "correlator/model/pending.h"
 #include "correlator/model/process.h"
 #include "correlator/model/run.h"
+#include "correlator/model/tree.h"
 #include "correlator/placement/classify.h"
 #include "correlator/placement/placing.h"
 #include "correlator/placement/task_name.h"

@@ -9,6 +9,7 @@
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
 #include "correlator/model/run.h"
+#include "correlator/model/tree.h"
 
 static void copy_bytes(char *text, size_t capacity, const struct wire_bytes *bytes)
 {

@@ -5,6 +5,7 @@
 #include "correlator/incidents/retry.h"
 #include "correlator/model/group.h"
 #include "correlator/model/model.h"
+#include "correlator/model/process.h"
 #include "correlator/placement/place.h"
 #include "correlator/placement/placing.h"
 

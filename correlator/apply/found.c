@@ -2,7 +2,6 @@
 #include "correlator/apply/found.h"
 
 #include "correlator/apply/change.h"
-#include "correlator/apply/scan.h"
 #include "correlator/model/command.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
@@ -102,7 +101,7 @@ static struct process *found_place_one(struct model *model, const struct found *
 					    .stdout_pipe = found->stdout_pipe});
 	if (process->image) {
 		image_update(model, process->image, &found->counters, TOTALS_SAMPLE);
-		scan_note_step(process->image, found->boot_ns, &process->image->totals);
+		image_note_sample(process->image, found->boot_ns, &process->image->totals);
 	}
 	return process;
 }

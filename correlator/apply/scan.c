@@ -9,6 +9,7 @@
 #include "correlator/model/group.h"
 #include "correlator/model/model.h"
 #include "correlator/model/pending.h"
+#include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
@@ -99,22 +100,13 @@ static bool row_is_due(const struct model *model, const struct image *image, con
 	return model->is_rows_scan && (cpu_ns >= ROW_CPU_NS || io_bytes >= ROW_BYTES);
 }
 
-void scan_note_step(struct image *image, uint64_t boot_ns, const struct totals *now)
-{
-	image->sampled_boot_ns = boot_ns;
-	image->sampled_cpu_ns = now->cpu_ns;
-	image->sampled_io_bytes = totals_io_bytes(now);
-	image->sampled_gpu_busy_ns = image->use.busy_ns;
-	image->sampled_gpu_bytes = device_memory_at(&image->use, boot_ns);
-}
-
 static void sample_store(struct model *model, struct process *process, const struct event_sample *sample,
 			 const struct totals *now)
 {
 	struct image *image = process->image;
 	const struct counters *counters = &sample->counters;
 
-	scan_note_step(image, sample->boot_ns, now);
+	image_note_sample(image, sample->boot_ns, now);
 	image->sampled_memory_bytes = memory_of(counters);
 	pending_add_sample(model, &(struct row_sample){
 					  .process_id = image->id,

@@ -10,6 +10,7 @@
 
 #include "correlator/model/command.h"
 #include "correlator/model/container.h"
+#include "correlator/model/container_member.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
 #include "correlator/model/run.h"

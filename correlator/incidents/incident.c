@@ -14,10 +14,12 @@
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
 #include "correlator/model/pending.h"
+#include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/sent_signal.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
+#include "correlator/model/tree.h"
 #include "correlator/placement/task_name.h"
 
 #define SENTENCE_MAX 512

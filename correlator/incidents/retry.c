@@ -12,14 +12,18 @@
  */
 #include "correlator/incidents/retry.h"
 
+#include <utlist.h>
+
 #include "correlator/incidents/incident.h"
 #include "correlator/incidents/root_cause.h"
 #include "correlator/model/cause.h"
 #include "correlator/model/command.h"
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
+#include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
+#include "correlator/model/tree.h"
 
 static void clear_fatal(struct model *model, struct task *task)
 {
@@ -29,20 +33,25 @@ static void clear_fatal(struct model *model, struct task *task)
 	incident_report_task(model, task);
 }
 
+static struct task *attempt_before(const struct task *task)
+{
+	struct task *attempt;
+
+	DL_FOREACH2 (task->run->awaited, attempt, awaited_next)
+		if (attempt->retried_by_id == task->id)
+			return attempt;
+	return NULL;
+}
+
 /* Clears the mark of the earlier, failed attempts of a task that has succeeded. */
 static void clear_fatal_attempts(struct model *model, const struct task *task)
 {
-	struct run *run = task->run;
+	struct task *attempt;
 
-	for (int i = run->failed_count; i > 0; i--) {
-		struct task *attempt = run->failed[i - 1];
-
-		if (attempt->retried_by_id != task->id)
-			continue;
+	while ((attempt = attempt_before(task))) {
 		clear_fatal(model, attempt);
-		run_forget_failed_at(model, run, i - 1);
+		task_forget_retry(model, attempt);
 		clear_fatal_attempts(model, attempt);
-		i = run->failed_count + 1; /* restart: the list has changed */
 	}
 }
 
@@ -61,10 +70,7 @@ void retry_note_end(struct model *model, struct task *task)
 	task->fatal = true;
 	task->awaits = task->orchestrator;
 	task->awaits_cause_id = task->cause->process_id;
-	if (!run_await_retry(task->run, task)) {
-		run_forget_failed_at(model, task->run, 0);
-		run_await_retry(task->run, task);
-	}
+	task_await_retry(model, task);
 }
 
 /* ---- retries of the same work */
@@ -89,16 +95,15 @@ static void link_attempts(struct model *model, struct task *failed, struct task 
 
 void retry_note_root(struct model *model, struct task *task, const struct process *root, enum rules_role role)
 {
-	struct run *run = task->run;
+	struct task *failed;
 
 	if (!root->command)
 		return;
 	task->wraps = role == RULES_ROLE_WRAPPER;
 	task->work = command_work(root->command, true);
-	for (int i = run->failed_count; i > 0 && task->work != 0; i--)
-		if (run->failed[i - 1]->work == task->work &&
-		    may_be_retried(run->failed[i - 1], task, root->fork_boot_ns)) {
-			link_attempts(model, run->failed[i - 1], task);
+	DL_FOREACH2 (task->run->awaited, failed, awaited_next)
+		if (task->work != 0 && failed->work == task->work && may_be_retried(failed, task, root->fork_boot_ns)) {
+			link_attempts(model, failed, task);
 			return;
 		}
 }
@@ -106,16 +111,14 @@ void retry_note_root(struct model *model, struct task *task, const struct proces
 void retry_note_exec(struct model *model, const struct process *process)
 {
 	struct task *task = process->group ? process->group->task : NULL;
-	struct run *run = process->run;
+	struct task *failed;
 	int64_t work = 0;
 
-	if (!task || !task->wraps || !process->command || run->failed_count == 0)
+	if (!task || !task->wraps || !process->command || !task->run->awaited)
 		return;
 	uint64_t begin_boot_ns = task_begin_boot_ns(task);
 
-	for (int i = run->failed_count; i > 0; i--) {
-		struct task *failed = run->failed[i - 1];
-
+	DL_FOREACH2 (task->run->awaited, failed, awaited_next) {
 		if (!failed->wraps || failed->cause->work == 0 || !may_be_retried(failed, task, begin_boot_ns))
 			continue;
 		work = work ? work : command_work(process->command, false);
@@ -190,20 +193,20 @@ static bool await_above(struct model *model, const struct process *process, stru
 
 void retry_settle(struct model *model, const struct process *process, int64_t wait_status)
 {
-	struct run *run = process->run;
 	bool failed = wait_status != 0 && process->cause;
+	struct task *task, *next;
 
+	if (!process->run)
+		return;
 	if (wait_status == ROW_NULL)
 		failed = true; /* unknown: assume that it failed */
-	for (int i = run ? run->failed_count : 0; i > 0; i--) {
-		struct task *task = run->failed[i - 1];
-
+	DL_FOREACH_SAFE2 (process->run->awaited, task, next, awaited_next) {
 		if (!process_key_is(&task->awaits, &process->key))
 			continue;
 		if (!failed || (process->cause && !failed_of(process, task)))
 			clear_fatal(model, task);
 		else if (await_above(model, process, task))
 			continue;
-		run_forget_failed_at(model, run, i - 1);
+		task_forget_retry(model, task);
 	}
 }

@@ -24,6 +24,7 @@
 #include "correlator/model/command.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
+#include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/sent_signal.h"
 #include "correlator/model/task.h"

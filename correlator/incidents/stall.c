@@ -20,6 +20,7 @@
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
 #include "correlator/model/pending.h"
+#include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"

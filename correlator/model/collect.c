@@ -8,9 +8,11 @@
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
+#include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
+#include "correlator/model/tree.h"
 
 /* A final record comes within 64 ms of the time when its parent reaps the process, or never. While it
  * waits for that, scans see it. */

@@ -8,9 +8,10 @@
 #include "correlator/model/cgroup_limits.h"
 
 struct model;
-struct image;
 struct process;
 struct container_name;
+
+#define CONTAINER_OF_NAMESPACE "namespace" /* the runtime of those that only a namespace shows */
 
 struct container {
 	int64_t id;
@@ -38,9 +39,8 @@ void container_add(struct model *model, struct container *container);
 /* `first` is its first process, NULL unless nothing in the path identifies it. */
 struct container *container_get(struct model *model, const struct container_name *name, const char *path,
 				const struct process *first);
-struct container *container_of_process(struct model *model, const struct process *process);
-/* Updates its container from `image`, which has just begun in it. */
-void container_note_image(struct model *model, const struct image *image);
+/* Takes those of the first process inside: a runtime that is still entering has the host's. */
+void container_note_namespaces(struct model *model, struct container *container, const struct process *process);
 /* Takes name and image of a container from the command line that started or monitors it. */
 void container_set_label(struct model *model, struct container *container, const struct process *teller);
 /* Its row or state has changed: the next commit writes both. */

@@ -10,8 +10,6 @@
 
 #define DEVICES_MAX_BYTES 256 /* 16 GPUs and their control nodes; any more are ignored */
 #define DEVICES_OF_HOST_MAX 64
-/* Samplers report once a second. */
-#define REPORT_LASTS_NS (5 * UINT64_C(1000000000))
 
 /* From Documentation/admin-guide/devices.txt and nvidia-modprobe. */
 #define MAJOR_NVIDIA 195
@@ -99,9 +97,4 @@ void device_add_use(struct model *model, struct image *image, const char *name, 
 	tally_raise(&use->peak_bytes, use->memory_bytes);
 	if (image->ended != IMAGE_LIVING)
 		image_take_use(model, image);
-}
-
-int64_t device_memory_at(const struct device_use *use, uint64_t boot_ns)
-{
-	return boot_ns < use->boot_ns + REPORT_LASTS_NS ? use->memory_bytes : ROW_NULL;
 }

@@ -6,7 +6,9 @@
 #pragma once
 
 #include "correlator/model/cgroup_limits.h"
-#include "correlator/model/process.h"
+#include "correlator/model/process_key.h"
+
+struct model;
 
 struct group {
 	int64_t id;
@@ -28,9 +30,5 @@ struct group {
 	struct group *prev, *next;        /* in its task */
 };
 
-/* Opens a group for `process` in `task`, with the open ends of its pipeline (0: none). */
-struct group *group_open(struct model *model, struct task *task, struct process *process, uint32_t input_pipe,
-			 uint32_t output_pipe);
-struct tool *group_tool(struct model *model, struct group *group, const char *name, enum rules_role role);
-void group_move(struct model *model, struct group *group, struct task *task);
-void group_free(struct model *model, struct group *group);
+/* Adds a group to `task` for the subtree of `root`. */
+struct group *group_new(struct model *model, struct task *task, const struct process_key *root);

@@ -8,36 +8,10 @@
 #include "correlator/model/container.h"
 #include "correlator/model/group.h"
 #include "correlator/model/model.h"
+#include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
-
-void image_begin_identities(struct model *model)
-{
-	model_begin_identity(model, "process", &model->image_identity);
-}
-
-/* Ids follow the order in which processes started, so that rows of the same time are adjacent in
- * the store and a commit writes few pages. Each boot has an offset of its own, a hash. From there
- * ids count microseconds (1,024 ns) in 40 bits, which wrap around after 13 days. The 23 bits below
- * hold pid and exec id, so that the images of a process differ, and so do processes of the same
- * microsecond with the same exec id. So ids collide no more often than hashes of 63 bits would. */
-#define ID_TIME_SHIFT 10
-#define ID_PLACE_BITS 23
-#define ID_PID_FACTOR 0x9e3779b1U /* odd: 22-bit pids stay distinct; large: neighbours spread */
-
-int64_t image_id(const struct model *model, uint32_t pid, uint64_t start_boot_ns, uint32_t exec_id)
-{
-	struct identity identity = model->image_identity;
-	uint64_t place = (pid * ID_PID_FACTOR + exec_id) & ((1U << ID_PLACE_BITS) - 1);
-	uint64_t id;
-
-	model_add_generation(model, &identity);
-	id = (uint64_t)identity_end(&identity);
-	id += ((start_boot_ns >> ID_TIME_SHIFT) << ID_PLACE_BITS) | place;
-	id &= INT64_MAX;
-	return id ? (int64_t)id : 1;
-}
 
 void image_set_dirty(struct model *model, struct image *image)
 {
@@ -139,8 +113,9 @@ void image_set_tool(struct model *model, struct image *image, struct tool *tool)
 	image_set_dirty(model, image);
 }
 
-struct image *image_new(struct model *model, struct process *process, enum image_began began, uint64_t begin_boot_ns,
-			const struct rules_class *class, struct tool *tool, enum reason reason)
+struct image *image_new(struct model *model, struct process *process, struct container *container,
+			enum image_began began, uint64_t begin_boot_ns, const struct rules_class *class,
+			struct tool *tool, enum reason reason)
 {
 	struct image *image = calloc(1, sizeof(*image));
 	const struct image *before = process->image;
@@ -155,7 +130,7 @@ struct image *image_new(struct model *model, struct process *process, enum image
 	image->exec_id = process->exec_id;
 	image->uid = process->uid;
 	image->process = process;
-	image->container = container_of_process(model, process);
+	image->container = container;
 	image->began = began;
 	image->begin_boot_ns = begin_boot_ns;
 	image->started_unix_ns = model_unix_ns(model, begin_boot_ns);
@@ -166,7 +141,6 @@ struct image *image_new(struct model *model, struct process *process, enum image
 	image->gpu_peak_bytes = image->sampled_gpu_bytes = image->sampled_gpu_busy_ns = ROW_NULL;
 	image->wait_status = ROW_NULL;
 	image->role = class->role;
-	container_note_image(model, image);
 	image->rank = class->rank;
 	image->boundary = class->boundary;
 	image->nested = class->nested;
@@ -386,4 +360,21 @@ void image_free(struct model *model, struct image *image)
 	command_unref(image->command);
 	free(image->gpu);
 	free(image);
+}
+
+/* Samplers report once a second. */
+#define REPORT_LASTS_NS (5 * UINT64_C(1000000000))
+
+int64_t device_memory_at(const struct device_use *use, uint64_t boot_ns)
+{
+	return boot_ns < use->boot_ns + REPORT_LASTS_NS ? use->memory_bytes : ROW_NULL;
+}
+
+void image_note_sample(struct image *image, uint64_t boot_ns, const struct totals *now)
+{
+	image->sampled_boot_ns = boot_ns;
+	image->sampled_cpu_ns = now->cpu_ns;
+	image->sampled_io_bytes = totals_io_bytes(now);
+	image->sampled_gpu_busy_ns = image->use.busy_ns;
+	image->sampled_gpu_bytes = device_memory_at(&image->use, boot_ns);
 }

@@ -4,10 +4,10 @@
  * recomputed from rows. */
 #pragma once
 
-#include "correlator/model/device.h"
 #include "correlator/model/reason.h"
 #include "correlator/model/totals.h"
 #include "common/rules/rules.h"
+#include "common/store/rows.h"
 
 struct model;
 
@@ -16,6 +16,17 @@ enum image_began { IMAGE_FORK, IMAGE_EXEC, IMAGE_FOUND };
 enum image_ended { IMAGE_LIVING, IMAGE_EXIT, IMAGE_REPLACED, IMAGE_LOST };
 
 enum image_totals { TOTALS_SAMPLE, TOTALS_EXEC, TOTALS_EXIT, TOTALS_FINAL };
+
+/* Of an image, on all devices, as samplers report it. ROW_NULL: not reported. */
+struct device_use {
+	int64_t busy_ns, energy_uj; /* so far */
+	int64_t memory_bytes;       /* at boot_ns */
+	int64_t peak_bytes;         /* largest of these, since the start of the correlator */
+	uint64_t boot_ns;           /* of the latest report, 0: none */
+};
+#define DEVICE_USE_UNKNOWN \
+	((struct device_use){ \
+		.busy_ns = ROW_NULL, .energy_uj = ROW_NULL, .memory_bytes = ROW_NULL, .peak_bytes = ROW_NULL})
 
 struct image {
 	int64_t id;
@@ -65,11 +76,9 @@ struct image {
 	int64_t sampled_gpu_bytes, sampled_gpu_busy_ns; /* ROW_NULL: none */
 };
 
-/* To be called once host id and boot id are set: all image ids start with them. */
-void image_begin_identities(struct model *model);
-int64_t image_id(const struct model *model, uint32_t pid, uint64_t start_boot_ns, uint32_t exec_id);
-struct image *image_new(struct model *model, struct process *process, enum image_began began, uint64_t begin_boot_ns,
-			const struct rules_class *class, struct tool *tool, enum reason reason);
+struct image *image_new(struct model *model, struct process *process, struct container *container,
+			enum image_began began, uint64_t begin_boot_ns, const struct rules_class *class,
+			struct tool *tool, enum reason reason);
 void image_update(struct model *model, struct image *image, const struct counters *counters, enum image_totals kind);
 /* Adds to its totals what samplers have reported meanwhile. */
 void image_take_use(struct model *model, struct image *image);
@@ -86,3 +95,7 @@ void image_set_dirty(struct model *model, struct image *image);
 /* Adds a running client to model->clients, and an ended image to model->ended_images. */
 void image_link(struct model *model, struct image *image);
 void image_free(struct model *model, struct image *image);
+/* Remembers the figures of a sample row; its memory is set by the caller. */
+void image_note_sample(struct image *image, uint64_t boot_ns, const struct totals *now);
+/* Its memory on devices at that time, ROW_NULL if nothing was reported lately. */
+int64_t device_memory_at(const struct device_use *use, uint64_t boot_ns);

@@ -1,14 +1,7 @@
 /* See model.h. */
 #include "correlator/model/model.h"
 
-#include <utlist.h>
-
 #include "common/grow.h"
-#include "correlator/model/cgroup.h"
-#include "correlator/model/container.h"
-#include "correlator/model/pending.h"
-#include "correlator/model/process.h"
-#include "correlator/model/run.h"
 
 struct model *model_new(const struct model_options *options, struct store *store)
 {
@@ -61,6 +54,33 @@ void model_add_generation(const struct model *model, struct identity *identity)
 		identity_add_u64(identity, (uint64_t)model->generation);
 }
 
+void image_begin_identities(struct model *model)
+{
+	model_begin_identity(model, "process", &model->image_identity);
+}
+
+/* Ids follow the order in which processes started, so that rows of the same time are adjacent in
+ * the store and a commit writes few pages. Each boot has an offset of its own, a hash. From there
+ * ids count microseconds (1,024 ns) in 40 bits, which wrap around after 13 days. The 23 bits below
+ * hold pid and exec id, so that the images of a process differ, and so do processes of the same
+ * microsecond with the same exec id. So ids collide no more often than hashes of 63 bits would. */
+#define ID_TIME_SHIFT 10
+#define ID_PLACE_BITS 23
+#define ID_PID_FACTOR 0x9e3779b1U /* odd: 22-bit pids stay distinct; large: neighbours spread */
+
+int64_t image_id(const struct model *model, uint32_t pid, uint64_t start_boot_ns, uint32_t exec_id)
+{
+	struct identity identity = model->image_identity;
+	uint64_t place = (pid * ID_PID_FACTOR + exec_id) & ((1U << ID_PLACE_BITS) - 1);
+	uint64_t id;
+
+	model_add_generation(model, &identity);
+	id = (uint64_t)identity_end(&identity);
+	id += ((start_boot_ns >> ID_TIME_SHIFT) << ID_PLACE_BITS) | place;
+	id &= INT64_MAX;
+	return id ? (int64_t)id : 1;
+}
+
 int64_t model_unix_ns(const struct model *model, uint64_t boot_ns)
 {
 	return (int64_t)boot_ns + model->clock_offset_ns;
@@ -95,33 +115,4 @@ size_t model_pending(const struct model *model)
 uint64_t model_now_boot_ns(const struct model *model)
 {
 	return model->now_boot_ns;
-}
-
-void model_forget_all(struct model *model)
-{
-	struct container *container, *next_container;
-	struct process *process, *next;
-
-	HASH_ITER (hh, model->processes, process, next)
-		process_free(model, process);
-	while (model->runs)
-		run_free(model, model->runs);
-	cgroup_forget_all(model);
-	HASH_ITER (hh, model->containers, container, next_container)
-		container_free(model, container);
-}
-
-void model_free(struct model *model)
-{
-	struct kept_text *kept, *next_kept;
-
-	model_forget_all(model);
-	pending_clear(model);
-	HASH_ITER (hh, model->kept_texts, kept, next_kept) {
-		HASH_DEL(model->kept_texts, kept);
-		free(kept->text);
-		free(kept);
-	}
-	free(model->gone);
-	free(model);
 }

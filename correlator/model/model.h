@@ -92,10 +92,6 @@ struct model {
 
 /* Returns NULL if out of memory. */
 struct model *model_new(const struct model_options *options, struct store *store);
-/* The caller has freed model->found. */
-void model_free(struct model *model);
-/* Frees all runs, processes, cgroups and containers. */
-void model_forget_all(struct model *model);
 /* Returns zeroed memory, or NULL and sets out_of_memory. */
 void *model_alloc(struct model *model, size_t size);
 void model_set_text(struct model *model, char **text, const char *value);
@@ -113,6 +109,9 @@ int64_t model_unix_ns(const struct model *model, uint64_t boot_ns);
 void model_begin_identity(const struct model *model, const char *kind, struct identity *ret);
 /* Makes ids differ from those before the stored state was discarded. */
 void model_add_generation(const struct model *model, struct identity *identity);
+/* To be called once host id and boot id are set: all image ids start with them. */
+void image_begin_identities(struct model *model);
+int64_t image_id(const struct model *model, uint32_t pid, uint64_t start_boot_ns, uint32_t exec_id);
 /* The object with this id has been freed: the next commit deletes its state. */
 void model_set_gone(struct model *model, int64_t id);
 /* Adds an entity to its list of changed ones, and removes it again when it is freed. */

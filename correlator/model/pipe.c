@@ -5,6 +5,7 @@
 
 #include "correlator/model/group.h"
 #include "correlator/model/model.h"
+#include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 

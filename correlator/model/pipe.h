@@ -5,7 +5,13 @@
  * pipe, since a shell may have started thousands of others; of several, the earliest is used. */
 #pragma once
 
-#include "correlator/model/process.h"
+#include <uthash.h>
+
+#include "correlator/model/process_key.h"
+
+struct group;
+struct model;
+struct process;
 
 enum pipe_use {
 	PIPE_GROUP_READS, /* the open ends of a group's pipeline */

@@ -6,9 +6,7 @@
 #include "correlator/model/cause.h"
 #include "correlator/model/command.h"
 #include "correlator/model/group.h"
-#include "correlator/model/image.h"
 #include "correlator/model/model.h"
-#include "correlator/model/pipe.h"
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 
@@ -70,6 +68,14 @@ void process_set_context(struct process *process, uint64_t cgroup_id, uint32_t u
 	process->uid = uid;
 	process->pgid = pgid;
 	process->flags = flags;
+}
+
+/* inode of the initial pid namespace (include/linux/proc_ns.h, PROC_PID_INIT_INO) */
+#define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
+
+bool process_has_namespace(const struct process *process)
+{
+	return process->pid_namespace != 0 && process->pid_namespace != INITIAL_PID_NAMESPACE;
 }
 
 void process_set_core_limit(struct process *process, const struct model *model, uint64_t limit_milli)
@@ -147,33 +153,4 @@ bool process_end(struct model *model, struct process *process, int64_t wait_stat
 int64_t process_row_id(const struct model *model, const struct process *process)
 {
 	return image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns, UINT32_MAX);
-}
-
-void process_free(struct model *model, struct process *process)
-{
-	struct process *child, *next;
-
-	DL_FOREACH_SAFE2 (process->children, child, next, sibling_next)
-		child->parent = NULL;
-	if (process->parent)
-		DL_DELETE2(process->parent->children, process, sibling_prev, sibling_next);
-	if (process->spine_index >= 0)
-		process->run->spine[process->spine_index] = NULL;
-	process_leave_pipes(model, process);
-	if (process->is_unsettled)
-		DL_DELETE2(model->unsettled, process, unsettled_prev, unsettled_next);
-	if (process->run)
-		process->run->members--;
-	if (process->group)
-		process->group->members--;
-	if (process->image)
-		process->image->process = NULL;
-	if (process->has_state)
-		model_set_gone(model, process_row_id(model, process));
-	command_unref(process->command);
-	free(process->signals);
-	endings_free(process->endings);
-	cause_unref(process->cause);
-	HASH_DELETE(hh, model->processes, process);
-	free(process);
 }

@@ -4,19 +4,10 @@
 #include <uthash.h>
 
 #include "common/rules/rules.h"
+#include "correlator/model/process_key.h"
 #include "correlator/record/event.h"
 
 struct model;
-
-struct process_key {
-	uint64_t start_boot_ns;
-	uint64_t pid;
-};
-
-static inline bool process_key_is(const struct process_key *key, const struct process_key *other)
-{
-	return key->pid == other->pid && key->start_boot_ns == other->start_boot_ns;
-}
 
 /* How a process stands still; see stall.c. */
 enum stall { STALL_NONE, STALL_BLOCKED, STALL_STUCK, STALL_IDLE };
@@ -88,6 +79,8 @@ struct process *process_find(struct model *model, uint32_t pid, uint64_t start_b
 struct process *process_find_by_ticks(struct model *model, uint64_t pid, uint64_t start_boot_ns);
 struct process *process_new(struct model *model, const struct image_key *key, struct process *parent);
 void process_set_context(struct process *process, uint64_t cgroup_id, uint32_t uid, uint32_t pgid, uint32_t flags);
+/* Whether it is known to be in a pid namespace of its own. */
+bool process_has_namespace(const struct process *process);
 /* Its affinity and CPU quota, which may exceed the processors of the host. */
 void process_set_core_limit(struct process *process, const struct model *model, uint64_t limit_milli);
 void process_set_group(struct model *model, struct process *process, struct run *run, struct group *group);
@@ -101,4 +94,3 @@ bool process_end(struct model *model, struct process *process, int64_t wait_stat
 bool process_decides_task(const struct process *process);
 /* Id of its stored state; an exec does not change it. */
 int64_t process_row_id(const struct model *model, const struct process *process);
-void process_free(struct model *model, struct process *process);

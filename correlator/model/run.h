@@ -18,7 +18,7 @@ struct model;
 #define RUN_SPINE_MAX 64
 
 /* Failed tasks for which a run waits for a retry. Beyond that it stops waiting for the oldest. */
-#define RUN_FAILED_TASKS_MAX 16
+#define RUN_AWAITED_TASKS_MAX 16
 
 /* Tasks of one run kept in memory because they may still be merged. Beyond that the run is
  * frozen: its tasks stay separate. */
@@ -97,8 +97,8 @@ struct run {
 	struct task *tasks; /* in memory */
 	struct siblings *siblings;
 	unsigned siblings_count;
-	struct task *failed[RUN_FAILED_TASKS_MAX]; /* that may be retried: incidents/retry.c */
-	int failed_count;
+	struct task *awaited; /* list, latest first: failed ones that may be retried */
+	int awaited_count;
 	struct process *spine[RUN_SPINE_MAX]; /* NULL: that process is gone */
 	struct group *spine_group[RUN_SPINE_MAX];
 	int spine_length;
@@ -112,12 +112,8 @@ struct run {
 	UT_hash_handle hh; /* by boundary_key, unless that is 0 */
 };
 
-struct run *run_new(struct model *model, const struct process *root, enum run_kind kind, uint64_t boundary_key);
 /* Does nothing if the run has a name of the same or a higher priority. */
 void run_set_name(struct model *model, struct run *run, const char *name, enum run_name_priority priority);
-/* The system run: init, service managers and whatever else has no origin. */
-struct run *run_of_system(struct model *model);
-void run_set_root(struct model *model, struct run *run, const struct process *process);
 /* Whether the run is expected to end: not a service, a session or the system run. */
 bool run_is_workload(const struct run *run);
 void run_become_session(struct model *model, struct run *run);
@@ -125,13 +121,7 @@ void run_become_session(struct model *model, struct run *run);
  * becomes a service, which is listed. */
 void run_note_cpu(struct model *model, struct run *run);
 bool run_is_session(const struct run *run);
-/* Waits for a retry of its failed task. Returns false if there are too many. */
-bool run_await_retry(struct run *run, struct task *task);
-/* Stops waiting for a retry of the failed task at `index`. */
-void run_forget_failed_at(struct model *model, struct run *run, int index);
-void run_forget_failed(struct model *model, struct run *run, struct task *task);
 /* Its boot is over; cgroups and jobs of the next boot may have the same numbers. */
 void run_end_boot(struct model *model, struct run *run);
 /* Its row or state has changed: the next commit writes both. */
 void run_set_dirty(struct model *model, struct run *run);
-void run_free(struct model *model, struct run *run);

@@ -3,7 +3,7 @@
 
 #include "correlator/model/cgroup_limits.h"
 #include "correlator/model/outcome.h"
-#include "correlator/model/process.h"
+#include "correlator/model/process_key.h"
 #include "correlator/model/reason.h"
 #include "correlator/model/tally.h"
 #include "correlator/model/words.h"
@@ -23,6 +23,9 @@ enum task_kind {
 
 /* Source of a task's name, in ascending order of preference. */
 enum named_by { NAMED_BY_TOOLS, NAMED_BY_SCRIPT, NAMED_BY_RULE };
+
+struct model;
+struct run;
 
 struct task {
 	int64_t id;
@@ -48,13 +51,14 @@ struct task {
 	struct cause *cause;          /* of its failure; NULL: it has not failed, or the cause is unknown */
 	int failed_commands_reported; /* bits: 1 could not be executed, 2 not found */
 	int crashes_reported;
-	int64_t incident_boot_ns;  /* of its row; 0: no incident */
-	bool fatal;                /* it failed, and was neither tolerated nor successfully retried */
-	struct process_key root;   /* its first root process */
-	int64_t work;              /* command_work() of its root, 0 unknown */
-	bool wraps;                /* its root is a wrapper, such as an engine's job script */
-	int64_t retried_by_id;     /* the next attempt, ROW_NULL none */
-	bool awaited;              /* in run->failed */
+	int64_t incident_boot_ns; /* of its row; 0: no incident */
+	bool fatal;               /* it failed, and was neither tolerated nor successfully retried */
+	struct process_key root;  /* its first root process */
+	int64_t work;             /* command_work() of its root, 0 unknown */
+	bool wraps;               /* its root is a wrapper, such as an engine's job script */
+	int64_t retried_by_id;    /* the next attempt, ROW_NULL none */
+	bool awaited;             /* in run->awaited: */
+	struct task *awaited_prev, *awaited_next;
 	struct process_key awaits; /* while awaited: the process whose end tells whether its failure mattered, */
 	int64_t awaits_cause_id;   /* and the image that this process then fails because of */
 	uint64_t moved_boot_ns;    /* last time a scan saw activity in it */
@@ -70,19 +74,12 @@ struct task {
 /* `id_part` distinguishes it within its run. */
 int64_t task_id(const struct run *run, int64_t id_part);
 struct task *task_new(struct model *model, struct run *run, enum task_kind kind, enum reason reason, int64_t id_part);
-/* Its figures: the sums and maxima over its tools, and the limits and losses of its groups. */
-void task_fold(const struct task *task, struct tally *ret_tally, struct cgroup_limits *ret_limits,
-	       int64_t *ret_lost_count);
-/* When its first image began, 0: it has none. */
-uint64_t task_begin_boot_ns(const struct task *task);
-enum outcome_status task_status(const struct task *task);
-void task_add_root(struct model *model, struct task *task, struct process *process);
-void task_set_orchestrator(struct task *task, struct process *orchestrator);
-void task_merge(struct model *model, struct task *from, struct task *into);
 /* Sets the cause of its failure; NULL: unknown. */
 void task_set_cause(struct task *task, struct cause *cause);
+/* Its run waits for a retry of it, and no longer for the oldest if there are too many. */
+void task_await_retry(struct model *model, struct task *task);
+void task_forget_retry(struct model *model, struct task *task);
 /* Adds it to model->opened_tasks, the tasks that are not yet assessed. */
 void task_set_opened(struct model *model, struct task *task);
 /* Its row or state has changed: the next commit writes both. */
 void task_set_dirty(struct model *model, struct task *task);
-void task_free(struct model *model, struct task *task);

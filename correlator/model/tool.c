@@ -4,10 +4,14 @@
 #include <utlist.h>
 
 #include "correlator/model/group.h"
-#include "correlator/model/image.h"
 #include "correlator/model/model.h"
 
-struct tool *tool_new(struct model *model, struct group *group, const char *name, enum rules_role role)
+/* Limit of tools in one group: a service may run scripts with ever new names for years. Beyond
+ * that they are reported as one tool. */
+#define GROUP_TOOLS_MAX 500
+#define GROUP_TOOL_OTHERS "(others)"
+
+static struct tool *tool_new(struct model *model, struct group *group, const char *name, enum rules_role role)
 {
 	struct tool *tool = model_alloc(model, sizeof(*tool));
 	struct identity identity;
@@ -35,12 +39,17 @@ void tool_set_dirty(struct model *model, struct tool *tool)
 	MODEL_SET_DIRTY(model->dirty_tools, tool);
 }
 
-void tool_free(struct model *model, struct tool *tool)
+struct tool *group_tool(struct model *model, struct group *group, const char *name, enum rules_role role)
 {
-	while (tool->images)
-		image_free(model, tool->images);
-	MODEL_FORGET_DIRTY(model->dirty_tools, tool);
-	DL_DELETE(tool->group->tools, tool);
-	free(tool->name);
-	free(tool);
+	struct tool *tool;
+	int count = 0;
+
+	DL_FOREACH (group->tools, tool) {
+		if (tool->role == role && strcmp(tool->name, name) == 0)
+			return tool;
+		count++;
+	}
+	if (count < GROUP_TOOLS_MAX || strcmp(name, GROUP_TOOL_OTHERS) == 0)
+		return tool_new(model, group, name, role);
+	return group_tool(model, group, GROUP_TOOL_OTHERS, RULES_ROLE_TOOL);
 }

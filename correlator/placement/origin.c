@@ -5,11 +5,13 @@
 
 #include "correlator/model/cgroup.h"
 #include "correlator/model/container.h"
+#include "correlator/model/container_member.h"
 #include "correlator/model/container_name.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
 #include "correlator/model/run.h"
+#include "correlator/model/tree.h"
 #include "correlator/placement/classify.h"
 #include "correlator/placement/placing.h"
 

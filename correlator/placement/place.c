@@ -14,10 +14,14 @@
 
 #include "correlator/model/command.h"
 #include "correlator/model/container.h"
+#include "correlator/model/container_member.h"
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
+#include "correlator/model/process.h"
 #include "correlator/model/run.h"
+#include "correlator/model/tool.h"
+#include "correlator/model/tree.h"
 #include "correlator/placement/classify.h"
 #include "correlator/placement/client.h"
 #include "correlator/placement/origin.h"
@@ -276,6 +280,16 @@ static struct tool *find_tool(struct model *model, struct process *process, stru
 	return group_tool(model, group, class->name, class->role);
 }
 
+static void begin_image(struct model *model, struct process *process, enum image_began began, uint64_t boot_ns,
+			const struct rules_class *class, struct tool *tool, enum reason reason)
+{
+	struct container *container = container_of_process(model, process);
+	struct image *image = image_new(model, process, container, began, boot_ns, class, tool, reason);
+
+	if (image)
+		container_note_image(model, image);
+}
+
 /* Places `process`, whose parent is already placed. */
 static void place_one(struct model *model, struct process *process, const struct placing *placing)
 {
@@ -311,11 +325,11 @@ static void place_one(struct model *model, struct process *process, const struct
 		image_set_tool(model, process->image, tool);
 		process->image->reason = reason;
 	} else {
-		image_new(model, process,
-			  placing->is_found ? IMAGE_FOUND
-			  : forked          ? IMAGE_FORK
-					    : IMAGE_EXEC,
-			  placing->boot_ns, class, tool, reason);
+		begin_image(model, process,
+			    placing->is_found ? IMAGE_FOUND
+			    : forked          ? IMAGE_FORK
+					      : IMAGE_EXEC,
+			    placing->boot_ns, class, tool, reason);
 	}
 	if (process->parent)
 		subtree_adopt_helpers(model, group, process->parent);
@@ -397,7 +411,7 @@ void place_exec(struct model *model, struct process *process, const struct placi
 		return;
 	if (placing->class->interactive && origin_allows_session(process) && origin_leads_to(process->run, process))
 		run_become_session(model, process->run);
-	image_new(model, process, IMAGE_EXEC, placing->boot_ns, placing->class, tool, REASON_EXEC);
+	begin_image(model, process, IMAGE_EXEC, placing->boot_ns, placing->class, tool, REASON_EXEC);
 	task_name_note_image(model, process->group->task, process, placing->class);
 	run_name_note_image(model, process->run, process, placing->class, behind_wrapper);
 }
@@ -418,7 +432,7 @@ static void place_part_beneath(struct model *model, struct process *process)
 	process->place = PLACE_PART;
 	process_set_group(model, process, parent->run, parent->group);
 	process->path_rank = parent->path_rank;
-	image_new(model, process, IMAGE_FORK, process->fork_boot_ns, &class, parent->image->tool, REASON_FORK);
+	begin_image(model, process, IMAGE_FORK, process->fork_boot_ns, &class, parent->image->tool, REASON_FORK);
 }
 
 void place_part(struct model *model, struct process *process)

@@ -13,6 +13,7 @@
 
 #include "correlator/model/group.h"
 #include "correlator/model/model.h"
+#include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/placement/classify.h"
 #include "correlator/placement/origin.h"

@@ -12,10 +12,13 @@
 
 #include "correlator/model/command.h"
 #include "correlator/model/container.h"
+#include "correlator/model/container_member.h"
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
+#include "correlator/model/process.h"
 #include "correlator/model/run.h"
+#include "correlator/model/tree.h"
 #include "correlator/placement/placing.h"
 #include "correlator/placement/subtree.h"
 #include "correlator/placement/task_name.h"

@@ -10,9 +10,12 @@
 
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
+#include "correlator/model/model.h"
 #include "correlator/model/pipe.h"
+#include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/tool.h"
+#include "correlator/model/tree.h"
 #include "correlator/placement/classify.h"
 #include "correlator/placement/placing.h"
 

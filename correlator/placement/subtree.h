@@ -3,6 +3,8 @@
 
 #include "correlator/model/task.h"
 
+struct model;
+struct process;
 struct placing;
 
 /* Returns the group that `process`, a child of an orchestrator, belongs to: that of a sibling joined

@@ -11,6 +11,7 @@
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
+#include "correlator/model/tree.h"
 
 /* ---- fields: the macros use `columns` and `row` of the function around them --------- */
 

@@ -19,9 +19,11 @@
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
 #include "correlator/model/pipe.h"
+#include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
+#include "correlator/model/tree.h"
 #include "correlator/rows/exchange.h"
 #include "correlator/rows/persist.h"
 #include "correlator/store/writer.h"
@@ -158,7 +160,11 @@ static void load_task(struct loader *loader, struct store_result *result)
 	end_state(loader);
 	if (task->kind == TASK_MAIN)
 		run->main = task;
-	task->awaited = task->awaited && task->cause && run_await_retry(run, task);
+	bool awaited = task->awaited && task->cause;
+
+	task->awaited = false;
+	if (awaited)
+		task_await_retry(loader->model, task);
 	DL_FOREACH (task->groups, group) {
 		add(loader, WHO_GROUP, group->id, group);
 		DL_FOREACH (group->tools, tool)

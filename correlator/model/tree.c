@@ -1,0 +1,348 @@
+/* See tree.h. */
+#include "correlator/model/tree.h"
+
+#include <utlist.h>
+
+#include "correlator/model/cause.h"
+#include "correlator/model/cgroup.h"
+#include "correlator/model/command.h"
+#include "correlator/model/container.h"
+#include "correlator/model/container_member.h"
+#include "correlator/model/group.h"
+#include "correlator/model/image.h"
+#include "correlator/model/model.h"
+#include "correlator/model/pending.h"
+#include "correlator/model/pipe.h"
+#include "correlator/model/process.h"
+#include "correlator/model/siblings.h"
+#include "correlator/model/tool.h"
+
+struct run *run_new(struct model *model, const struct process *root, enum run_kind kind, uint64_t boundary_key)
+{
+	struct run *run = model_alloc(model, sizeof(*run));
+	struct identity identity;
+
+	if (!run)
+		return NULL;
+	model_begin_identity(model, "run", &identity);
+	if (root) {
+		identity_add_u64(&identity, root->key.pid);
+		identity_add_u64(&identity, root->key.start_boot_ns);
+	}
+	model_add_generation(model, &identity);
+	run->id = identity_end(&identity);
+	run->kind = kind;
+	run->boundary_key = boundary_key;
+	run->root_process_id = run->origin_process_id = run->user_id = ROW_NULL;
+	run->orchestrator = -1;
+	run->name_priority = RUN_NAME_NONE;
+	run_set_dirty(model, run);
+	cgroup_limits_init(&run->limits);
+	outcome_init(&run->outcome);
+	tally_init(&run->tally);
+	run->memory = (struct concurrent_memory){ROW_NULL, ROW_NULL};
+	DL_APPEND(model->runs, run);
+	if (boundary_key)
+		HASH_ADD(hh, model->runs_by_boundary, boundary_key, sizeof(boundary_key), run);
+	run->main = task_new(model, run, TASK_MAIN, REASON_MAIN, 0);
+	return run;
+}
+
+struct run *run_of_system(struct model *model)
+{
+	if (!model->system) {
+		model->system = run_new(model, NULL, RUN_SYSTEM, 0);
+		if (model->system) {
+			model->system->reason = REASON_SYSTEM;
+			run_set_name(model, model->system, "system", RUN_NAME_FIXED);
+		}
+	}
+	return model->system;
+}
+
+void run_set_root(struct model *model, struct run *run, const struct process *process)
+{
+	run->root_process_id =
+		image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns, process->exec_id);
+	run->main->root_process_id = run->root_process_id;
+	run->user_id = process->uid;
+	run->container = container_of_process(model, process);
+	run->main->container = run->container;
+	if (process->command)
+		model_set_text(model, &run->working_directory, process->command->working_directory);
+	if (run->container && run->container->run_id == ROW_NULL) {
+		run->container->run_id = run->id;
+		container_set_dirty(model, run->container);
+	}
+}
+
+void task_fold(const struct task *task, struct tally *ret_tally, struct cgroup_limits *ret_limits,
+	       int64_t *ret_lost_count)
+{
+	const struct group *group;
+	const struct tool *tool;
+
+	tally_init(ret_tally);
+	cgroup_limits_init(ret_limits);
+	*ret_lost_count = 0;
+	DL_FOREACH (task->groups, group) {
+		cgroup_limits_merge(ret_limits, &group->limits);
+		/* The same loss may concern several of its groups: the sum would count it several times. */
+		if (group->lost_count > *ret_lost_count)
+			*ret_lost_count = group->lost_count;
+		DL_FOREACH (group->tools, tool)
+			tally_add(ret_tally, &tool->tally, 1);
+	}
+}
+
+uint64_t task_begin_boot_ns(const struct task *task)
+{
+	struct cgroup_limits limits;
+	struct tally tally;
+	int64_t lost_count;
+
+	task_fold(task, &tally, &limits, &lost_count);
+	return tally.begin_boot_ns;
+}
+
+static bool task_is_running(const struct task *task)
+{
+	const struct group *group;
+	const struct tool *tool;
+
+	DL_FOREACH (task->groups, group)
+		DL_FOREACH (group->tools, tool)
+			if (tool->tally.living_count > 0)
+				return true;
+	return false;
+}
+
+enum outcome_status task_status(const struct task *task)
+{
+	return outcome_status(&task->outcome, task_is_running(task));
+}
+
+void task_add_root(struct model *model, struct task *task, struct process *process)
+{
+	process->is_task_root = true;
+	if (task->root.pid == 0)
+		task->root = process->key;
+	task->outcome.root_count++;
+	if (!process->ended)
+		task->outcome.living_roots++;
+	if (task->root_process_id != ROW_NULL)
+		return;
+	task->root_process_id =
+		image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns, process->exec_id);
+	task->container = container_of_process(model, process);
+	if (process->command)
+		model_set_text(model, &task->working_directory, process->command->working_directory);
+}
+
+void task_set_orchestrator(struct task *task, struct process *orchestrator)
+{
+	task->orchestrator_process_id = orchestrator->image ? orchestrator->image->id : ROW_NULL;
+	task->orchestrator = orchestrator->key;
+	task->orchestrator_group = orchestrator->group;
+	orchestrator->group->members++;
+}
+
+/* `into` takes the label of `from` if it has none, or if only that of `from` was given by a rule. */
+static void merge_label(struct task *into, struct task *from)
+{
+	if (into->label_fixed || (into->words.data && !from->label_fixed))
+		return;
+	words_deinit(&into->words);
+	free(into->label);
+	into->label = from->label;
+	into->label_fixed = from->label_fixed;
+	into->words = from->words;
+	into->words_kind = from->words_kind;
+	into->words_rank = from->words_rank;
+	from->label = NULL;
+	from->words = (struct words){0};
+}
+
+struct group *group_open(struct model *model, struct task *task, struct process *process, uint32_t input_pipe,
+			 uint32_t output_pipe)
+{
+	struct group *group = group_new(model, task, &process->key);
+
+	if (!group)
+		return NULL;
+	group->root_process_id =
+		image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns, process->exec_id);
+	if (process->parent)
+		group->orchestrator = process->parent->key;
+	group_add_stem(group, process);
+	group_set_pipes(model, group, input_pipe, output_pipe);
+	return group;
+}
+
+void group_move(struct model *model, struct group *group, struct task *task)
+{
+	struct task *from = group->task;
+	struct tool *tool;
+	struct image *image;
+
+	if (from == task)
+		return;
+	DL_DELETE(from->groups, group);
+	DL_APPEND(task->groups, group);
+	group->task = task;
+	DL_FOREACH (group->tools, tool) {
+		tool->moved = true;
+		tool_set_dirty(model, tool);
+		DL_FOREACH (tool->images, image)
+			image_set_dirty(model, image);
+	}
+	task_set_dirty(model, from);
+	task_set_dirty(model, task);
+	/* Tasks beneath an orchestrator in this group have another parent task now. */
+	struct task *other;
+
+	DL_FOREACH (task->run->tasks, other)
+		if (other->orchestrator_group == group)
+			task_set_dirty(model, other);
+}
+
+/* Moves everything of `from` to `into`; `from` remains as a row that records the merge. */
+void task_merge(struct model *model, struct task *from, struct task *into)
+{
+	if (from == into)
+		return;
+	while (from->groups)
+		group_move(model, from->groups, into);
+	outcome_add(&into->outcome, &from->outcome);
+	tally_raise(&into->memory.bytes, from->memory.bytes);
+	if (!into->cause && from->cause)
+		into->cause = cause_ref(from->cause);
+	into->crashes_reported += from->crashes_reported;
+	into->failed_commands_reported |= from->failed_commands_reported;
+	merge_label(into, from);
+	task_forget_retry(model, from);
+	from->merged_into_id = into->id;
+	task_set_dirty(model, from);
+	task_set_dirty(model, into);
+	from->run->task_count--;
+	run_set_dirty(model, from->run);
+}
+
+static void tool_free(struct model *model, struct tool *tool)
+{
+	while (tool->images)
+		image_free(model, tool->images);
+	MODEL_FORGET_DIRTY(model->dirty_tools, tool);
+	DL_DELETE(tool->group->tools, tool);
+	free(tool->name);
+	free(tool);
+}
+
+static void group_free(struct model *model, struct group *group)
+{
+	while (group->tools)
+		tool_free(model, group->tools);
+	group_set_pipes(model, group, 0, 0);
+	DL_DELETE(group->task->groups, group);
+	free(group);
+}
+
+void task_free(struct model *model, struct task *task)
+{
+	while (task->groups)
+		group_free(model, task->groups);
+	if (task->orchestrator_group)
+		task->orchestrator_group->members--;
+	task_forget_retry(model, task);
+	if (task->is_opened)
+		DL_DELETE2(model->opened_tasks, task, opened_prev, opened_next);
+	MODEL_FORGET_DIRTY(model->dirty_tasks, task);
+	DL_DELETE(task->run->tasks, task);
+	model_set_gone(model, task->id);
+	free(task->name);
+	free(task->label);
+	words_deinit(&task->words);
+	free(task->working_directory);
+	cause_unref(task->cause);
+	free(task);
+}
+
+void run_free(struct model *model, struct run *run)
+{
+	struct task *task;
+
+	/* Tasks point into one another's groups: clear these pointers first. */
+	DL_FOREACH (run->tasks, task)
+		task->orchestrator_group = NULL;
+	while (run->tasks)
+		task_free(model, run->tasks);
+	if (run->boundary_key)
+		HASH_DELETE(hh, model->runs_by_boundary, run);
+	MODEL_FORGET_DIRTY(model->dirty_runs, run);
+	DL_DELETE(model->runs, run);
+	siblings_free(run);
+	model_set_gone(model, run->id);
+	if (model->system == run)
+		model->system = NULL;
+	free(run->name);
+	free(run->working_directory);
+	free(run);
+}
+
+void process_free(struct model *model, struct process *process)
+{
+	struct process *child, *next;
+
+	DL_FOREACH_SAFE2 (process->children, child, next, sibling_next)
+		child->parent = NULL;
+	if (process->parent)
+		DL_DELETE2(process->parent->children, process, sibling_prev, sibling_next);
+	if (process->spine_index >= 0)
+		process->run->spine[process->spine_index] = NULL;
+	process_leave_pipes(model, process);
+	if (process->is_unsettled)
+		DL_DELETE2(model->unsettled, process, unsettled_prev, unsettled_next);
+	if (process->run)
+		process->run->members--;
+	if (process->group)
+		process->group->members--;
+	if (process->image)
+		process->image->process = NULL;
+	if (process->has_state)
+		model_set_gone(model, process_row_id(model, process));
+	command_unref(process->command);
+	free(process->signals);
+	endings_free(process->endings);
+	cause_unref(process->cause);
+	HASH_DELETE(hh, model->processes, process);
+	free(process);
+}
+
+void model_forget_all(struct model *model)
+{
+	struct container *container, *next_container;
+	struct process *process, *next;
+
+	HASH_ITER (hh, model->processes, process, next)
+		process_free(model, process);
+	while (model->runs)
+		run_free(model, model->runs);
+	cgroup_forget_all(model);
+	HASH_ITER (hh, model->containers, container, next_container)
+		container_free(model, container);
+}
+
+void model_free(struct model *model)
+{
+	struct kept_text *kept, *next_kept;
+
+	model_forget_all(model);
+	pending_clear(model);
+	HASH_ITER (hh, model->kept_texts, kept, next_kept) {
+		HASH_DEL(model->kept_texts, kept);
+		free(kept->text);
+		free(kept);
+	}
+	free(model->gone);
+	free(model);
+}

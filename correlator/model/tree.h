@@ -1,0 +1,38 @@
+/* Runs, tasks and groups together with everything below them: how they begin, move and end, and what they add
+ * up to. What changes one of them alone is in its own file, which knows only what is above it. */
+#pragma once
+
+#include "correlator/model/run.h"
+#include "correlator/model/task.h"
+
+struct group;
+struct process;
+
+/* Begins a run with its main task. */
+struct run *run_new(struct model *model, const struct process *root, enum run_kind kind, uint64_t boundary_key);
+/* The system run: init, service managers and whatever else has no origin. */
+struct run *run_of_system(struct model *model);
+void run_set_root(struct model *model, struct run *run, const struct process *process);
+void run_free(struct model *model, struct run *run);
+
+/* Its figures: the sums and maxima over its tools, and the limits and losses of its groups. */
+void task_fold(const struct task *task, struct tally *ret_tally, struct cgroup_limits *ret_limits,
+	       int64_t *ret_lost_count);
+/* When its first image began, 0: it has none. */
+uint64_t task_begin_boot_ns(const struct task *task);
+enum outcome_status task_status(const struct task *task);
+void task_add_root(struct model *model, struct task *task, struct process *process);
+void task_set_orchestrator(struct task *task, struct process *orchestrator);
+void task_merge(struct model *model, struct task *from, struct task *into);
+void task_free(struct model *model, struct task *task);
+
+/* Opens a group for `process` in `task`, with the open ends of its pipeline (0: none). */
+struct group *group_open(struct model *model, struct task *task, struct process *process, uint32_t input_pipe,
+			 uint32_t output_pipe);
+void group_move(struct model *model, struct group *group, struct task *task);
+
+void process_free(struct model *model, struct process *process);
+/* Frees all runs, processes, cgroups and containers. */
+void model_forget_all(struct model *model);
+/* The caller has freed model->found. */
+void model_free(struct model *model);
