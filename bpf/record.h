@@ -99,21 +99,23 @@ struct image_key {
 	uint64_t start_boot_ns; /* group_leader.start_boottime; 0: the image is unknown */
 };
 
+/* What every record begins with. */
 struct record_header {
-	uint32_t type; /* enum record_type */
-	uint32_t size; /* bytes, this header and trailing text included */
-	uint64_t boot_ns;
-	struct image_key image;
+	uint32_t type;          /* enum record_type */
+	uint32_t size;          /* bytes, this header and trailing text included */
+	uint64_t boot_ns;       /* when it happened */
+	struct image_key image; /* the process and its program; none for a cgroup */
 };
 
+/* A new process (thread group). */
 struct record_fork {
 	struct record_header header; /* image: the child, still in its parent's image */
 	struct image_key parent;     /* child.real_parent: CLONE_PARENT is honoured */
-	uint64_t cgroup_id;
-	uint32_t pad;
-	uint32_t pgid;
-	uint32_t uid;
-	uint32_t flags; /* RECORD_KERNEL_THREAD */
+	uint64_t cgroup_id;          /* of the child */
+	uint32_t pad;                /* older records have another number there */
+	uint32_t pgid;               /* process group */
+	uint32_t uid;                /* real user id */
+	uint32_t flags;              /* RECORD_KERNEL_THREAD */
 };
 
 /* An exec dropped by the ignore list. */
@@ -123,18 +125,18 @@ struct record_ignored {
 
 /* Identity and location of a process: part of exec records and samples. */
 struct record_context {
-	struct image_key parent; /* current real_parent */
-	uint64_t cgroup_id;
-	uint32_t pid_namespace; /* inode numbers in nsfs */
-	uint32_t mount_namespace;
-	uint32_t uid;
-	uint32_t gid;
+	struct image_key parent;   /* current real_parent */
+	uint64_t cgroup_id;        /* a cgroup record has its path */
+	uint32_t pid_namespace;    /* inode number in nsfs */
+	uint32_t mount_namespace;  /* the same */
+	uint32_t uid;              /* real user id */
+	uint32_t gid;              /* real group id */
 	uint32_t core_limit_milli; /* 1/1000 processor: affinity and CPU quota, if RECORD_CORE_LIMIT */
-	uint32_t pgid;
-	uint32_t tty;         /* device number of the controlling terminal, or 0 */
-	uint32_t stdin_pipe;  /* inode if descriptor 0 is a pipe or FIFO, else 0 */
-	uint32_t stdout_pipe; /* the same for descriptor 1 */
-	uint32_t flags;       /* RECORD_* below */
+	uint32_t pgid;             /* process group */
+	uint32_t tty;              /* device number of the controlling terminal, or 0 */
+	uint32_t stdin_pipe;       /* inode if descriptor 0 is a pipe or FIFO, else 0 */
+	uint32_t stdout_pipe;      /* the same for descriptor 1 */
+	uint32_t flags;            /* RECORD_* below */
 };
 
 #define RECORD_SCRIPT (1U << 0)         /* `filename` is a #! script, argv[0] its interpreter */
@@ -154,23 +156,20 @@ struct record_context {
 #define RECORD_COMM_SIZE 16
 
 /* Also the layout of samples, which carry text only if the scan requests it; otherwise
- * the sizes are 0.
- * Text follows the structure, in this order and with these sizes:
- *   filename  exec: as given to execve, NUL-terminated
- *             sample: the path of mm.exe_file, in the format of cwd
- *   cwd       path components from the leaf to the root, each NUL-terminated; the root
- *             itself is one empty component; size 0: unknown
- *   argv      the arguments, each NUL-terminated */
+ * the sizes are 0. Text follows the structure, in the order of the sizes, each string
+ * NUL-terminated. Paths other than those given to execve are their components from the leaf
+ * to the root; the root itself is one empty component. */
 struct record_exec {
 	struct record_header header;
 	struct record_context context;
-	struct counters counters; /* up to this exec: they complete the previous image */
-	char comm[RECORD_COMM_SIZE];
-	uint16_t filename_size;
-	uint16_t cwd_size;
-	uint32_t argv_size;
+	struct counters counters;    /* up to this exec: they complete the previous image */
+	char comm[RECORD_COMM_SIZE]; /* name of the main thread */
+	uint16_t filename_size;      /* exec: as given to execve; sample: the path of mm.exe_file */
+	uint16_t cwd_size;           /* the working directory; 0: unknown */
+	uint32_t argv_size;          /* the arguments */
 };
 
+/* The totals of a process: at its exit, to which the teardown still adds; at its final, which overrides them. */
 struct record_exit {
 	struct record_header header; /* RECORD_EXIT or RECORD_FINAL */
 	struct counters counters;
@@ -193,10 +192,10 @@ struct record_exit {
 struct record_signal {
 	struct record_header header;
 	struct image_key sender; /* start_boot_ns 0: the kernel itself, including a terminal's ^C */
-	uint32_t sender_uid;
-	uint32_t signal;
-	int32_t code;   /* si_code: > 0 from the kernel, 0 from kill(2), < 0 see sigaction(2) */
-	uint32_t flags; /* RECORD_SIGNAL_* */
+	uint32_t sender_uid;     /* real user id */
+	uint32_t signal;         /* its number */
+	int32_t code;            /* si_code: > 0 from the kernel, 0 from kill(2), < 0 see sigaction(2) */
+	uint32_t flags;          /* RECORD_SIGNAL_* */
 };
 
 #define RECORD_SIGNAL_GROUP (1U << 0) /* sent to the thread group, not to one thread */
@@ -204,8 +203,8 @@ struct record_signal {
 /* One record per device node that a process holds open; a node opened twice is reported twice. */
 struct record_device {
 	struct record_header header;
-	uint32_t major;
-	uint32_t minor;
+	uint32_t major; /* of the device node */
+	uint32_t minor; /* the same */
 };
 
 /* Also sent by the iterator, before the first sample that needs it. */

@@ -77,7 +77,7 @@ TEST(an_event_received_twice_counts_once)
 	tell("2>10 bwa mem x");
 	exec_ids[10]--;
 	tell("10 bwa mem x; ends; ends");
-	end_as(EVENT_FINAL, 10, 0, cpu(4 * MS)); /* sent again by another build's programs, with a lower figure */
+	end_as(RECORD_FINAL, 10, 0, cpu(4 * MS)); /* sent again by another build's programs, with a lower figure */
 	ck_assert_rows("SELECT process_count, cpu_ns FROM runs WHERE kind <> 'system'", "1 6000000\n");
 }
 
@@ -100,8 +100,8 @@ static void tell_step(unsigned step)
 {
 	switch (step) {
 	case 5: sample(12, 11, NULL, in_cgroup(9 * MIB, 3 * MIB, 4 * MS)); break;
-	case 8: end_as(EVENT_EXIT, 13, 0, cpu(2 * MS)); break;
-	case 9: end_as(EVENT_FINAL, 13, 0, cpu(3 * MS)); break;
+	case 8: end_as(RECORD_EXIT, 13, 0, cpu(2 * MS)); break;
+	case 9: end_as(RECORD_FINAL, 13, 0, cpu(3 * MS)); break;
 	default: tell("%s", story[step]); break;
 	}
 }
@@ -164,9 +164,9 @@ TEST(one_thread_uses_one_core_at_most)
 {
 	tell("2>10; later 1; " /* 2 ms of CPU at its exec */
 	     "10 bwa mem x; later 2");
-	end_as(EVENT_EXIT, 10, 0, cpu(5 * MS));
+	end_as(RECORD_EXIT, 10, 0, cpu(5 * MS));
 	now += 60 * MS; /* the length of the teardown is unknown */
-	end_as(EVENT_FINAL, 10, 0, cpu(6 * MS));
+	end_as(RECORD_FINAL, 10, 0, cpu(6 * MS));
 	ck_assert_rows("SELECT cpu_ns, end_boot_ns - begin_boot_ns FROM processes WHERE pid = 10 "
 		       "UNION ALL SELECT cpu_ns, wall_ns FROM standing_tools WHERE name LIKE 'bwa%' "
 		       "UNION ALL SELECT cpu_ns, wall_ns FROM standing_tasks WHERE run_id IN (SELECT id "
@@ -244,8 +244,8 @@ TEST(nonsense_is_survived)
 {
 	exec_ids[50] = exec_ids[51] = 1;
 	tell("50<51 seen 0 a; 51<50 seen 0 b; scan; later 1; 60>60; 60>61 c; 70 ends");
-	end_as(EVENT_FINAL, 61, 0, cpu(0));
-	end_as(EVENT_EXIT, 61, 0, cpu(0));
+	end_as(RECORD_FINAL, 61, 0, cpu(0));
+	end_as(RECORD_EXIT, 61, 0, cpu(0));
 	tell("61 too late");
 	ck_assert_rows("SELECT count(*) FROM processes p LEFT JOIN standing_tasks t ON t.id = p.task_id "
 		       "WHERE t.id IS NULL",
@@ -275,13 +275,9 @@ TEST(a_run_ends_with_its_root_though_that_is_ignored)
 
 TEST(what_the_kernel_ignores_is_followed_no_further)
 {
-	struct event_ignored *ignored;
-
 	tell("2>10 bwa mem x");
-	ignored = &begin_event(EVENT_IGNORED)->ignored;
 	exec_ids[10]++;
-	ignored->boot_ns = now;
-	ignored->image = key(10);
+	begin_record(RECORD_IGNORED, key(10));
 	apply();
 	ck_assert_rows("SELECT program, ended FROM processes WHERE pid = 10", "bwa exec\n");
 	ck_assert_rows("SELECT status FROM runs WHERE kind = 'command'", "ended\n");

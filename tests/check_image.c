@@ -34,9 +34,9 @@ TEST(the_final_record_stands_and_keeps_what_the_exit_knew)
 
 	final.valid &= ~COUNTER_VALID(read_bytes);
 	tell("2>10 bwa mem x");
-	end_as(EVENT_EXIT, 10, 0, cpu(5 * MS));
-	end_as(EVENT_FINAL, 10, 0, final);
-	end_as(EVENT_EXIT, 10, 0, cpu(5 * MS));
+	end_as(RECORD_EXIT, 10, 0, cpu(5 * MS));
+	end_as(RECORD_FINAL, 10, 0, final);
+	end_as(RECORD_EXIT, 10, 0, cpu(5 * MS));
 	ck_assert_rows("SELECT totals, cpu_ns, read_bytes FROM processes WHERE pid = 10", "final 8000000 4096\n");
 }
 
@@ -44,24 +44,21 @@ TEST(the_final_record_stands_and_keeps_what_the_exit_knew)
 TEST(a_maximum_that_did_not_grow_is_not_the_image_s)
 {
 	struct counters fat = cpu(5 * MS);
-	struct event_exec *exec;
+	struct record *exec;
 
 	fat.valid |= COUNTER_VALID(maxrss_bytes);
 	fat.maxrss_bytes = 4096;
 	tell("2>10");
-	exec = &begin_event(EVENT_EXEC)->exec;
 	exec_ids[10]++;
-	exec->boot_ns = now;
-	exec->image = key(10);
-	exec->counters = fat;
-	exec->comm = exec->cwd = bytes("");
-	exec->filename = bytes("/usr/bin/true");
+	exec = begin_record(RECORD_EXEC, key(10));
+	exec->exec.counters = fat;
+	exec->path = bytes("/usr/bin/true");
 	exec->argv.item[exec->argv.count++] = bytes("true");
 	apply();
-	end_as(EVENT_EXIT, 10, 0, fat);
+	end_as(RECORD_EXIT, 10, 0, fat);
 	ck_assert_rows("SELECT peak_rss_bytes FROM processes WHERE pid = 10", "-\n");
 	fat.maxrss_bytes++;
-	end_as(EVENT_FINAL, 10, 0, fat);
+	end_as(RECORD_FINAL, 10, 0, fat);
 	ck_assert_rows("SELECT peak_rss_bytes FROM processes WHERE pid = 10", "4097\n");
 }
 
@@ -77,9 +74,9 @@ TEST(the_maximum_at_the_end_is_above_what_scans_saw)
 	sample(11, 10, NULL, held);
 	held.valid = (held.valid & ~COUNTER_VALID(peak_rss_bytes)) | COUNTER_VALID(maxrss_bytes);
 	held.maxrss_bytes = 9000;
-	end_as(EVENT_EXIT, 11, 0, held);
-	end_as(EVENT_FINAL, 11, 0, held);
-	end_as(EVENT_EXIT, 10, 0, held);
+	end_as(RECORD_EXIT, 11, 0, held);
+	end_as(RECORD_FINAL, 11, 0, held);
+	end_as(RECORD_EXIT, 10, 0, held);
 	ck_assert_rows("SELECT pid, peak_rss_bytes FROM processes WHERE pid >= 10 ORDER BY pid", "10 9000\n11 9000\n");
 }
 
@@ -99,9 +96,9 @@ TEST(limits_and_use_are_of_the_cgroup_that_used_most)
 	     "cgroup 302 /docker/" HEX64 "/inner; 11>13 cgroup=302 sort y");
 	sample(11, 10, NULL, counters);
 	counters = in_cgroup(512 * MIB, 400 * MIB, 90 * MS);
-	end_as(EVENT_EXIT, 11, 0, counters);
-	end_as(EVENT_EXIT, 12, 0, in_cgroup(64 * MIB, 60 * MIB, 0)); /* another cgroup, with a lower peak */
-	end_as(EVENT_EXIT, 13, 0, in_cgroup(32 * MIB, 30 * MIB, 0));
+	end_as(RECORD_EXIT, 11, 0, counters);
+	end_as(RECORD_EXIT, 12, 0, in_cgroup(64 * MIB, 60 * MIB, 0)); /* another cgroup, with a lower peak */
+	end_as(RECORD_EXIT, 13, 0, in_cgroup(32 * MIB, 30 * MIB, 0));
 	ck_assert_rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576, throttled_ns / "
 		       "1000000 FROM runs WHERE kind = 'command'",
 		       "512 400 20\n");
@@ -121,13 +118,13 @@ TEST(time_held_back_stays_when_another_cgroup_uses_more)
 	     "10>11 cgroup=300 bwa mem x; 10>12 cgroup=301 bwa mem y");
 	sample(11, 10, NULL, in_cgroup(0, 300 * MIB, 70 * MS));
 	sample(12, 10, NULL, in_cgroup(0, 200 * MIB, 500 * MS));
-	end_as(EVENT_EXIT, 11, 0, in_cgroup(0, 300 * MIB, 90 * MS));
+	end_as(RECORD_EXIT, 11, 0, in_cgroup(0, 300 * MIB, 90 * MS));
 	ck_assert_rows(throttled_ms, "20\n");
 	struct counters counters = in_cgroup(0, 400 * MIB, 510 * MS);
 	counters.cpu_ns += 100 * MS;
 	sample(12, 10, NULL, counters);
 	ck_assert_rows(throttled_ms, "20\n");
-	end_as(EVENT_EXIT, 12, 0, in_cgroup(0, 400 * MIB, 540 * MS));
+	end_as(RECORD_EXIT, 12, 0, in_cgroup(0, 400 * MIB, 540 * MS));
 	ck_assert_rows(throttled_ms, "50\n");
 }
 
@@ -140,11 +137,11 @@ TEST(incomplete_figures_are_marked)
 
 	partial.valid |= COUNTERS_PARTIAL;
 	tell("2>10 bash driver.sh; 10>11 bwa mem x; 10>12 bwa mem y");
-	end_as(EVENT_EXIT, 11, 0, partial);
-	end_as(EVENT_FINAL, 11, 0, whole);
+	end_as(RECORD_EXIT, 11, 0, partial);
+	end_as(RECORD_FINAL, 11, 0, whole);
 	sample(12, 10, NULL, partial);
 	tell("12 samtools sort");
-	end_as(EVENT_EXIT, 12, 0, whole);
+	end_as(RECORD_EXIT, 12, 0, whole);
 	ck_assert_rows(partial_sql, "10 0\n11 1\n12 1\n12 0\n");
 	ck_assert_rows("SELECT partial_count FROM runs WHERE kind = 'command'", "2\n");
 	ck_assert_rows("SELECT name, partial_count FROM tools WHERE partial_count ORDER BY 1",
@@ -224,7 +221,7 @@ TEST_EACH(allowed_cores_are_the_most_of_any_program, allowed)
 TEST(no_limit_is_unknown)
 {
 	tell("2>10 bwa mem x");
-	end_as(EVENT_EXIT, 10, 0, in_cgroup(0, 60 * MIB, 0));
+	end_as(RECORD_EXIT, 10, 0, in_cgroup(0, 60 * MIB, 0));
 	ck_assert_rows("SELECT memory_limit_bytes, cgroup_peak_bytes / 1048576 FROM runs WHERE "
 		       "kind = 'command'",
 		       "- 60\n");
@@ -243,9 +240,9 @@ TEST(network_and_memory_delay_add_up)
 	counters.received_bytes = 500;
 	counters.memory_delay_ns = 7 * MS;
 	tell("2>10 bash driver.sh; 10>11 curl a; 10>12 curl b");
-	end_as(EVENT_EXIT, 11, 0, counters);
+	end_as(RECORD_EXIT, 11, 0, counters);
 	counters.sent_bytes = 10;
-	end_as(EVENT_EXIT, 12, 0, counters);
+	end_as(RECORD_EXIT, 12, 0, counters);
 	ck_assert_rows("SELECT sent_bytes, received_bytes, memory_delay_ns / 1000000 FROM runs WHERE "
 		       "kind = 'command'",
 		       "1010 1000 14\n");
@@ -254,10 +251,8 @@ TEST(network_and_memory_delay_add_up)
 
 static void device(unsigned pid, unsigned major, unsigned minor)
 {
-	struct event_device *d = &begin_event(EVENT_DEVICE)->device;
+	struct record_device *d = &begin_record(RECORD_DEVICE, key(pid))->device;
 
-	d->boot_ns = now;
-	d->image = key(pid);
 	d->major = major;
 	d->minor = minor;
 	apply();

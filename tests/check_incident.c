@@ -10,10 +10,8 @@ TEST(an_incident_names_the_first_cause)
 
 static void kill_for_memory(unsigned pid, struct counters counters)
 {
-	struct event_exit *exit = &begin_event(EVENT_EXIT)->exit;
+	struct record_exit *exit = &begin_record(RECORD_EXIT, key(pid))->exit;
 
-	exit->boot_ns = now;
-	exit->image = key(pid);
 	exit->counters = counters;
 	exit->wait_status = 9;
 	exit->flags = RECORD_EXIT_OOM;

@@ -39,7 +39,7 @@ TEST(of_losses_what_is_new_counts)
 	tell("2>10 bwa mem x");
 	lose(3, RECORD_EXEC, CGROUP_BASE, 5);
 	tell_losses();
-	end_as(EVENT_EXIT, 10, 0, cpu(5 * MS));
+	end_as(RECORD_EXIT, 10, 0, cpu(5 * MS));
 	tell("restart; wait 1000; restart");
 	lose(3, RECORD_EXEC, CGROUP_BASE, 1); /* may still affect the first process */
 	tell_losses();
@@ -61,7 +61,7 @@ TEST(of_losses_what_is_new_counts)
 TEST(losses_concern_what_ran_at_their_first_or_last_moment)
 {
 	tell("2>10 bwa mem x");
-	end_as(EVENT_EXIT, 10, 0, cpu(5 * MS));
+	end_as(RECORD_EXIT, 10, 0, cpu(5 * MS));
 	lose(3, RECORD_EXEC, CGROUP_BASE, (uint64_t)1 << 40);
 	tell("2>11");
 	loss_counts[3].last_boot_ns = now;

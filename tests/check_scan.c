@@ -60,9 +60,9 @@ TEST(a_later_scan_has_the_arguments)
 /* Its base name is in the part that was not recorded. */
 TEST(a_program_whose_path_is_cut_has_the_name_of_its_process)
 {
-	tell("2>30 folder/na" EVENT_PATH_MARK " x; ends");
+	tell("2>30 folder/na" RECORD_PATH_MARK " x; ends");
 	ck_assert_rows("SELECT program, path FROM processes WHERE pid = 30",
-		       "comm /usr/bin/folder/na" EVENT_PATH_MARK "\n");
+		       "comm /usr/bin/folder/na" RECORD_PATH_MARK "\n");
 }
 
 /* Its other threads continue. */
@@ -170,7 +170,7 @@ TEST(memory_at_one_moment_is_the_sum_of_running_processes)
 TEST(an_ended_process_waits_for_its_parent)
 {
 	tell("2>10 bwa mem x");
-	end_as(EVENT_EXIT, 10, 0, cpu(5 * MS));
+	end_as(RECORD_EXIT, 10, 0, cpu(5 * MS));
 	for (unsigned i = 0; i < 8; i++) {
 		tell("later 1000; commit");
 		sample_as(10, 2, NULL, cpu(5 * MS), RECORD_EXITING);
@@ -178,7 +178,7 @@ TEST(an_ended_process_waits_for_its_parent)
 		sample(2, 1, NULL, cpu(0));
 		scan(now);
 	}
-	end_as(EVENT_FINAL, 10, 0, cpu(7 * MS));
+	end_as(RECORD_FINAL, 10, 0, cpu(7 * MS));
 	ck_assert_rows("SELECT totals, cpu_ns FROM processes WHERE pid = 10", "final 7000000\n");
 	tell("wait 1000; wait 1000; wait 1000; wait 1000; commit; commit");
 	ck_assert_rows("SELECT count(*) FROM states WHERE entity = 'process'", "2\n");

@@ -1,8 +1,8 @@
-/* Encodes an event as a record, as the kernel side does, for tests that make up their own events. */
+/* Encodes a record as the kernel side does, for tests that make up their own. */
 #pragma once
 
-#include "correlator/record/event.h"
+#include "correlator/record/record.h"
 
-/* Writes at most EVENT_RECORD_MAX bytes, 8-aligned, to `ret_record` and returns their number. Text must
- * be within the limits of its kind (bpf/record.h). */
-size_t record_encode(const struct event *event, void *ret_record);
+/* Writes the record, with sizes and texts as given beside it, to `ret_data`: at most RECORD_SIZE_MAX bytes,
+ * 8-aligned. Returns their number. Texts must be complete and within the limits of their kind (bpf/record.h). */
+size_t record_encode(const struct record *record, void *ret_data);

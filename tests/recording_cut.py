@@ -2,7 +2,7 @@
 """Cuts a recording down to the processes of marked commands, so that it contains nothing else of
 the machine on which it was made.
 
-    recording_cut.py BUILD RECORDING RESULT
+    recording_cut.py RECORDING RESULT
 
 The mark is a program called `tracer` with the argument `run`. The result keeps the processes that
 executed the mark (without their parents) and their descendants, every scan, and the cgroups of
@@ -10,14 +10,12 @@ these processes. Names of machine and cgroups are replaced by fixed values, so t
 suit containers. Losses are left out: they belong to the machine.
 """
 
-import json
 import pathlib
-import subprocess
 import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from wire_client import MAGIC, frame, message, padded, record  # noqa: E402 (found by the path above)
+from wire_client import MAGIC, frame, message, padded, read_recording, record  # noqa: E402 (found by the path above)
 
 DISGUISE = {"cpu_count": 2, "memory_bytes": 4 << 30, "boot_id": "00000000-0000-4000-8000-000000000000",
             "host_id": "0" * 32, "hostname": "golden", "kernel": "6.1.0"}
@@ -35,7 +33,7 @@ class Cut:
         """Returns whether an event is kept; updates the sets of kept processes and cgroups."""
         kind, image = event["message"], tuple(event.get("image", NOBODY)[:2])
         if kind == "cgroup":
-            event["path"] = "/golden"
+            event |= dict(path="/golden", flags=0)
             return event["cgroup_id"] in self.cgroups
         if kind == "fork" and tuple(event["parent"][:2]) in self.is_root:
             self.is_root[image] = False
@@ -49,10 +47,9 @@ class Cut:
             self.cgroups.add(event["cgroup_id"])
         return True
 
-    def frames(self, lines):
-        """Frames of the kept lines of wire_dump."""
-        for line in lines:
-            values = json.loads(line)
+    def frames(self, path):
+        """Frames of what is kept of a recording."""
+        for values in read_recording(path):
             kind = values["message"]
             if kind == "hello":
                 yield frame(message(kind, **reported(values | DISGUISE)))
@@ -74,15 +71,14 @@ def reported(values):
 
 
 def main():
-    build, recording, result = map(pathlib.Path, sys.argv[1:])
-    dump = subprocess.run([build / "tests/wire_dump", recording], stdout=subprocess.PIPE, check=True).stdout
-    lines, cut = dump.splitlines(), Cut()
-    for _ in cut.frames(lines):
+    recording, result = map(pathlib.Path, sys.argv[1:])
+    cut = Cut()
+    for _ in cut.frames(recording):
         pass
     if not cut.is_root:
         sys.exit(f"{recording}: nobody in it executed `tracer run`")
     cut.is_root = dict.fromkeys((image for image, is_root in cut.is_root.items() if not is_root), False)
-    result.write_bytes(MAGIC + b"".join(cut.frames(lines)))
+    result.write_bytes(MAGIC + b"".join(cut.frames(recording)))
 
 
 if __name__ == "__main__":

@@ -23,10 +23,10 @@ static struct rules *rules;
 static struct store *store;
 static struct store_stream stream;
 static struct wire_message message;
-static struct event event;
+static struct record record;
 static enum redact_mode arguments; /* these two for the next open_model() */
 static const char *keep_arguments;
-static bool is_event;           /* the next apply() takes `event`, not `message` */
+static bool is_record;          /* the next apply() takes `record`, not `message` */
 static const char *latest_boot; /* boot ID of the last hello */
 static bool with_restarts;
 static unsigned event_count;
@@ -40,7 +40,7 @@ struct wire_message *begin(enum wire_type type)
 {
 	memset(&message, 0, sizeof(message));
 	message.type = type;
-	is_event = false;
+	is_record = false;
 	now += MS;
 	return &message;
 }
@@ -61,20 +61,20 @@ static void restart_unseen(void)
 	now -= MS;
 }
 
-struct event *begin_event(enum event_type type)
+struct record *begin_record(enum record_type type, struct image_key image)
 {
-	if (type != EVENT_SAMPLE) /* a restart would discard the scan in progress */
+	if (type != RECORD_SAMPLE) /* a restart would discard the scan in progress */
 		restart_unseen();
-	memset(&event, 0, sizeof(event));
-	event.type = type;
-	is_event = true;
+	is_record = true;
 	now += MS;
-	return &event;
+	memset(&record, 0, sizeof(record));
+	record.header = (struct record_header){.type = type, .boot_ns = now, .image = image};
+	return &record;
 }
 
 void apply(void)
 {
-	int r = is_event ? apply_event(model, &event) : apply_message(model, &message);
+	int r = is_record ? apply_record(model, &record) : apply_message(model, &message);
 
 	ck_assert_int_eq(r, 0);
 }
@@ -111,8 +111,7 @@ struct counters in_cgroup(uint64_t limit, uint64_t peak, uint64_t throttled_ns)
 }
 
 struct where {
-	uint64_t stdin_pipe, stdout_pipe, pgid, tty, uid, cgroup_id, flags;
-	uint64_t pid_namespace, mount_namespace, core_limit_milli; /* 0: unknown */
+	struct record_context context; /* cgroup_id and pgid 0: the default */
 	const char *cwd;
 };
 
@@ -147,11 +146,10 @@ void boot(const char *boot_id)
 
 static void fork_process(unsigned parent, unsigned pid)
 {
-	struct event_fork *f = &begin_event(EVENT_FORK)->fork;
-
 	exec_ids[pid] = exec_ids[parent];
-	f->boot_ns = now;
-	f->image = key(pid);
+
+	struct record_fork *f = &begin_record(RECORD_FORK, key(pid))->fork;
+
 	f->parent = key(parent);
 	f->cgroup_id = CGROUP_BASE;
 	f->pgid = pid;
@@ -160,16 +158,15 @@ static void fork_process(unsigned parent, unsigned pid)
 
 static void cgroup(uint64_t id, const char *cgroup_path)
 {
-	struct event_cgroup *c = &begin_event(EVENT_CGROUP)->cgroup;
+	struct record *r = begin_record(RECORD_CGROUP, (struct image_key){0});
 
-	c->boot_ns = now;
-	c->cgroup_id = id;
-	c->path = bytes(cgroup_path);
+	r->cgroup.cgroup_id = id;
+	r->path = bytes(cgroup_path);
 	apply();
 }
 
 /* `command`: words separated by spaces; ~ is a space within a word. A first word beginning with - is a login shell. */
-static void set_command(struct event_exec *e, const char *command)
+static void set_command(struct record *r, const char *command)
 {
 	static char copy[512], program[128];
 
@@ -177,47 +174,41 @@ static void set_command(struct event_exec *e, const char *command)
 	for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) {
 		for (char *c = word; *c; c++)
 			*c = *c == '~' ? ' ' : *c;
-		e->argv.item[e->argv.count++] = bytes(word);
+		r->argv.item[r->argv.count++] = bytes(word);
 	}
-	snprintf(program, sizeof(program), "/usr/bin/%s", e->argv.item[0].data);
-	e->filename = bytes(*copy == '-' ? "/bin/bash" : program);
+	snprintf(program, sizeof(program), "/usr/bin/%s", r->argv.item[0].data);
+	r->path = bytes(*copy == '-' ? "/bin/bash" : program);
 }
 
-static void set_where(struct event_exec *e, unsigned pid, struct where where)
+static void set_where(struct record *r, unsigned pid, struct where where)
 {
-	e->boot_ns = now;
-	e->image = key(pid);
-	e->cgroup_id = where.cgroup_id ? where.cgroup_id : CGROUP_BASE;
-	e->pgid = where.pgid ? where.pgid : pid;
-	e->tty = where.tty;
-	e->flags = where.flags;
-	e->uid = where.uid;
-	e->pid_namespace = where.pid_namespace;
-	e->mount_namespace = where.mount_namespace;
-	e->core_limit_milli = where.core_limit_milli;
-	e->stdin_pipe = where.stdin_pipe;
-	e->stdout_pipe = where.stdout_pipe;
-	e->cwd = bytes(where.cwd ? where.cwd : "/work");
-	e->comm = bytes("comm");
+	struct record_context *context = &r->exec.context;
+
+	*context = where.context;
+	if (!context->cgroup_id)
+		context->cgroup_id = CGROUP_BASE;
+	if (!context->pgid)
+		context->pgid = pid;
+	r->cwd = bytes(where.cwd ? where.cwd : "/work");
+	r->comm = bytes("comm");
 }
 
 static void exec_in(unsigned pid, struct where where, const char *command)
 {
-	struct event_exec *e = &begin_event(EVENT_EXEC)->exec;
-
 	exec_ids[pid]++;
-	set_where(e, pid, where);
-	e->counters = cpu(2 * MS);
-	set_command(e, command);
+
+	struct record *r = begin_record(RECORD_EXEC, key(pid));
+
+	set_where(r, pid, where);
+	r->exec.counters = cpu(2 * MS);
+	set_command(r, command);
 	apply();
 }
 
-void end_as(enum event_type type, unsigned pid, unsigned status, struct counters counters)
+void end_as(enum record_type type, unsigned pid, unsigned status, struct counters counters)
 {
-	struct event_exit *e = &begin_event(type)->exit;
+	struct record_exit *e = &begin_record(type, key(pid))->exit;
 
-	e->boot_ns = now;
-	e->image = key(pid);
 	e->counters = counters;
 	e->wait_status = status;
 	apply();
@@ -225,16 +216,14 @@ void end_as(enum event_type type, unsigned pid, unsigned status, struct counters
 
 static void exit_process(unsigned pid, unsigned status)
 {
-	end_as(EVENT_EXIT, pid, status, cpu(5 * MS));
-	end_as(EVENT_FINAL, pid, status, cpu(6 * MS));
+	end_as(RECORD_EXIT, pid, status, cpu(5 * MS));
+	end_as(RECORD_FINAL, pid, status, cpu(6 * MS));
 }
 
 void send_signal(unsigned pid, unsigned sender, unsigned number, int code)
 {
-	struct event_signal *s = &begin_event(EVENT_SIGNAL)->signal;
+	struct record_signal *s = &begin_record(RECORD_SIGNAL, key(pid))->signal;
 
-	s->boot_ns = now;
-	s->image = key(pid);
 	if (sender)
 		s->sender = key(sender);
 	s->signal = number;
@@ -246,19 +235,18 @@ void send_signal(unsigned pid, unsigned sender, unsigned number, int code)
 static void sample_in(unsigned pid, unsigned parent, struct where where, const char *command, struct counters counters,
 		      unsigned flags)
 {
-	struct event_exec *s = &begin_event(EVENT_SAMPLE)->exec; /* samples use the same structure */
+	struct record *r = begin_record(RECORD_SAMPLE, key(pid));
 
-	set_where(s, pid, where);
-	s->parent = parent ? key(parent) : (struct image_key){0};
-	s->flags = flags;
-	s->counters = counters;
-	s->filename = bytes("");
+	set_where(r, pid, where);
+	r->exec.context.parent = parent ? key(parent) : (struct image_key){0};
+	r->exec.context.flags = flags;
+	r->exec.counters = counters;
 	if (command)
-		set_command(s, command);
+		set_command(r, command);
 	else
-		s->cwd = bytes("");
+		r->cwd = bytes("");
 	if (flags & RECORD_ARGV_UNKNOWN)
-		s->argv.count = 0;
+		r->argv.count = 0;
 	apply();
 }
 
@@ -328,20 +316,22 @@ static char *take_word(char **text)
 static struct where take_where(char **text)
 {
 	struct where where = {0};
+	struct record_context *context = &where.context;
+	uint32_t cgroup_id = 0;
 	const struct {
 		const char *name;
-		uint64_t *value;
+		uint32_t *value;
 	} fields[] = {
-		{"<", &where.stdin_pipe},
-		{">", &where.stdout_pipe},
-		{"pgid=", &where.pgid},
-		{"tty=", &where.tty},
-		{"flags=", &where.flags},
-		{"uid=", &where.uid},
-		{"cgroup=", &where.cgroup_id},
-		{"pidns=", &where.pid_namespace},
-		{"mntns=", &where.mount_namespace},
-		{"cores=", &where.core_limit_milli},
+		{"<", &context->stdin_pipe},
+		{">", &context->stdout_pipe},
+		{"pgid=", &context->pgid},
+		{"tty=", &context->tty},
+		{"flags=", &context->flags},
+		{"uid=", &context->uid},
+		{"cgroup=", &cgroup_id},
+		{"pidns=", &context->pid_namespace},
+		{"mntns=", &context->mount_namespace},
+		{"cores=", &context->core_limit_milli},
 	};
 	size_t i;
 
@@ -351,10 +341,11 @@ static struct where take_where(char **text)
 
 			if (strncmp(*text, fields[i].name, length) != 0)
 				continue;
-			*fields[i].value = strtoull(take_word(text) + length, NULL, 10);
+			*fields[i].value = (uint32_t)strtoul(take_word(text) + length, NULL, 10);
 			break;
 		}
 	} while (i < sizeof(fields) / sizeof(*fields));
+	context->cgroup_id = cgroup_id;
 	if (strncmp(*text, "cwd=", 4) == 0) /* always the last one */
 		where.cwd = take_word(text) + 4;
 	return where;

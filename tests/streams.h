@@ -50,7 +50,7 @@ bool has_restarts(void);
 
 /* ---- messages: begin, fill, apply */
 struct wire_message *begin(enum wire_type type);
-struct event *begin_event(enum event_type type);
+struct record *begin_record(enum record_type type, struct image_key image);
 void apply(void);
 
 struct wire_bytes bytes(const char *text);
@@ -81,7 +81,7 @@ __attribute__((format(printf, 1, 2))) void tell(const char *format, ...);
 void hello(const char *boot_id);
 /* The hello, init, the ssh daemon, and a scan that finds both. */
 void boot(const char *boot_id);
-void end_as(enum event_type type, unsigned pid, unsigned status, struct counters counters);
+void end_as(enum record_type type, unsigned pid, unsigned status, struct counters counters);
 /* `sender` 0 means the kernel. */
 void send_signal(unsigned pid, unsigned sender, unsigned number, int code);
 /* `command` NULL means that the sample has no text. */

@@ -1,16 +1,23 @@
 """The probe's side of the protocol in Python, for tests: encodes records and messages into frames,
-decodes answers.
+decodes answers and recordings.
 
 Messages and records are defined by the headers that the programs are compiled from, so a new field
-or counter needs no change here. The encoding is independent, to reveal mistakes that encoder and
+or counter needs no change here. The code is independent, to reveal mistakes that encoder and
 decoder of the programs share.
+
+As a program, it prints a recording (tracer-probe --record) as JSON, one line for each record and each
+other message:
+
+    wire_client.py RECORDING
 """
 
 import fcntl
+import json
 import pathlib
 import re
 import socket
 import struct
+import sys
 import termios
 import time
 
@@ -46,6 +53,9 @@ COUNTERS = re.findall(r"X\((\w+),", _records["RECORD_COUNTERS"])
 STRUCTURES = read_structures("bpf/record.h")
 RECORD_TYPES = {name.lower(): int(number) for name, number in re.findall(
     r"^\tRECORD_(\w+) = (\d+),", (ROOT / "bpf/record.h").read_text(), flags=re.M)}
+RECORD_NAMES = {number: name for name, number in RECORD_TYPES.items()}
+RECORD_FLAGS = {name: 1 << int(shift) for name, shift in re.findall(
+    r"^#define (\w+) \(1U << (\d+)\)", (ROOT / "bpf/record.h").read_text(), flags=re.M)}
 FRAME_MAX = 64 * 1024
 MAGIC = b"tracer-record-3\n" # of a recording; frames follow
 
@@ -64,8 +74,13 @@ def pack_array(count):
 
 
 def octets(value):
-    """Bytes of a text as wire_dump prints it."""
+    """Bytes of a text in the form that text() returns."""
     return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
+
+
+def text(value):
+    """Bytes as text without loss: what is not UTF-8 becomes lone surrogates, also in JSON."""
+    return value.decode("utf-8", "surrogateescape")
 
 
 def pack_bytes(value):
@@ -113,22 +128,83 @@ def names_of(path):
     return b"".join(name + b"\0" for name in reversed(octets(path).split(b"/")[1:]))
 
 
+def structure_of(name):
+    return "record_" + {"sample": "exec", "final": "exit"}.get(name, name)
+
+
 def record(name, filename="", cwd=b"", argv=(), path=b"", **values):
     """The bytes of one record."""
-    text = b""
+    texts = b""
     if name in ("exec", "sample"):
         cwd = names_of(cwd)
         filename = octets(filename) + b"\0" if name == "exec" else names_of(filename)
         arguments = b"".join(octets(word) + b"\0" for word in argv)[:int(_records["RECORD_ARGV_MAX"])]
         values |= dict(filename_size=len(filename), cwd_size=len(cwd), argv_size=len(arguments))
-        text = filename + cwd + arguments
+        texts = filename + cwd + arguments
     elif name == "cgroup":
-        text = names_of(path)
-        values |= dict(path_size=len(text))
-    structure = {"sample": "record_exec", "final": "record_exit",
-                 "ignored": "record_header"}.get(name, f"record_{name}")
-    size = len(pack_structure(structure, {})) + len(text)
-    return pack_structure(structure, values | dict(type=RECORD_TYPES[name], size=size)) + text
+        texts = names_of(path)
+        values |= dict(path_size=len(texts))
+    structure = structure_of(name)
+    size = len(pack_structure(structure, {})) + len(texts)
+    return pack_structure(structure, values | dict(type=RECORD_TYPES[name], size=size)) + texts
+
+
+def unpack_structure(name, data, at=0):
+    """({field: value} of a structure of bpf/record.h at that position, the position after it)."""
+    values = {}
+    for kind, field, size in STRUCTURES[name]:
+        if kind == "counters":
+            layout = f"={len(COUNTERS) + 1}Q"
+            valid, *numbers = struct.unpack_from(layout, data, at)
+            values[field] = {counter: number if valid >> bit & 1 else None
+                             for bit, (counter, number) in enumerate(zip(COUNTERS, numbers))}
+            values[field]["partial"] = bool(valid >> 63)
+        elif kind == "image_key":
+            layout = "=IIQ"
+            pid, exec_id, start_boot_ns = struct.unpack_from(layout, data, at)
+            values[field] = [pid, start_boot_ns, exec_id]
+        elif kind == "char":
+            layout = f"={_records[size]}s"
+            values[field] = text(struct.unpack_from(layout, data, at)[0].split(b"\0")[0])
+        elif kind in NUMBERS:
+            layout = NUMBERS[kind]
+            values[field], = struct.unpack_from(layout, data, at)
+        else:
+            nested, at = unpack_structure(kind, data, at)
+            values |= nested
+            continue
+        at += struct.calcsize(layout)
+    return values, at
+
+
+def path_of(names, is_cut):
+    """The path whose names from the leaf to the root are given, after a mark if it lacks the first ones."""
+    assert names == b"" or names.endswith(b"\0"), names
+    return "…" * (is_cut and names != b"") + "".join("/" + text(name) for name in reversed(names.split(b"\0")[:-1]))
+
+
+def unpack_record(data):
+    """{field: value} of a record, in the form that record() takes, with its name as "message"."""
+    name = RECORD_NAMES[struct.unpack_from("=I", data)[0]]
+    values, at = unpack_structure(structure_of(name), data)
+    sizes = [values.pop(field) for field in ("filename_size", "cwd_size", "argv_size", "path_size")
+             if field in values]
+    assert values.pop("size") == len(data) == at + sum(sizes), f"a record {name} of impossible size"
+    texts = [data[at + sum(sizes[:i]):at + sum(sizes[:i + 1])] for i in range(len(sizes))]
+
+    def is_cut(flag):
+        return bool(values["flags"] & RECORD_FLAGS[flag])
+    if name == "cgroup":
+        values["path"] = path_of(texts[0], is_cut("RECORD_CGROUP_TRUNCATED")) or "/"
+    elif texts:
+        program, cwd, arguments = texts
+        cut = is_cut("RECORD_PATH_TRUNCATED")
+        values["filename"] = text(program.split(b"\0")[0]) + "…" * cut if name == "exec" else path_of(program, cut)
+        values["cwd"] = path_of(cwd, is_cut("RECORD_CWD_TRUNCATED"))
+        values["argv"] = [text(word) for word in arguments.removesuffix(b"\0").split(b"\0")] if arguments else []
+        if not is_cut("RECORD_CORE_LIMIT"):
+            values["core_limit_milli"] = 0
+    return {"message": name} | values
 
 
 def padded(data):
@@ -183,6 +259,41 @@ def split_frames(data):
         bodies.append(data[at + 4:end])
         at = end
     return bodies, data[at:]
+
+
+def unpack_losses(slots):
+    """Each slot is a cumulative count."""
+    size = unpack_structure("loss_slot", bytes(len(slots)))[1]
+    for at in range(0, len(slots), size):
+        slot = unpack_structure("loss_slot", slots, at)[0]
+        if slot["count"]:
+            yield {"message": "loss"} | slot
+
+
+def read_frames(data):
+    """{field: value} of each record and other message in complete frames, with its name as "message"."""
+    bodies, rest = split_frames(data)
+    assert not rest, "the last message is cut"
+    for name, values in map(unpack_message, bodies):
+        if name == "event":
+            yield unpack_record(values["record"]) | {"offset": values["offset"]}
+        elif name == "sample":
+            records, at = values["records"], 0
+            while at < len(records):
+                size = struct.unpack_from("=I", records, at + 4)[0]
+                yield unpack_record(records[at:at + size])
+                at += len(padded(records[at:at + size]))
+        elif name == "losses":
+            yield from unpack_losses(values["slots"])
+        else:
+            yield {"message": name} | {field: text(value) if isinstance(value, bytes) else value
+                                       for field, value in values.items()}
+
+
+def read_recording(path):
+    data = pathlib.Path(path).read_bytes()
+    assert data.startswith(MAGIC), f"{path}: not a recording of this version"
+    return read_frames(data[len(MAGIC):])
 
 
 class Peer:
@@ -338,3 +449,8 @@ class Story:
         return b"".join(frame(message("sample", records=padded(sample))) for sample in samples) + \
             frame(message("scan", boot_ns=now, unix_ns=10**18 + now, with_text=1,
                           backlog_bytes=0 if moment == -1 else len(self.events) - moment))
+
+
+if __name__ == "__main__":
+    for line in read_recording(sys.argv[1]):
+        print(json.dumps(line))

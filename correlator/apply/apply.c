@@ -28,33 +28,33 @@
 #include "correlator/rows/load.h"
 #include "correlator/rows/persist.h"
 
-/* ---- events */
+/* ---- records */
 
-static void apply_fork(struct model *model, const struct event_fork *fork)
+static void apply_fork(struct model *model, const struct record_fork *fork)
 {
 	struct process *parent, *process;
 	struct found *found;
 
-	if (process_find(model, fork->image.pid, fork->image.start_boot_ns))
+	if (process_find(model, fork->header.image.pid, fork->header.image.start_boot_ns))
 		return; /* resent after a restart */
-	found = found_find(model,
-			   &(struct process_key){.start_boot_ns = fork->image.start_boot_ns, .pid = fork->image.pid});
+	found = found_find(model, &(struct process_key){.start_boot_ns = fork->header.image.start_boot_ns,
+							.pid = fork->header.image.pid});
 	if (found)
 		found_free(model, found);
 	parent = found_resolve(model, &fork->parent);
-	process = process_new(model, &fork->image, parent);
+	process = process_new(model, &fork->header.image, parent);
 	if (!process)
 		return;
 	if (parent)
 		root_cause_note_fork(model, parent);
-	process->fork_boot_ns = fork->boot_ns;
+	process->fork_boot_ns = fork->header.boot_ns;
 	process->parent_exec_id = fork->parent.exec_id;
 	if (parent && parent->image && parent->image->exec_id == fork->parent.exec_id)
 		process->parent_image_id = parent->image->id;
 	else if (fork->parent.start_boot_ns)
 		process->parent_image_id =
 			image_id(model, fork->parent.pid, fork->parent.start_boot_ns, fork->parent.exec_id);
-	process_set_context(process, fork->cgroup_id, (uint32_t)fork->uid, (uint32_t)fork->pgid, (uint32_t)fork->flags);
+	process_set_context(process, fork->cgroup_id, fork->uid, fork->pgid, fork->flags);
 	if (parent) {
 		process->pid_namespace = parent->pid_namespace;
 		process->mount_namespace = parent->mount_namespace;
@@ -64,43 +64,44 @@ static void apply_fork(struct model *model, const struct event_fork *fork)
 }
 
 /* Creates the process of an exec whose fork was lost. */
-static struct process *process_from_exec(struct model *model, const struct event_exec *exec)
+static struct process *process_from_exec(struct model *model, const struct record_exec *exec)
 {
-	struct process *process = process_new(model, &exec->image, found_resolve(model, &exec->parent));
+	struct process *process = process_new(model, &exec->header.image, found_resolve(model, &exec->context.parent));
 
 	if (process) {
-		process->fork_boot_ns = exec->image.start_boot_ns;
-		process->parent_exec_id = exec->parent.exec_id;
+		process->fork_boot_ns = exec->header.image.start_boot_ns;
+		process->parent_exec_id = exec->context.parent.exec_id;
 	}
 	return process;
 }
 
 /* Ends the previous image, or the fork's own image before its first exec. */
-static void close_image_before(struct model *model, struct process *process, const struct event_exec *exec)
+static void close_image_before(struct model *model, struct process *process, const struct record_exec *exec)
 {
 	if (!process->image)
 		return;
 	image_update(model, process->image, &exec->counters, TOTALS_EXEC);
-	change_end_image(model, process->image, IMAGE_REPLACED, exec->boot_ns, ROW_NULL, 0);
+	change_end_image(model, process->image, IMAGE_REPLACED, exec->header.boot_ns, ROW_NULL, 0);
 }
 
-static void apply_exec(struct model *model, const struct event_exec *exec)
+static void apply_exec(struct model *model, const struct record *record)
 {
-	struct process *process = found_resolve(model, &exec->image);
+	const struct record_exec *exec = &record->exec;
+	struct process *process = found_resolve(model, &exec->header.image);
 	struct rules_class class;
 
 	if (!process)
 		process = process_from_exec(model, exec);
 	if (!process || process->ended)
 		return;
-	struct command *command = command_new(COMMAND_SOURCE(exec), rules_secrets(model->rules), model->arguments);
+	struct command *command = command_new(record, rules_secrets(model->rules), model->arguments);
 
-	if (!command || command_charge(command, (uint32_t)exec->uid, &model->command_accounts) < 0) {
+	if (!command || command_charge(command, exec->context.uid, &model->command_accounts) < 0) {
 		command_unref(command);
 		model->out_of_memory = true;
 		return;
 	}
-	if (process->image && process->image->exec_id == exec->image.exec_id) {
+	if (process->image && process->image->exec_id == exec->header.image.exec_id) {
 		/* Resent; or known from a scan, which may have seen the exec half done. */
 		found_complete(model, process, command);
 		command_unref(command);
@@ -108,7 +109,7 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 	}
 	/* A scan saw a later program before this record left the ring: the row of that program includes
 	 * the resources used by this one. */
-	if (process->image && (int32_t)(exec->image.exec_id - process->image->exec_id) < 0) {
+	if (process->image && (int32_t)(exec->header.image.exec_id - process->image->exec_id) < 0) {
 		command_unref(command);
 		return;
 	}
@@ -118,13 +119,14 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 	root_cause_forget(model, process);
 	command_unref(process->command);
 	process->command = command;
-	process->exec_id = exec->image.exec_id;
+	process->exec_id = exec->header.image.exec_id;
 	process_set_changed(model, process);
-	process->pid_namespace = (uint32_t)exec->pid_namespace;
-	process->mount_namespace = (uint32_t)exec->mount_namespace;
-	process->output_pipe = (uint32_t)exec->stdout_pipe;
-	process_set_context(process, exec->cgroup_id, (uint32_t)exec->uid, (uint32_t)exec->pgid, (uint32_t)exec->flags);
-	process_set_core_limit(process, model, exec->core_limit_milli);
+	process->pid_namespace = exec->context.pid_namespace;
+	process->mount_namespace = exec->context.mount_namespace;
+	process->output_pipe = exec->context.stdout_pipe;
+	process_set_context(process, exec->context.cgroup_id, exec->context.uid, exec->context.pgid,
+			    exec->context.flags);
+	process_set_core_limit(process, model, exec->context.core_limit_milli);
 	classify(model, process, &class);
 	process->ignored = class.role == RULES_ROLE_IGNORE;
 	if (process->ignored || (class.role == RULES_ROLE_STARTER && !process->image))
@@ -132,12 +134,12 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 	change_exec(model, process,
 		    &(struct placing){.class = &class,
 				      /* the start of the period that its figures cover */
-				      .boot_ns = first ? process->fork_boot_ns : exec->boot_ns,
-				      .cgroup_id = exec->cgroup_id,
-				      .pgid = (uint32_t)exec->pgid,
-				      .stdin_pipe = (uint32_t)exec->stdin_pipe,
-				      .stdout_pipe = (uint32_t)exec->stdout_pipe});
-	cancel_note(model, process, exec->boot_ns);
+				      .boot_ns = first ? process->fork_boot_ns : exec->header.boot_ns,
+				      .cgroup_id = exec->context.cgroup_id,
+				      .pgid = exec->context.pgid,
+				      .stdin_pipe = exec->context.stdin_pipe,
+				      .stdout_pipe = exec->context.stdout_pipe});
+	cancel_note(model, process, exec->header.boot_ns);
 	if (class.role != RULES_ROLE_HELPER && class.role != RULES_ROLE_COMPONENT)
 		root_cause_note_tool(model, process);
 	retry_note_exec(model, process);
@@ -157,7 +159,7 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 	}
 }
 
-static void image_exit(struct model *model, struct process *process, const struct event_exit *exit,
+static void image_exit(struct model *model, struct process *process, const struct record_exit *exit,
 		       enum image_totals kind)
 {
 	if (!process->image)
@@ -168,42 +170,42 @@ static void image_exit(struct model *model, struct process *process, const struc
 
 	image_update(model, process->image, &exit->counters, kind);
 	if (kind == TOTALS_FINAL && process->image->ended == IMAGE_EXIT)
-		image_extend_end(process->image, process->image->totals.cpu_ns - before_ns, exit->boot_ns);
-	change_end_image(model, process->image, IMAGE_EXIT, exit->boot_ns, (int64_t)exit->wait_status,
-			 (uint32_t)exit->flags);
+		image_extend_end(process->image, process->image->totals.cpu_ns - before_ns, exit->header.boot_ns);
+	change_end_image(model, process->image, IMAGE_EXIT, exit->header.boot_ns, (int64_t)exit->wait_status,
+			 exit->flags);
 }
 
-static void apply_exit(struct model *model, const struct event_exit *exit, enum image_totals kind)
+static void apply_exit(struct model *model, const struct record_exit *exit, enum image_totals kind)
 {
-	struct process *process = found_resolve(model, &exit->image);
+	struct process *process = found_resolve(model, &exit->header.image);
 
 	if (!process)
 		return; /* its fork and exec were lost and counted as such */
 	if (!process->ignored)
 		image_exit(model, process, exit, kind);
-	change_end_process(model, process, (int64_t)exit->wait_status, exit->boot_ns);
+	change_end_process(model, process, (int64_t)exit->wait_status, exit->header.boot_ns);
 	if (kind != TOTALS_FINAL || process->has_final)
 		return;
 	process->has_final = true;
 	process_set_changed(model, process);
 }
 
-static void apply_ignored(struct model *model, const struct event_ignored *ignored)
+static void apply_ignored(struct model *model, const struct record_ignored *ignored)
 {
-	struct process *process = process_find(model, ignored->image.pid, ignored->image.start_boot_ns);
+	struct process *process = process_find(model, ignored->header.image.pid, ignored->header.image.start_boot_ns);
 
 	/* Its past is kept; nothing more is recorded. */
 	if (!process)
 		return;
 	if (process->image)
-		change_end_image(model, process->image, IMAGE_REPLACED, ignored->boot_ns, ROW_NULL, 0);
-	change_end_process(model, process, ROW_NULL, ignored->boot_ns);
+		change_end_image(model, process->image, IMAGE_REPLACED, ignored->header.boot_ns, ROW_NULL, 0);
+	change_end_process(model, process, ROW_NULL, ignored->header.boot_ns);
 	process->has_final = true;
 }
 
-static void apply_signal(struct model *model, const struct event_signal *signal)
+static void apply_signal(struct model *model, const struct record_signal *signal)
 {
-	struct process *target = found_resolve(model, &signal->image), *sender = NULL;
+	struct process *target = found_resolve(model, &signal->header.image), *sender = NULL;
 
 	if (!target || target->ended || target->ignored)
 		return;
@@ -214,15 +216,15 @@ static void apply_signal(struct model *model, const struct event_signal *signal)
 	sender_note(model, signal, target, sender);
 }
 
-static void apply_device(struct model *model, const struct event_device *device)
+static void apply_device(struct model *model, const struct record_device *device)
 {
-	struct process *process = process_find(model, device->image.pid, device->image.start_boot_ns);
+	struct process *process = process_find(model, device->header.image.pid, device->header.image.start_boot_ns);
 
 	if (!process || process->ended || process->ignored)
 		return;
 	if (!process->image)
 		change_place_part(model, process);
-	if (process->image && process->image->exec_id == device->image.exec_id)
+	if (process->image && process->image->exec_id == device->header.image.exec_id)
 		device_add(model, process->image, device->major, device->minor);
 }
 
@@ -254,7 +256,7 @@ int apply_message(struct model *model, const struct wire_message *message)
 		if (!loss_take(model, &message->losses))
 			return -EPROTO;
 		break;
-	default: break; /* records arrive as events; a probe does not send the others */
+	default: break; /* records arrive apart; a probe does not send the others */
 	}
 	return model->out_of_memory ? -ENOMEM : 0;
 }
@@ -265,39 +267,43 @@ int apply_unreadable(struct model *model, const struct record_header *header, ui
 	return model->out_of_memory ? -ENOMEM : 0;
 }
 
-int apply_event(struct model *model, const struct event *event)
+static void advance(struct model *model, uint64_t boot_ns)
 {
-	switch (event->type) {
-	case EVENT_FORK:
-		found_settle(model, event->fork.boot_ns);
-		model_advance(model, event->fork.boot_ns);
-		apply_fork(model, &event->fork);
+	found_settle(model, boot_ns);
+	model_advance(model, boot_ns);
+}
+
+int apply_record(struct model *model, const struct record *record)
+{
+	uint64_t boot_ns = record->header.boot_ns;
+
+	switch ((enum record_type)record->header.type) {
+	case RECORD_FORK:
+		advance(model, boot_ns);
+		apply_fork(model, &record->fork);
 		break;
-	case EVENT_EXEC:
-		found_settle(model, event->exec.boot_ns);
-		model_advance(model, event->exec.boot_ns);
-		apply_exec(model, &event->exec);
+	case RECORD_EXEC:
+		advance(model, boot_ns);
+		apply_exec(model, record);
 		break;
-	case EVENT_EXIT:
-		found_settle(model, event->exit.boot_ns);
-		model_advance(model, event->exit.boot_ns);
-		apply_exit(model, &event->exit, TOTALS_EXIT);
+	case RECORD_EXIT:
+		advance(model, boot_ns);
+		apply_exit(model, &record->exit, TOTALS_EXIT);
 		break;
-	case EVENT_FINAL:
-		model_advance(model, event->final.boot_ns);
-		apply_exit(model, (const struct event_exit *)&event->final, TOTALS_FINAL);
+	case RECORD_FINAL:
+		model_advance(model, boot_ns);
+		apply_exit(model, &record->exit, TOTALS_FINAL);
 		break;
-	case EVENT_CGROUP: /* one from a scan is ahead of the ring, so it settles nothing */
-		cgroup_add(model, event->cgroup.cgroup_id, event->cgroup.path.data, event->cgroup.path.size);
+	case RECORD_CGROUP: /* one from a scan is ahead of the ring, so it settles nothing */
+		cgroup_add(model, record->cgroup.cgroup_id, record->path.data, record->path.size);
 		break;
-	case EVENT_IGNORED: apply_ignored(model, &event->ignored); break;
-	case EVENT_SAMPLE: scan_apply_sample(model, &event->sample); break;
-	case EVENT_SIGNAL:
-		found_settle(model, event->signal.boot_ns);
-		model_advance(model, event->signal.boot_ns);
-		apply_signal(model, &event->signal);
+	case RECORD_IGNORED: apply_ignored(model, &record->ignored); break;
+	case RECORD_SAMPLE: scan_apply_sample(model, record); break;
+	case RECORD_SIGNAL:
+		advance(model, boot_ns);
+		apply_signal(model, &record->signal);
 		break;
-	case EVENT_DEVICE: apply_device(model, &event->device); break;
+	case RECORD_DEVICE: apply_device(model, &record->device); break;
 	}
 	return model->out_of_memory ? -ENOMEM : 0;
 }

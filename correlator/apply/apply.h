@@ -17,12 +17,12 @@ int apply_begin(const struct model_options *options, struct store *store, struct
 void apply_end(struct model *model);
 
 /* Apply what the probe sends, in the order sent: its own messages (hello, process scans, losses), and
- * the events of the records that it forwards. Return 0; -EPROTO if a message is invalid; -ENOMEM if the
- * model is no longer usable. Events that make no sense (the exit of an unknown process) are ignored:
+ * the records that it forwards. Return 0; -EPROTO if a message is invalid; -ENOMEM if the
+ * model is no longer usable. Records that make no sense (the exit of an unknown process) are ignored:
  * records may be lost, and the store must not depend on a well-behaved peer. */
 int apply_message(struct model *model, const struct wire_message *message);
-int apply_event(struct model *model, const struct event *event);
-/* Counts a record that could not be decoded as lost; at most its header is known. Or records that were not sent,
+int apply_record(struct model *model, const struct record *record);
+/* Counts a record that could not be read as lost; at most its header is known. Or records that were not sent,
  * of unknown number, between the time in `header` and `until_boot_ns`. */
 int apply_unreadable(struct model *model, const struct record_header *header, uint64_t until_boot_ns);
 

@@ -17,12 +17,9 @@
 /* A process that a scan found running, not yet placed because its parent may follow. */
 struct found {
 	struct process_key key;
-	struct image_key parent;
 	uint64_t boot_ns;
-	uint64_t cgroup_id;
-	uint32_t exec_id, uid, pgid, flags, stdin_pipe, stdout_pipe;
-	uint32_t pid_namespace, mount_namespace;
-	uint64_t core_limit_milli;
+	uint32_t exec_id;
+	struct record_context context;
 	struct counters counters;
 	struct command *command;
 	struct found *next; /* in the line being placed, topmost ancestor first */
@@ -57,8 +54,8 @@ static struct found *take_line(struct model *model, struct found *found)
 	struct found *line = NULL;
 
 	while (found) {
-		const struct process_key parent = {.start_boot_ns = found->parent.start_boot_ns,
-						   .pid = found->parent.pid};
+		const struct process_key parent = {.start_boot_ns = found->context.parent.start_boot_ns,
+						   .pid = found->context.parent.pid};
 
 		HASH_DELETE(hh, model->found, found);
 		found->next = line;
@@ -73,18 +70,19 @@ static struct process *found_place_one(struct model *model, const struct found *
 {
 	const struct image_key key = {
 		.pid = (uint32_t)found->key.pid, .exec_id = found->exec_id, .start_boot_ns = found->key.start_boot_ns};
+	const struct record_context *context = &found->context;
 	struct rules_class class;
-	struct process *parent = process_find(model, found->parent.pid, found->parent.start_boot_ns);
+	struct process *parent = process_find(model, context->parent.pid, context->parent.start_boot_ns);
 	struct process *process = process_new(model, &key, parent);
 
 	if (!process)
 		return NULL;
 	process->fork_boot_ns = found->key.start_boot_ns;
-	process->parent_exec_id = found->parent.exec_id;
-	process->pid_namespace = found->pid_namespace;
-	process->mount_namespace = found->mount_namespace;
-	process_set_context(process, found->cgroup_id, found->uid, found->pgid, found->flags);
-	process_set_core_limit(process, model, found->core_limit_milli);
+	process->parent_exec_id = context->parent.exec_id;
+	process->pid_namespace = context->pid_namespace;
+	process->mount_namespace = context->mount_namespace;
+	process_set_context(process, context->cgroup_id, context->uid, context->pgid, context->flags);
+	process_set_core_limit(process, model, context->core_limit_milli);
 	command_unref(process->command);
 	process->command = command_ref(found->command);
 	classify(model, process, &class);
@@ -95,10 +93,10 @@ static struct process *found_place_one(struct model *model, const struct found *
 			  &(struct placing){.class = &class,
 					    .is_found = true,
 					    .boot_ns = process->fork_boot_ns,
-					    .cgroup_id = found->cgroup_id,
-					    .pgid = found->pgid,
-					    .stdin_pipe = found->stdin_pipe,
-					    .stdout_pipe = found->stdout_pipe});
+					    .cgroup_id = context->cgroup_id,
+					    .pgid = context->pgid,
+					    .stdin_pipe = context->stdin_pipe,
+					    .stdout_pipe = context->stdout_pipe});
 	if (process->image) {
 		image_update(model, process->image, &found->counters, TOTALS_SAMPLE);
 		image_note_sample(process->image, found->boot_ns, &process->image->totals);
@@ -150,7 +148,7 @@ void found_place_all(struct model *model)
 		found_place(model, model->found);
 }
 
-static void note_settle_time(struct model *model, const struct event_sample *sample)
+static void note_settle_time(struct model *model, const struct record_header *sample)
 {
 	bool young = sample->boot_ns < sample->image.start_boot_ns + FOUND_YOUNG_NS;
 	uint64_t settle_boot_ns = sample->boot_ns + (young ? FOUND_SETTLE_NS : 0);
@@ -160,17 +158,16 @@ static void note_settle_time(struct model *model, const struct event_sample *sam
 }
 
 /* Samples of scans without text carry only the name of the main thread. */
-static bool has_text(const struct event_sample *sample)
+static bool has_text(const struct record *record)
 {
-	return sample->filename.size || sample->argv.count;
+	return record->path.size || record->argv.count;
 }
 
-static void set_command(struct model *model, struct command **command, const struct event_sample *sample)
+static void set_command(struct model *model, struct command **command, const struct record *record)
 {
-	struct command *command_now =
-		command_new(COMMAND_SOURCE(sample), rules_secrets(model->rules), model->arguments);
+	struct command *command_now = command_new(record, rules_secrets(model->rules), model->arguments);
 
-	if (!command_now || command_charge(command_now, (uint32_t)sample->uid, &model->command_accounts) < 0) {
+	if (!command_now || command_charge(command_now, record->exec.context.uid, &model->command_accounts) < 0) {
 		command_unref(command_now);
 		model->out_of_memory = true;
 		return;
@@ -179,13 +176,15 @@ static void set_command(struct model *model, struct command **command, const str
 	*command = command_now;
 }
 
-void found_note(struct model *model, const struct event_sample *sample)
+void found_note(struct model *model, const struct record *record)
 {
-	struct process_key key = {.start_boot_ns = sample->image.start_boot_ns, .pid = sample->image.pid};
+	const struct record_exec *sample = &record->exec;
+	const struct image_key *image = &sample->header.image;
+	struct process_key key = {.start_boot_ns = image->start_boot_ns, .pid = image->pid};
 	struct found *found = found_find(model, &key);
 
-	if (!found || found->exec_id != sample->image.exec_id)
-		note_settle_time(model, sample);
+	if (!found || found->exec_id != image->exec_id)
+		note_settle_time(model, &sample->header);
 	if (!found) {
 		found = model_alloc(model, sizeof(*found));
 		if (!found)
@@ -193,20 +192,11 @@ void found_note(struct model *model, const struct event_sample *sample)
 		found->key = key;
 		HASH_ADD(hh, model->found, key, sizeof(found->key), found);
 	}
-	if (!found->command || found->exec_id != sample->image.exec_id || has_text(sample))
-		set_command(model, &found->command, sample);
-	found->boot_ns = sample->boot_ns;
-	found->parent = sample->parent;
-	found->exec_id = sample->image.exec_id;
-	found->cgroup_id = sample->cgroup_id;
-	found->uid = (uint32_t)sample->uid;
-	found->pgid = (uint32_t)sample->pgid;
-	found->flags = (uint32_t)sample->flags;
-	found->pid_namespace = (uint32_t)sample->pid_namespace;
-	found->mount_namespace = (uint32_t)sample->mount_namespace;
-	found->stdin_pipe = (uint32_t)sample->stdin_pipe;
-	found->stdout_pipe = (uint32_t)sample->stdout_pipe;
-	found->core_limit_milli = sample->core_limit_milli;
+	if (!found->command || found->exec_id != image->exec_id || has_text(record))
+		set_command(model, &found->command, record);
+	found->boot_ns = sample->header.boot_ns;
+	found->exec_id = image->exec_id;
+	found->context = sample->context;
 	found->counters = sample->counters;
 }
 
@@ -224,15 +214,15 @@ void found_complete(struct model *model, struct process *process, struct command
 	image_set_dirty(model, image);
 }
 
-void found_complete_sample(struct model *model, struct process *process, const struct event_sample *sample)
+void found_complete_sample(struct model *model, struct process *process, const struct record *record)
 {
 	const struct command *known = process->image->command;
 	struct command *command = NULL;
 
-	if (process->image->began != IMAGE_FOUND || !has_text(sample) ||
-	    (known && (known->arguments_size || (known->path[0] && !sample->argv.count))))
+	if (process->image->began != IMAGE_FOUND || !has_text(record) ||
+	    (known && (known->arguments_size || (known->path[0] && !record->argv.count))))
 		return;
-	set_command(model, &command, sample);
+	set_command(model, &command, record);
 	if (command)
 		found_complete(model, process, command);
 	command_unref(command);

@@ -7,18 +7,18 @@
  * before it. */
 #pragma once
 
-#include "correlator/record/event.h"
+#include "correlator/record/record.h"
 
 struct command;
 struct model;
 struct process;
 struct process_key;
 
-void found_note(struct model *model, const struct event_sample *sample);
+void found_note(struct model *model, const struct record *record);
 /* Fill in the command line of a process found by a scan: from its exec record, which arrived after
  * the scan, or from a later scan if none is known yet. */
 void found_complete(struct model *model, struct process *process, struct command *command);
-void found_complete_sample(struct model *model, struct process *process, const struct event_sample *sample);
+void found_complete_sample(struct model *model, struct process *process, const struct record *record);
 struct found *found_find(struct model *model, const struct process_key *key);
 void found_free(struct model *model, struct found *found);
 void found_free_all(struct model *model);

@@ -73,13 +73,14 @@ static bool is_gpu_step(const struct model *model, const struct image *image, ui
 /* Whether this scan is worth a sample. `now` covers the image; the kernel's counters cover the whole
  * process. */
 static bool is_step(const struct model *model, const struct image *image, const struct totals *now,
-		    const struct event_sample *sample)
+		    const struct record_exec *sample)
 {
 	int64_t moved = memory_of(&sample->counters) - image->sampled_memory_bytes;
 	int64_t cpu_ns = now->cpu_ns - image->sampled_cpu_ns;
-	int64_t elapsed_ns = image->sampled_boot_ns ? (int64_t)(sample->boot_ns - image->sampled_boot_ns) : 0;
+	int64_t elapsed_ns = image->sampled_boot_ns ? (int64_t)(sample->header.boot_ns - image->sampled_boot_ns) : 0;
 
-	if (moved >= STEP_BYTES || moved <= -STEP_BYTES || is_gpu_step(model, image, sample->boot_ns, elapsed_ns))
+	if (moved >= STEP_BYTES || moved <= -STEP_BYTES ||
+	    is_gpu_step(model, image, sample->header.boot_ns, elapsed_ns))
 		return true;
 	if (cpu_ns < STEP_CPU_NS && totals_io_bytes(now) - image->sampled_io_bytes < STEP_BYTES)
 		return false;
@@ -100,17 +101,17 @@ static bool row_is_due(const struct model *model, const struct image *image, con
 	return model->is_rows_scan && (cpu_ns >= ROW_CPU_NS || io_bytes >= ROW_BYTES);
 }
 
-static void sample_store(struct model *model, struct process *process, const struct event_sample *sample,
+static void sample_store(struct model *model, struct process *process, const struct record_exec *sample,
 			 const struct totals *now)
 {
 	struct image *image = process->image;
 	const struct counters *counters = &sample->counters;
 
-	image_note_sample(image, sample->boot_ns, now);
+	image_note_sample(image, sample->header.boot_ns, now);
 	image->sampled_memory_bytes = memory_of(counters);
 	pending_add_sample(model, &(struct row_sample){
 					  .process_id = image->id,
-					  .boot_ns = (int64_t)sample->boot_ns,
+					  .boot_ns = (int64_t)sample->header.boot_ns,
 					  .cpu_ns = KNOWN_TOTAL(now, cpu_ns),
 					  .run_delay_ns = KNOWN_TOTAL(now, run_delay_ns),
 					  .read_bytes = KNOWN_TOTAL(now, read_bytes),
@@ -124,66 +125,68 @@ static void sample_store(struct model *model, struct process *process, const str
 					  .thread_count = KNOWN(counters, thread_count),
 					  .uninterruptible_count = KNOWN(counters, uninterruptible_count),
 					  .gpu_busy_ns = image->use.busy_ns,
-					  .gpu_memory_bytes = device_memory_at(&image->use, sample->boot_ns),
+					  .gpu_memory_bytes = device_memory_at(&image->use, sample->header.boot_ns),
 				  });
 }
 
 /* If this scan finds a thread in uninterruptible sleep, the whole time since the previous
  * scan counts as spent in it. */
-static bool note_uninterruptible(struct process *process, const struct event_sample *sample)
+static bool note_uninterruptible(struct process *process, const struct record_exec *sample)
 {
 	struct image *image = process->image;
 	uint64_t before = process->sampled_boot_ns;
 
-	process->sampled_boot_ns = sample->boot_ns;
+	process->sampled_boot_ns = sample->header.boot_ns;
 	if (!(sample->counters.valid & COUNTER_VALID(uninterruptible_count)))
 		return false;
 	if (image->uninterruptible_ns == ROW_NULL)
 		image->uninterruptible_ns = 0;
 	if (before < image->begin_boot_ns)
 		before = image->begin_boot_ns;
-	if (sample->counters.uninterruptible_count == 0 || sample->boot_ns <= before ||
-	    sample->boot_ns - before > SCAN_PERIOD_MAX_NS)
+	if (sample->counters.uninterruptible_count == 0 || sample->header.boot_ns <= before ||
+	    sample->header.boot_ns - before > SCAN_PERIOD_MAX_NS)
 		return false;
-	image->uninterruptible_ns += (int64_t)(sample->boot_ns - before);
-	if (sample->flags & RECORD_MEMORY_STALL)
-		image->memory_stall_ns += (int64_t)(sample->boot_ns - before);
+	image->uninterruptible_ns += (int64_t)(sample->header.boot_ns - before);
+	if (sample->context.flags & RECORD_MEMORY_STALL)
+		image->memory_stall_ns += (int64_t)(sample->header.boot_ns - before);
 	return true;
 }
 
 /* A forked child that lives this long gets a row of its own before it ends. One that a scan catches
  * between fork and exec does not, or the contents of a tool would depend on chance. */
-static bool is_lasting(const struct process *process, const struct event_sample *sample)
+static bool is_lasting(const struct process *process, const struct record_exec *sample)
 {
-	return sample->boot_ns >= process->fork_boot_ns + FORK_LASTS_NS;
+	return sample->header.boot_ns >= process->fork_boot_ns + FORK_LASTS_NS;
 }
 
 /* Whether it has ended but is not reaped yet. If only its main thread has exited, others remain. */
-static bool is_zombie(const struct event_sample *sample)
+static bool is_zombie(const struct record_exec *sample)
 {
-	return sample->flags & RECORD_EXITING &&
+	return sample->context.flags & RECORD_EXITING &&
 	       !(sample->counters.valid & COUNTER_VALID(thread_count) && sample->counters.thread_count > 1);
 }
 
-static void sample_known(struct model *model, struct process *process, const struct event_sample *sample)
+static void sample_known(struct model *model, struct process *process, const struct record *record)
 {
+	const struct record_exec *sample = &record->exec;
+
 	process->seen_scan = model->scan_number;
 	process->missed_boot_ns = 0;
 	if (process->ended || process->ignored || is_zombie(sample))
 		return;
 	if (!process->image && is_lasting(process, sample)) {
 		/* Workers of a daemon change their user after the fork. */
-		process_set_context(process, sample->cgroup_id, (uint32_t)sample->uid, (uint32_t)sample->pgid,
-				    (uint32_t)sample->flags);
+		process_set_context(process, sample->context.cgroup_id, sample->context.uid, sample->context.pgid,
+				    sample->context.flags);
 		change_place_part(model, process);
 	}
 	/* The exec's record is still in the ring and will update the model. */
-	if (!process->image || process->image->exec_id != sample->image.exec_id)
+	if (!process->image || process->image->exec_id != sample->header.image.exec_id)
 		return;
 	struct totals now;
 
 	totals_of_image(&now, &process->image->base, &sample->counters);
-	found_complete_sample(model, process, sample);
+	found_complete_sample(model, process, record);
 	bool slept = note_uninterruptible(process, sample);
 	bool step = is_step(model, process->image, &now, sample);
 
@@ -197,14 +200,15 @@ static void sample_known(struct model *model, struct process *process, const str
 	process->image->tool->scan_memory_bytes += memory_of(&sample->counters);
 }
 
-void scan_apply_sample(struct model *model, const struct event_sample *sample)
+void scan_apply_sample(struct model *model, const struct record *record)
 {
-	struct process *process = process_find(model, sample->image.pid, sample->image.start_boot_ns);
+	const struct image_key *image = &record->header.image;
+	struct process *process = process_find(model, image->pid, image->start_boot_ns);
 
 	if (process)
-		sample_known(model, process, sample);
-	else if (sample->image.start_boot_ns && !is_zombie(sample))
-		found_note(model, sample); /* an unknown zombie's end is recorded or predates the probe */
+		sample_known(model, process, record);
+	else if (image->start_boot_ns && !is_zombie(&record->exec))
+		found_note(model, record); /* an unknown zombie's end is recorded or predates the probe */
 }
 
 /* Takes the sum of one scan. Returns whether it makes a new maximum that is to be written: in a rows scan

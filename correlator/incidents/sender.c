@@ -56,21 +56,21 @@ static enum sender_kind kind_of(const struct process *sender, const struct proce
 	return sender->run == target->run ? SENDER_SAME_RUN : SENDER_OTHER;
 }
 
-bool sender_is_process(const struct event_signal *event)
+bool sender_is_process(const struct record_signal *signal)
 {
-	return event->sender.start_boot_ns != 0 && (int32_t)event->code <= 0;
+	return signal->sender.start_boot_ns != 0 && signal->code <= 0;
 }
 
-static void fill_sender(const struct event_signal *event, const struct process *target, const struct process *sender,
+static void fill_sender(const struct record_signal *signal, const struct process *target, const struct process *sender,
 			struct sent_signal *sent)
 {
 	sent->kind = SENDER_KERNEL;
 	sent->sender_id = ROW_NULL;
-	if (!sender_is_process(event))
+	if (!sender_is_process(signal))
 		return;
 	sent->kind = SENDER_UNKNOWN;
-	sent->sender_pid = event->sender.pid;
-	sent->sender_uid = (uint32_t)event->sender_uid;
+	sent->sender_pid = signal->sender.pid;
+	sent->sender_uid = signal->sender_uid;
 	if (!sender)
 		return;
 	sent->kind = kind_of(sender, target);
@@ -100,16 +100,16 @@ static void keep(struct sent_signals *signals, const struct sent_signal *sent)
 	signals->item[signals->count++] = *sent;
 }
 
-void sender_note(struct model *model, const struct event_signal *event, struct process *target,
+void sender_note(struct model *model, const struct record_signal *signal, struct process *target,
 		 const struct process *sender)
 {
-	struct sent_signal sent = {.boot_ns = event->boot_ns, .signal = (uint32_t)event->signal};
+	struct sent_signal sent = {.boot_ns = signal->header.boot_ns, .signal = signal->signal};
 
 	if (!target->signals)
 		target->signals = model_alloc(model, sizeof(*target->signals));
 	if (!target->signals)
 		return;
-	fill_sender(event, target, sender, &sent);
+	fill_sender(signal, target, sender, &sent);
 	keep(target->signals, &sent);
 	process_set_changed(model, target);
 }

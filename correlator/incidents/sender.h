@@ -6,16 +6,16 @@
  */
 #pragma once
 
-#include "correlator/record/event.h"
+#include "correlator/record/record.h"
 
 struct model;
 struct process;
 struct run;
 
 /* Whether a process sent the signal rather than the kernel itself. */
-bool sender_is_process(const struct event_signal *event);
+bool sender_is_process(const struct record_signal *signal);
 /* `sender` must be placed; NULL if it is unknown or the kernel. */
-void sender_note(struct model *model, const struct event_signal *event, struct process *target,
+void sender_note(struct model *model, const struct record_signal *signal, struct process *target,
 		 const struct process *sender);
 
 /* Returns the signal that killed `process`, or after which it exited; NULL if none is known. */

@@ -140,7 +140,7 @@ static void check_idle(struct model *model, struct process *process, uint64_t bo
 	}
 }
 
-void stall_note_sample(struct model *model, struct process *process, const struct event_sample *sample,
+void stall_note_sample(struct model *model, struct process *process, const struct record_exec *sample,
 		       const struct totals *now)
 {
 	struct motion *motion = &process->motion;
@@ -151,21 +151,21 @@ void stall_note_sample(struct model *model, struct process *process, const struc
 	if (process->flags & RECORD_KERNEL_THREAD)
 		return;
 	if (motion->moved_boot_ns == 0) /* after a restart a stall continues from its start */
-		motion->moved_boot_ns = process->stall ? process->stall_since_boot_ns : sample->boot_ns;
-	if (has_moved(process, sample->boot_ns, now)) {
-		motion->moved_boot_ns = sample->boot_ns;
-		stall_end(model, process, sample->boot_ns);
+		motion->moved_boot_ns = process->stall ? process->stall_since_boot_ns : sample->header.boot_ns;
+	if (has_moved(process, sample->header.boot_ns, now)) {
+		motion->moved_boot_ns = sample->header.boot_ns;
+		stall_end(model, process, sample->header.boot_ns);
 	}
 	if (motion->moved_boot_ns > task->moved_boot_ns)
 		task->moved_boot_ns = motion->moved_boot_ns;
 	if (!blocked)
 		motion->blocked_boot_ns = 0;
 	else if (motion->blocked_boot_ns < motion->moved_boot_ns)
-		motion->blocked_boot_ns = sample->boot_ns;
+		motion->blocked_boot_ns = sample->header.boot_ns;
 	if (process->stall != STALL_NONE)
 		return;
-	if (blocked && sample->boot_ns - motion->blocked_boot_ns >= STUCK_BLOCKED_NS)
-		begin(model, process, STALL_BLOCKED, motion->blocked_boot_ns, sample->boot_ns);
+	if (blocked && sample->header.boot_ns - motion->blocked_boot_ns >= STUCK_BLOCKED_NS)
+		begin(model, process, STALL_BLOCKED, motion->blocked_boot_ns, sample->header.boot_ns);
 	else
-		check_idle(model, process, sample->boot_ns);
+		check_idle(model, process, sample->header.boot_ns);
 }

@@ -10,9 +10,9 @@
 /* The end of a longer path is not known, and so its base name. */
 static bool ends_with_mark(const char *path)
 {
-	size_t size = strlen(path), mark = strlen(EVENT_PATH_MARK);
+	size_t size = strlen(path), mark = strlen(RECORD_PATH_MARK);
 
-	return size > mark && strcmp(path + size - mark, EVENT_PATH_MARK) == 0;
+	return size > mark && strcmp(path + size - mark, RECORD_PATH_MARK) == 0;
 }
 
 static const char *base_name(const char *path)
@@ -61,7 +61,7 @@ static struct command *command_alloc(const struct wire_bytes *comm, const struct
 
 /* Joins the arguments in one buffer, each terminated by NUL. An argument that holds a
  * NUL cannot come from a kernel; it is cut there, so that the count stays right. */
-static int join_arguments(const struct event_strings *argv, char **ret_data, size_t *ret_size)
+static int join_arguments(const struct record_arguments *argv, char **ret_data, size_t *ret_size)
 {
 	size_t size = 0;
 
@@ -120,7 +120,7 @@ static int command_complete(struct command *command)
 	return 0;
 }
 
-static int set_arguments(struct command *command, const struct event_strings *argv, const struct secrets *secrets,
+static int set_arguments(struct command *command, const struct record_arguments *argv, const struct secrets *secrets,
 			 enum redact_mode mode)
 {
 	bool cut = command->flags & RECORD_ARGV_TRUNCATED;
@@ -144,23 +144,24 @@ static int set_arguments(struct command *command, const struct event_strings *ar
 	return r;
 }
 
-struct command *command_new(const struct command_source *source, const struct secrets *secrets, enum redact_mode mode)
+struct command *command_new(const struct record *record, const struct secrets *secrets, enum redact_mode mode)
 {
-	const struct wire_bytes *path = source->filename, *script = NULL;
+	const struct record_context *context = &record->exec.context;
+	const struct wire_bytes *path = &record->path, *script = NULL;
 	struct command *command;
 
 	/* A #! script runs its interpreter, which the kernel put into argv[0]. */
-	if (source->flags & RECORD_SCRIPT && source->argv->count > 0) {
-		script = source->filename;
-		path = &source->argv->item[0];
+	if (context->flags & RECORD_SCRIPT && record->argv.count > 0) {
+		script = &record->path;
+		path = &record->argv.item[0];
 	}
-	command = command_alloc(source->comm, path, script, source->cwd);
+	command = command_alloc(&record->comm, path, script, &record->cwd);
 	if (!command)
 		return NULL;
-	command->flags = (uint32_t)source->flags;
+	command->flags = context->flags;
 	command->subject.has_terminal =
-		source->tty != 0 && source->stdin_pipe == 0 && !(source->flags & RECORD_STDIN_ELSEWHERE);
-	if (set_arguments(command, source->argv, secrets, mode) < 0 || command_complete(command) < 0) {
+		context->tty != 0 && context->stdin_pipe == 0 && !(context->flags & RECORD_STDIN_ELSEWHERE);
+	if (set_arguments(command, &record->argv, secrets, mode) < 0 || command_complete(command) < 0) {
 		command_unref(command);
 		return NULL;
 	}

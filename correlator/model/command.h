@@ -9,7 +9,7 @@
 
 #include "common/redact/redact.h"
 #include "common/rules/rules.h"
-#include "correlator/record/event.h"
+#include "correlator/record/record.h"
 
 /* Memory that the commands of one user's processes take. Above the bound, a command keeps only the beginning of its
  * arguments: one user's processes do not take the memory for those of others. */
@@ -39,18 +39,8 @@ struct command {
 	char texts[]; /* storage of the four names above */
 };
 
-/* The fields that exec and sample events have in common; `event` is either. */
-struct command_source {
-	const struct wire_bytes *comm, *filename, *cwd;
-	const struct event_strings *argv;
-	uint64_t flags, uid, tty, stdin_pipe;
-};
-#define COMMAND_SOURCE(event) \
-	(&(const struct command_source){&(event)->comm, &(event)->filename, &(event)->cwd, &(event)->argv, \
-					(event)->flags, (event)->uid, (event)->tty, (event)->stdin_pipe})
-
-/* Returns a command with one reference, or NULL if out of memory. */
-struct command *command_new(const struct command_source *source, const struct secrets *secrets, enum redact_mode mode);
+/* Returns the command of an exec or sample with one reference, or NULL if out of memory. */
+struct command *command_new(const struct record *record, const struct secrets *secrets, enum redact_mode mode);
 /* Charges a command to the user of its process. Returns 0 or -ENOMEM. */
 int command_charge(struct command *command, uint32_t user_id, struct command_account **accounts);
 struct command *command_ref(struct command *command);

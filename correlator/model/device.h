@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/store/rows.h"
-#include "correlator/record/event.h"
+#include "correlator/record/record.h"
 
 struct model;
 struct image;

@@ -13,7 +13,7 @@
 #include "common/identity.h"
 #include "common/rules/rules.h"
 #include "correlator/host/host.h"
-#include "correlator/record/event.h"
+#include "correlator/record/record.h"
 #include "common/redact/redact.h"
 
 struct model_options {

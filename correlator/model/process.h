@@ -5,7 +5,7 @@
 
 #include "common/rules/rules.h"
 #include "correlator/model/process_key.h"
-#include "correlator/record/event.h"
+#include "correlator/record/record.h"
 
 struct model;
 

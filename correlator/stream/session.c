@@ -44,7 +44,7 @@ static bool misses_records(const struct session *session)
 	const struct wire_hello *hello = &session->message.hello;
 
 	return hello->ring_epoch == session->stream.ring_epoch &&
-	       hello->consumer_offset > session->stream.ring_offset + EVENT_RECORD_MAX;
+	       hello->consumer_offset > session->stream.ring_offset + RECORD_SIZE_MAX;
 }
 
 /* Offsets belong to one ring: for another ring, counting starts over. */
@@ -84,7 +84,7 @@ static int take_unreadable(struct session *session, const void *record, size_t s
 {
 	struct record_header header = {0};
 
-	event_peek(record, size, &header);
+	record_peek(record, size, &header);
 	return apply_unreadable(session->model, &header, header.boot_ns);
 }
 
@@ -102,9 +102,9 @@ static int take_hello(struct session *session, bool is_older_copy)
 
 static int take_record(struct session *session, const void *record, size_t size)
 {
-	if (event_decode(record, size, &session->event) < 0)
+	if (record_read(record, size, &session->record) < 0)
 		return take_unreadable(session, record, size);
-	return apply_event(session->model, &session->event);
+	return apply_record(session->model, &session->record);
 }
 
 static int take_samples(struct session *session, const struct wire_bytes *records, const char **ret_reason)
@@ -113,7 +113,7 @@ static int take_samples(struct session *session, const struct wire_bytes *record
 	size_t at = 0, size;
 	int r;
 
-	while ((r = event_find(records, &at, &record, &size)) > 0) {
+	while ((r = record_find(records, &at, &record, &size)) > 0) {
 		r = take_record(session, record, size);
 		if (r < 0)
 			return r;

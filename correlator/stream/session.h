@@ -16,7 +16,7 @@ struct session {
 	bool was_host_sampled;     /* at least once: the first one is committed immediately */
 	uint64_t eventful_boot_ns; /* latest scan or event that changed a process */
 	struct wire_message message;
-	struct event event; /* reused: it is large */
+	struct record record; /* reused: it is large */
 };
 
 /* Continues from the position of `store`, which may be new. Returns 0 or -errno. */

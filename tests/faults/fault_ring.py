@@ -11,6 +11,7 @@ import time
 from storm import (FINAL_SHARE_MIN, KINDS, await_ends, check_accounted, check_each_once, leaves,
                    lost_kinds)
 from testing import ENVIRONMENT, same, wait_until
+from wire_client import read_recording
 
 # Holds a second or two of this machine's other activity, and only part of the flood.
 RING_SIZE = "1M"
@@ -24,14 +25,11 @@ def boot_ns():
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
 
-def recorded_kinds(daemons, recording, storm, cgroup_id, begin_boot_ns, end_boot_ns):
+def recorded_kinds(recording, storm, cgroup_id, begin_boot_ns, end_boot_ns):
     """{kind: number of messages about the storm's processes that the correlator received}. Other
     processes that had the same pids began at another time, or are in another cgroup. So is the
     first process, which enters the cgroup after its fork: that fork is not counted."""
-    result = subprocess.run([daemons.build / "tests/wire_dump", recording], capture_output=True,
-                            check=False, env=ENVIRONMENT)
-    same(f"status of wire_dump ({result.stderr.decode()})", result.returncode, 0)
-    messages = [message for message in map(json.loads, result.stdout.splitlines())
+    messages = [message for message in read_recording(recording)
                 if message["message"] in KINDS and message["image"][0] in storm.pids and
                 begin_boot_ns <= message["image"][1] <= end_boot_ns]
     elsewhere = {tuple(message["image"][:2]) for message in messages
@@ -78,7 +76,7 @@ def test_a_ring_that_runs_full(bench):
     await_losses(daemons)
     reported = boot_ns()
     daemons.stop()
-    recorded = recorded_kinds(daemons, recording, storm, cgroup.stat().st_ino, begin, ended)
+    recorded = recorded_kinds(recording, storm, cgroup.stat().st_ino, begin, ended)
     lost = lost_kinds(daemons, cgroup)
     assert lost["exec"] > 0, "the ring did not run full"
     for kind in KINDS:

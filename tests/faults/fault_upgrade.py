@@ -16,6 +16,7 @@ import subprocess
 from fault_ring import boot_ns, counted_losses
 from storm import await_ends, check_each_once, check_nothing_else, leaves
 from testing import ENVIRONMENT, LONG, Skip, same, wait_until
+from wire_client import read_recording
 
 UPGRADES = 6
 ELF_MAGIC, MACHINE_BPF, MACHINE_AT, PADDING_AT = b"\x7fELF", b"\xf7\0", 18, 9
@@ -188,7 +189,7 @@ def test_a_ring_of_another_version(bench):
     await_ends(daemons, READ)
     wait_until("the losses are reported", lambda: lost(daemons).get("exec", 0) >= UNREAD)
     reported = lost(daemons)
-    ran = kinds_until(daemons, recording, end)
+    ran = kinds_until(recording, end)
     for kind in ("fork", "exec", "exit"):
         assert UNREAD <= reported[kind] <= ran[kind], f"{kind}: {reported[kind]} of {ran[kind]} lost"
     for row in daemons.rows("SELECT * FROM losses"):
@@ -215,15 +216,13 @@ def check_pins(pin_directory):
 def unrecorded(daemons, recording, kills):
     """(programs that the observer saw executed but that have no such row, those of them found by a
     scan, those whose row may not have been acknowledged before a kill)."""
-    result = subprocess.run([daemons.build / "tests/wire_dump", recording], capture_output=True,
-                            check=True, env=ENVIRONMENT)
     rows = {began: {} for began in ("exec", "found", "fork")}
     for row in daemons.rows("SELECT pid, exec_id, began, begin_boot_ns FROM processes"):
         rows[row["began"]].setdefault((row["pid"], row["exec_id"]), []).append(row["begin_boot_ns"])
     missing, unacknowledged = [], sum(
         any(kill - ACKNOWLEDGED_NS < begin < kill for kill in kills)
         for begins in rows["exec"].values() for begin in begins)
-    for message in map(json.loads, result.stdout.splitlines()):
+    for message in read_recording(recording):
         if message["message"] == "exec":
             pid, _, exec_id = message["image"]
             begins = rows["exec"].get((pid, exec_id), [])
@@ -305,12 +304,10 @@ def shown_losses(daemons):
     return {loss["kind"]: loss["lost_count"] for loss in json.loads(result.stdout)["losses"]}
 
 
-def kinds_until(daemons, recording, end_ns):
+def kinds_until(recording, end_ns):
     """{kind: number of records in that recording until then}"""
-    result = subprocess.run([daemons.build / "tests/wire_dump", recording], capture_output=True,
-                            check=True, env=ENVIRONMENT)
     found = {}
-    for message in map(json.loads, result.stdout.splitlines()):
+    for message in read_recording(recording):
         if message.get("boot_ns", 0) <= end_ns:
             found[message["message"]] = found.get(message["message"], 0) + 1
     return found

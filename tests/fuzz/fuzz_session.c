@@ -39,7 +39,7 @@ static sqlite3 *database; /* a reader's connection to the store */
 static struct model *model;
 static struct session session;
 static struct wire_message message;
-static struct event event;
+static struct record record;
 static struct slot slots[SLOT_COUNT];
 static uint64_t now_boot_ns, offset, boot;
 static uint32_t next_pid;
@@ -85,29 +85,30 @@ static void begin(enum wire_type type)
 	offset += 8;
 }
 
-static void begin_event(enum event_type type)
+static struct record *begin_record(enum record_type type, struct image_key image)
 {
-	memset(&event, 0, sizeof(event));
-	event.type = type;
 	now_boot_ns += MS;
 	offset += 8;
+	memset(&record, 0, sizeof(record));
+	record.header = (struct record_header){.type = type, .boot_ns = now_boot_ns, .image = image};
+	return &record;
 }
 
-static void send_event(void)
+static void send_record(void)
 {
-	static _Alignas(8) char record[EVENT_RECORD_MAX + 8];
+	static _Alignas(8) char data[RECORD_SIZE_MAX + 8];
 	uint32_t size;
 
 	memset(&message, 0, sizeof(message));
-	memset(record, 0, sizeof(record));
-	size = (uint32_t)record_encode(&event, record);
-	if (event.type == EVENT_SAMPLE) {
+	memset(data, 0, sizeof(data));
+	size = (uint32_t)record_encode(&record, data);
+	if (record.header.type == RECORD_SAMPLE) {
 		message.type = WIRE_SAMPLE;
-		message.sample.records = (struct wire_bytes){record, (size + 7) & ~7U};
+		message.sample.records = (struct wire_bytes){data, (size + 7) & ~7U};
 	} else {
 		message.type = WIRE_EVENT;
 		message.event.offset = offset;
-		message.event.record = (struct wire_bytes){record, size};
+		message.event.record = (struct wire_bytes){data, size};
 	}
 	send_message();
 }
@@ -156,7 +157,7 @@ static struct slot *choose_running(struct input *input)
 	return slot->running ? slot : &slots[1];
 }
 
-static void set_command(struct event_strings *argv, struct wire_bytes *filename, unsigned choice)
+static void set_command(unsigned choice)
 {
 	static const char *const commands[][4] = {
 		{"/usr/bin/bash", "bash", "job.sh"},
@@ -178,9 +179,11 @@ static void set_command(struct event_strings *argv, struct wire_bytes *filename,
 	};
 	const char *const *command = commands[choice % (sizeof(commands) / sizeof(*commands))];
 
-	*filename = bytes(command[0]);
+	record.comm = bytes("comm");
+	record.cwd = bytes("/work");
+	record.path = bytes(command[0]);
 	for (unsigned i = 1; i < 4 && command[i]; i++)
-		argv->item[argv->count++] = bytes(command[i]);
+		record.argv.item[record.argv.count++] = bytes(command[i]);
 }
 
 static struct counters counters_now(const struct slot *slot)
@@ -200,87 +203,75 @@ static void fork_process(struct input *input, bool is_reported)
 {
 	struct slot *parent = choose_running(input), *child = &slots[2 + take(input) % (SLOT_COUNT - 2)];
 
-	begin_event(EVENT_FORK);
 	*child = (struct slot){
-		.image = {.pid = next_pid++, .exec_id = parent->image.exec_id, .start_boot_ns = now_boot_ns},
+		.image = {.pid = next_pid++, .exec_id = parent->image.exec_id, .start_boot_ns = now_boot_ns + MS},
 		.parent = parent->image,
 		.running = true,
 		.is_reported = is_reported,
 	};
-	event.fork.boot_ns = now_boot_ns;
-	event.fork.image = child->image;
-	event.fork.parent = child->parent;
-	event.fork.cgroup_id = 1 + take(input) % CGROUP_COUNT;
-	event.fork.pgid = child->image.pid;
+	struct record_fork *fork = &begin_record(RECORD_FORK, child->image)->fork;
+
+	fork->parent = child->parent;
+	fork->cgroup_id = 1 + take(input) % CGROUP_COUNT;
+	fork->pgid = child->image.pid;
 	if (is_reported)
-		send_event();
+		send_record();
 }
 
 static void execute(struct input *input)
 {
 	struct slot *slot = choose_running(input);
-	struct event_exec *exec = &event.exec;
 
-	begin_event(EVENT_EXEC);
 	slot->image.exec_id++;
-	exec->boot_ns = now_boot_ns;
-	exec->image = slot->image;
-	exec->parent = slot->parent;
+
+	struct record_exec *exec = &begin_record(RECORD_EXEC, slot->image)->exec;
+
 	exec->counters = counters_now(slot);
-	exec->comm = bytes("comm");
-	exec->cwd = bytes("/work");
-	set_command(&exec->argv, &exec->filename, take(input));
-	exec->cgroup_id = 1 + take(input) % CGROUP_COUNT;
+	set_command(take(input));
+	exec->context.parent = slot->parent;
+	exec->context.cgroup_id = 1 + take(input) % CGROUP_COUNT;
 	unsigned bits = take(input);
 
-	exec->stdin_pipe = bits & 3;
-	exec->stdout_pipe = bits >> 2 & 3;
-	exec->tty = bits >> 4 & 1;
-	exec->pgid = bits & 32 ? 7 : slot->image.pid;
-	exec->flags = bits & 64 ? RECORD_SCRIPT : bits & 128 ? RECORD_ARGV_UNKNOWN : 0;
-	send_event();
+	exec->context.stdin_pipe = bits & 3;
+	exec->context.stdout_pipe = bits >> 2 & 3;
+	exec->context.tty = bits >> 4 & 1;
+	exec->context.pgid = bits & 32 ? 7 : slot->image.pid;
+	exec->context.flags = bits & 64 ? RECORD_SCRIPT : bits & 128 ? RECORD_ARGV_UNKNOWN : 0;
+	send_record();
 }
 
-static void end(struct input *input, enum event_type type)
+static void end(struct input *input, enum record_type type)
 {
 	struct slot *slot = choose(input);
-	struct event_exit *exit = type == EVENT_EXIT ? &event.exit : (struct event_exit *)&event.final;
 	unsigned status = take(input);
 
-	if (slot - slots < 2 || !slot->image.pid || slot->running != (type == EVENT_EXIT))
+	if (slot - slots < 2 || !slot->image.pid || slot->running != (type == RECORD_EXIT))
 		return;
-	begin_event(type);
-	exit->boot_ns = now_boot_ns;
-	exit->image = slot->image;
+	struct record_exit *exit = &begin_record(type, slot->image)->exit;
+
 	exit->counters = counters_now(slot);
 	exit->wait_status = status & 1 ? (status & 0x7e) << 7 : status & 0x0e;
 	exit->flags = status >> 7;
 	slot->running = false;
-	send_event();
-	if (type == EVENT_FINAL)
+	send_record();
+	if (type == RECORD_FINAL)
 		*slot = (struct slot){0};
 }
 
 static void sample_slot(const struct slot *slot, bool with_text, unsigned choice)
 {
-	struct event_sample *sample = &event.sample;
+	struct record_exec *sample = &begin_record(RECORD_SAMPLE, slot->image)->exec;
 
-	begin_event(EVENT_SAMPLE);
-	sample->boot_ns = now_boot_ns;
-	sample->image = slot->image;
-	sample->parent = slot->parent;
-	sample->cgroup_id = 1;
-	sample->pgid = slot->image.pid;
+	sample->context.parent = slot->parent;
+	sample->context.cgroup_id = 1;
+	sample->context.pgid = slot->image.pid;
 	sample->counters = counters_now(slot);
 	sample->counters.valid |= COUNTER_VALID(uninterruptible_count);
 	sample->counters.uninterruptible_count = slot->image.pid % 3 == 0;
-	sample->flags = slot->running ? 0 : RECORD_EXITING;
-	if (with_text) {
-		sample->comm = bytes("comm");
-		sample->cwd = bytes("/work");
-		set_command(&sample->argv, &sample->filename, choice);
-	}
-	send_event();
+	sample->context.flags = slot->running ? 0 : RECORD_EXITING;
+	if (with_text)
+		set_command(choice);
+	send_record();
 }
 
 /* What a sampler of GPUs says of some of them. */
@@ -326,11 +317,10 @@ static void tell_cgroup(struct input *input)
 		"/slurm/uid_0/job_9/step_1",
 	};
 
-	begin_event(EVENT_CGROUP);
-	event.cgroup.boot_ns = now_boot_ns;
-	event.cgroup.cgroup_id = 1 + take(input) % CGROUP_COUNT;
-	event.cgroup.path = bytes(paths[take(input) % CGROUP_COUNT]);
-	send_event();
+	begin_record(RECORD_CGROUP, (struct image_key){0});
+	record.cgroup.cgroup_id = 1 + take(input) % CGROUP_COUNT;
+	record.path = bytes(paths[take(input) % CGROUP_COUNT]);
+	send_record();
 }
 
 /* One slot grows, becomes another loss, or gets an arbitrary count; every message carries all slots. */
@@ -359,11 +349,9 @@ static void be_ignored(struct input *input)
 
 	if (slot - slots < 2 || !slot->running)
 		return;
-	begin_event(EVENT_IGNORED);
 	slot->image.exec_id++;
-	event.ignored.boot_ns = now_boot_ns;
-	event.ignored.image = slot->image;
-	send_event();
+	begin_record(RECORD_IGNORED, slot->image);
+	send_record();
 	*slot = (struct slot){0};
 }
 
@@ -374,13 +362,11 @@ static void be_sent_a_signal(struct input *input)
 
 	if (!target->image.pid)
 		return;
-	begin_event(EVENT_SIGNAL);
-	event.signal.boot_ns = now_boot_ns;
-	event.signal.image = target->image;
-	event.signal.sender = sender->image; /* without a sender: from the kernel */
-	event.signal.signal = number & 0x1f;
-	event.signal.code = number & 0x80 ? 128 : 0;
-	send_event();
+	begin_record(RECORD_SIGNAL, target->image);
+	record.signal.sender = sender->image; /* without a sender: from the kernel */
+	record.signal.signal = number & 0x1f;
+	record.signal.code = number & 0x80 ? 128 : 0;
+	send_record();
 }
 
 static void hold_a_device(struct input *input)
@@ -388,12 +374,10 @@ static void hold_a_device(struct input *input)
 	struct slot *slot = choose(input);
 	unsigned number = take(input);
 
-	begin_event(EVENT_DEVICE);
-	event.device.boot_ns = now_boot_ns;
-	event.device.image = slot->image;
-	event.device.major = number & 1 ? 195 : 226;
-	event.device.minor = number;
-	send_event();
+	begin_record(RECORD_DEVICE, slot->image);
+	record.device.major = number & 1 ? 195 : 226;
+	record.device.minor = number;
+	send_record();
 }
 
 static void be_rare(struct input *input)
@@ -495,8 +479,8 @@ static void happen(struct input *input)
 	case 5:
 	case 6: execute(input); break;
 	case 7:
-	case 8: end(input, EVENT_EXIT); break;
-	case 9: end(input, EVENT_FINAL); break;
+	case 8: end(input, RECORD_EXIT); break;
+	case 9: end(input, RECORD_FINAL); break;
 	case 10: sample_all(take(input) & 1, 0); break;
 	case 11: sample_all(false, take(input) % 4); break;
 	case 12: tell_cgroup(input); break;

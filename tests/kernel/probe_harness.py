@@ -5,11 +5,9 @@ stop() ends it in any case; pins are in a directory of the test.
 
 import atexit
 import contextlib
-import json
 import os
 import pathlib
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -17,8 +15,8 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from daemons import READY_TIMEOUT_S, Daemon  # noqa: E402,F401 (the line above comes first)
-from testing import ENVIRONMENT, EMULATED, Repeatable, same, wait_until  # noqa: E402
-from wire_client import MAGIC, VERSION, frame, message, split_frames, unpack_message  # noqa: E402
+from testing import EMULATED, Repeatable, same, wait_until  # noqa: E402
+from wire_client import MAGIC, VERSION, frame, message, read_frames, split_frames, unpack_message  # noqa: E402
 
 SETTLE_TIMEOUT_S = 120 if EMULATED else 60
 # The kernel frees a process, and reports its final figures, up to this long after it was reaped; on a busy
@@ -61,13 +59,6 @@ class Probe(Daemon):
             self.wait_ready()
 
 
-def read_messages(build, frames):
-    result = subprocess.run([pathlib.Path(build) / "tests/wire_dump", "/proc/self/fd/0"], input=MAGIC + frames,
-                            capture_output=True, check=False, env=ENVIRONMENT)
-    assert result.returncode == 0, result.stderr.decode()
-    return Messages(json.loads(line) for line in result.stdout.splitlines())
-
-
 class Recording:
     """A probe that records during a `with` block; afterwards `messages` has all messages."""
 
@@ -105,7 +96,7 @@ class Recording:
             data = file.read()
         _, rest = split_frames(data)
         if complete := data[:len(data) - len(rest)]:
-            self.messages += read_messages(self.build, complete)
+            self.messages += read_frames(complete)
             self.read_bytes += len(complete)
         return self.messages
 
@@ -249,7 +240,7 @@ class Correlator:
     def messages(self, build):
         """All messages so far."""
         if more := self.frames[self.known_frames:]:
-            self.known += read_messages(build, b"".join(more))
+            self.known += read_frames(b"".join(more))
             self.known_frames += len(more)
         return self.known
 
