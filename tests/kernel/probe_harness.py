@@ -237,16 +237,16 @@ class Correlator:
         self.listener.close()
         self.path.unlink(missing_ok=True)
 
-    def messages(self, build):
+    def messages(self):
         """All messages so far."""
         if more := self.frames[self.known_frames:]:
             self.known += read_frames(b"".join(more))
             self.known_frames += len(more)
         return self.known
 
-    def wait_for(self, build, condition):
+    def wait_for(self, condition):
         """Waits until `condition` is true of the messages so far, and returns them."""
         def known():
-            messages = self.messages(build)
+            messages = self.messages()
             return messages if condition(messages) else None
         return wait_until("the messages of the probe", known, SETTLE_TIMEOUT_S)
