@@ -118,6 +118,15 @@ TEST(a_pipe_whose_number_is_used_again_is_another)
 	ck_assert_rows(TASK_ROOTS, "bwa\nmultiqc\n");
 }
 
+/* exec > >(tee log) */
+TEST(what_all_steps_write_joins_one_of_them)
+{
+	begin_engine(14);
+	tell("11 <71 tee log; 12 >71 bwa mem x; 13 >71 samtools sort; 14 >71 multiqc .");
+	ck_assert_rows(TASK_ROOTS, "bwa\nsamtools\nmultiqc\n");
+	ck_assert_rows("SELECT count(DISTINCT task_id) FROM processes WHERE pid IN (11, 12)", "1\n");
+}
+
 /* A pipe to which all parts of a job write is open in many processes. */
 TEST(a_pipe_joins_no_more_than_siblings)
 {

@@ -17,17 +17,13 @@ struct group {
 	struct process_key orchestrator; /* parent of the subtree's root; pid 0: none */
 	struct tool *tools;
 	struct cgroup_limits limits;
-	int64_t lost_count;               /* records lost that may concern it */
-	uint64_t loss_number;             /* of the loss last counted */
-	int64_t scan_memory_bytes;        /* sum in the latest scan */
-	int64_t inner_memory_bytes;       /* on a spine: largest sum at one scan of this and everything further in, */
-	int64_t outer_memory_bytes;       /* and of this and the groups further out; 0: none seen */
-	uint32_t input_pipe, output_pipe; /* the open ends of its pipeline, 0: none */
-	struct pipe_user *reads, *writes; /* their entries in the index of pipes */
-	unsigned stem_count;              /* its children of the orchestrator that are in memory */
-	uint64_t start_boot_ns;           /* earliest start of these children */
-	unsigned members;                 /* processes and tasks that point here */
-	struct group *prev, *next;        /* in its task */
+	int64_t lost_count;         /* records lost that may concern it */
+	uint64_t loss_number;       /* of the loss last counted */
+	int64_t scan_memory_bytes;  /* sum in the latest scan */
+	int64_t inner_memory_bytes; /* on a spine: largest sum at one scan of this and everything further in, */
+	int64_t outer_memory_bytes; /* and of this and the groups further out; 0: none seen */
+	unsigned members;           /* processes and tasks that point here */
+	struct group *prev, *next;  /* in its task */
 };
 
 /* Adds a group to `task` for the subtree of `root`. */

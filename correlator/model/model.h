@@ -63,7 +63,7 @@ struct model {
 	uint64_t next_renewal_boot_ns; /* of cgroup rows */
 	struct run *runs;              /* list */
 	struct run *runs_by_boundary;  /* hash */
-	struct pipe_end *pipe_ends;    /* hash */
+	struct pipe *pipes;            /* hash */
 	struct run *system;
 
 	struct command_account *command_accounts; /* hash */

@@ -1,55 +1,31 @@
-/* Which groups and helpers use a pipe beneath an orchestrator, and how.
+/* Open ends of pipes: which children of an orchestrator use a pipe that no other is joined to yet.
  *
- * A group knows the open ends of its pipeline: what its first process reads and its last one writes.
- * Helpers that came first were attributed to the orchestrator. Both are indexed by orchestrator and
- * pipe, since a shell may have started thousands of others; of several, the earliest is used. */
+ * An end is open until a sibling at the other end joins its subtree. Helpers that are attributed to the
+ * orchestrator's own group keep theirs even if another helper is at the other end: they wait for a subtree.
+ * The index is by orchestrator and pipe, since a shell may have started thousands of others. */
 #pragma once
 
-#include <uthash.h>
-
-#include "correlator/model/process_key.h"
-
-struct group;
-struct model;
-struct process;
-
-enum pipe_use {
-	PIPE_GROUP_READS, /* the open ends of a group's pipeline */
-	PIPE_GROUP_WRITES,
-	PIPE_HELPER_READS, /* a helper attributed to the orchestrator */
-	PIPE_HELPER_WRITES,
-};
+#include "correlator/model/process.h"
 
 struct pipe_key {
 	struct process_key orchestrator;
-	uint32_t inode, use;
+	uint64_t inode;
 };
 
-struct pipe_end {
+/* At least one end is open. */
+struct pipe {
 	struct pipe_key key;
-	struct pipe_user *users; /* in order of start; never empty */
+	struct pipe_end *ends[PIPE_SIDES]; /* those of subtrees before those of helpers that wait */
 	UT_hash_handle hh;
 };
 
-struct pipe_user {
-	struct pipe_end *end;
-	struct group *group;    /* NULL: a helper */
-	struct process *helper; /* NULL: a group */
-	uint64_t start_boot_ns;
-	struct pipe_user *prev, *next;
-};
-
-/* Returns NULL if no process uses it. */
-struct pipe_end *pipe_find(struct model *model, const struct process_key *orchestrator, uint32_t inode,
-			   enum pipe_use use);
-/* Counts `process`, a child of the group's orchestrator, as a stem of the group. */
-void group_add_stem(struct group *group, struct process *process);
-/* Sets the open ends of its pipeline; 0: none. */
-void group_set_pipes(struct model *model, struct group *group, uint32_t input, uint32_t output);
-/* Adds the pipes of `helper`, which is attributed to its parent for now. */
-void helper_set_pipes(struct model *model, struct process *helper);
-void helper_forget_pipes(struct model *model, struct process *helper);
-/* Removes `process` from the index of pipes, and its group once it has no stems left. */
-void process_leave_pipes(struct model *model, struct process *process);
-/* Rebuilds the index of pipes after a restart. */
-void pipes_link(struct model *model);
+/* Whether it is in a subtree of its parent, not in its parent's own group. */
+bool pipe_is_of_subtree(const struct process *process);
+/* Returns the open ends at the other side of the pipe that `process` has at `side`. */
+struct pipe_end *pipe_across(struct model *model, const struct process *process, enum pipe_side side);
+/* Opens its end at `side`, if there is a pipe. */
+void pipe_open(struct model *model, struct process *process, enum pipe_side side);
+/* Removes both of its open ends from the index. */
+void pipes_forget(struct model *model, struct process *process);
+/* The end is joined: it is open no longer. */
+void pipe_close(struct model *model, struct process *process, enum pipe_side side);

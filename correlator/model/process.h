@@ -21,6 +21,15 @@ struct motion {
 	uint32_t mark_exec_id;
 };
 
+/* See pipe.h. */
+enum pipe_side { PIPE_READ, PIPE_WRITTEN, PIPE_SIDES };
+struct pipe_end {
+	uint32_t inode;    /* 0: none, or joined */
+	struct pipe *pipe; /* NULL: not in the index */
+	struct process *process;
+	struct pipe_end *prev, *next; /* at the same side of the pipe */
+};
+
 enum process_place {
 	PLACE_NONE, /* forked, nothing else known yet */
 	PLACE_PART, /* a fork that is part of its parent's program */
@@ -47,13 +56,12 @@ struct process {
 	uint64_t cgroup_id;
 	uint32_t exec_id, uid, pgid, flags;
 	uint32_t pid_namespace, mount_namespace;
-	uint32_t core_limit_milli;        /* processors that its program may use, at its start; 0: unknown */
-	uint32_t stdin_pipe, stdout_pipe; /* when it was placed beneath an orchestrator */
-	uint32_t output_pipe;             /* inode if descriptor 1 was a pipe at its last exec, else 0 */
-	struct pipe_user *reads, *writes; /* the same, for a helper attributed to the orchestrator */
-	bool is_stem;                     /* counted in its group's stem_count */
-	bool state_is_stored;             /* the stored state is current */
-	bool is_unsettled;                /* in model->unsettled: */
+	uint32_t core_limit_milli;         /* processors that its program may use, at its start; 0: unknown */
+	struct pipe_end pipes[PIPE_SIDES]; /* on descriptors 0 and 1 when it was placed beneath an orchestrator */
+	struct process *adopted_next;      /* only while helpers are adopted */
+	uint32_t output_pipe;              /* inode if descriptor 1 was a pipe at its last exec, else 0 */
+	bool state_is_stored;              /* the stored state is current */
+	bool is_unsettled;                 /* in model->unsettled: */
 	struct process *unsettled_prev, *unsettled_next;
 	bool has_state; /* the store has a state, current or older */
 	bool is_task_root, is_run_root;

@@ -163,8 +163,7 @@ static void merge_label(struct task *into, struct task *from)
 	from->words = (struct words){0};
 }
 
-struct group *group_open(struct model *model, struct task *task, struct process *process, uint32_t input_pipe,
-			 uint32_t output_pipe)
+struct group *group_open(struct model *model, struct task *task, const struct process *process)
 {
 	struct group *group = group_new(model, task, &process->key);
 
@@ -174,8 +173,6 @@ struct group *group_open(struct model *model, struct task *task, struct process 
 		image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns, process->exec_id);
 	if (process->parent)
 		group->orchestrator = process->parent->key;
-	group_add_stem(group, process);
-	group_set_pipes(model, group, input_pipe, output_pipe);
 	return group;
 }
 
@@ -242,7 +239,6 @@ static void group_free(struct model *model, struct group *group)
 {
 	while (group->tools)
 		tool_free(model, group->tools);
-	group_set_pipes(model, group, 0, 0);
 	DL_DELETE(group->task->groups, group);
 	free(group);
 }
@@ -299,7 +295,7 @@ void process_free(struct model *model, struct process *process)
 		DL_DELETE2(process->parent->children, process, sibling_prev, sibling_next);
 	if (process->spine_index >= 0)
 		process->run->spine[process->spine_index] = NULL;
-	process_leave_pipes(model, process);
+	pipes_forget(model, process);
 	if (process->is_unsettled)
 		DL_DELETE2(model->unsettled, process, unsettled_prev, unsettled_next);
 	if (process->run)

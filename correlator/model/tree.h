@@ -26,9 +26,8 @@ void task_set_orchestrator(struct task *task, struct process *orchestrator);
 void task_merge(struct model *model, struct task *from, struct task *into);
 void task_free(struct model *model, struct task *task);
 
-/* Opens a group for `process` in `task`, with the open ends of its pipeline (0: none). */
-struct group *group_open(struct model *model, struct task *task, struct process *process, uint32_t input_pipe,
-			 uint32_t output_pipe);
+/* Opens a group for the subtree of `process` in `task`. */
+struct group *group_open(struct model *model, struct task *task, const struct process *process);
 void group_move(struct model *model, struct group *group, struct task *task);
 
 void process_free(struct model *model, struct process *process);

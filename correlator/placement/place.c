@@ -107,7 +107,7 @@ static struct group *place_beneath(struct model *model, struct process *process,
 		if (joined)
 			return joined;
 		*ret_reason = REASON_ENGINE;
-		return subtree_open(model, process, placing, TASK_ENGINE, *ret_reason);
+		return subtree_open(model, process, TASK_ENGINE, *ret_reason);
 	}
 	if (parent->path_rank > RULES_RANK_NONE) {
 		*ret_reason = REASON_INSIDE;
@@ -138,7 +138,7 @@ static struct group *place_batch_step(struct model *model, struct run *run, stru
 	}
 	process->path_rank = RULES_RANK_PARALLEL;
 	task_add_root(model, task, process);
-	return group_open(model, task, process, placing->stdin_pipe, placing->stdout_pipe);
+	return group_open(model, task, process);
 }
 
 /* Places a process that begins a run or joins one as a further root. */
@@ -154,7 +154,7 @@ static struct group *place_root(struct model *model, struct run *run, struct pro
 	if (run->kind == RUN_BATCH && origin->task_name[0])
 		return place_batch_step(model, run, process, placing, origin);
 	if (run->spine_length == 0)
-		return spine_push(model, run, process, placing);
+		return spine_push(model, run, process);
 	return run->spine_group[0];
 }
 
@@ -177,7 +177,7 @@ static struct group *place_without_parent(struct model *model, struct process *p
 		*ret_reason = kernel ? REASON_KERNEL : REASON_ORIGIN;
 		run = run_of_system(model);
 		if (run && run->spine_length == 0)
-			return spine_push(model, run, process, placing);
+			return spine_push(model, run, process);
 		return run ? run->spine_group[0] : NULL;
 	}
 	*ret_reason = REASON_NO_PARENT;
@@ -331,8 +331,7 @@ static void place_one(struct model *model, struct process *process, const struct
 					      : IMAGE_EXEC,
 			    placing->boot_ns, class, tool, reason);
 	}
-	if (process->parent)
-		subtree_adopt_helpers(model, group, process->parent);
+	subtree_link(model, process);
 	if (placing->class)
 		task_name_note_image(model, process->group->task, process, placing->class);
 	run_name_note_image(model, process->run, process, class,

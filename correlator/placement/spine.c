@@ -23,9 +23,9 @@
 #include "correlator/placement/subtree.h"
 #include "correlator/placement/task_name.h"
 
-struct group *spine_push(struct model *model, struct run *run, struct process *process, const struct placing *placing)
+struct group *spine_push(struct model *model, struct run *run, struct process *process)
 {
-	struct group *group = group_open(model, run->main, process, placing->stdin_pipe, placing->stdout_pipe);
+	struct group *group = group_open(model, run->main, process);
 
 	if (!group)
 		return NULL;
@@ -109,7 +109,7 @@ struct group *spine_place(struct model *model, struct process *process, const st
 		return joined;
 	if (level == run->spine_length - 1 && run->orchestrator < 0) {
 		*ret_reason = REASON_ONLY_SUBTREE;
-		return run->spine_length < RUN_SPINE_MAX ? spine_push(model, run, process, placing) : parent->group;
+		return run->spine_length < RUN_SPINE_MAX ? spine_push(model, run, process) : parent->group;
 	}
 	if (run->orchestrator != level) {
 		if (run->frozen)
@@ -119,5 +119,5 @@ struct group *spine_place(struct model *model, struct process *process, const st
 	*ret_reason = REASON_SUBTREE;
 	if (run->task_count >= RUN_MERGEABLE_TASKS_MAX)
 		run->frozen = true;
-	return subtree_open(model, process, placing, TASK_GENERIC, *ret_reason);
+	return subtree_open(model, process, TASK_GENERIC, *ret_reason);
 }

@@ -8,6 +8,6 @@ struct process;
 struct placing;
 struct run;
 
-struct group *spine_push(struct model *model, struct run *run, struct process *process, const struct placing *placing);
+struct group *spine_push(struct model *model, struct run *run, struct process *process);
 struct group *spine_place(struct model *model, struct process *process, const struct placing *placing,
 			  enum reason *ret_reason);

@@ -1,10 +1,10 @@
 /* Pipes that join subtrees of an orchestrator.
  *
- * Siblings connected by a pipe belong to the same task. A group knows the open ends of its
- * pipeline: the pipe that its first process reads and the pipe that its last writes. Helpers
- * that started earlier were assigned to the orchestrator's own group; they are moved when a group
- * turns out to be connected to them. Groups and helpers are looked up by orchestrator and pipe,
- * since a shell may have started thousands; of several matches, the earliest to start is used.
+ * Siblings connected by a pipe belong to the same task: a new one joins the subtrees at the other
+ * ends of its pipes. Once joined, an end joins nothing else: a pipe to which all steps of a script
+ * write, as of `exec > >(tee log)`, does not make one task of them. Helpers that started earlier were
+ * assigned to the orchestrator's own group; they are moved when a subtree turns out to be connected to
+ * them, directly or by other helpers.
  */
 #include "correlator/placement/subtree.h"
 
@@ -21,66 +21,58 @@
 
 /* ---- siblings in one pipeline */
 
-/* Returns the first group at that end of the pipe other than `joined`, or NULL. */
-static struct group *first_but(struct model *model, const struct process *process, uint32_t inode, enum pipe_use use,
-			       const struct group *joined)
+/* Returns the open ends of subtrees across the pipe: the first ones. */
+static struct pipe_end *subtrees_across(struct model *model, const struct process *process, enum pipe_side side)
 {
-	struct pipe_end *end = pipe_find(model, &process->parent->key, inode, use);
-	struct pipe_user *user = end ? end->users : NULL;
+	struct pipe_end *end = pipe_across(model, process, side);
 
-	if (user && user->group == joined)
-		user = user->next;
-	return user ? user->group : NULL;
+	return end && pipe_is_of_subtree(end->process) ? end : NULL;
 }
 
-/* Returns the sibling subtree, other than `joined`, that writes what we read or reads what we write. */
-static struct group *group_beside(struct model *model, const struct process *process, const struct placing *placing,
-				  const struct group *joined)
+/* Returns the sibling across its pipes that started first, or NULL. */
+static struct process *first_across(struct model *model, const struct process *process)
 {
-	struct group *upstream = first_but(model, process, placing->stdin_pipe, PIPE_GROUP_WRITES, joined);
-	struct group *downstream = first_but(model, process, placing->stdout_pipe, PIPE_GROUP_READS, joined);
+	struct process *first = NULL;
 
-	if (!upstream || !downstream)
-		return upstream ? upstream : downstream;
-	return downstream->start_boot_ns < upstream->start_boot_ns ? downstream : upstream;
+	for (int side = 0; side < PIPE_SIDES; side++)
+		for (struct pipe_end *end = subtrees_across(model, process, side);
+		     end && pipe_is_of_subtree(end->process); end = end->next)
+			if (!first || end->process->key.start_boot_ns < first->key.start_boot_ns)
+				first = end->process;
+	return first;
 }
 
 /* Joins the sibling subtrees connected by pipes; if there are several, their tasks are merged. */
-static struct group *join_pipeline(struct model *model, struct process *process, const struct placing *placing)
+static struct group *join_pipeline(struct model *model, struct process *process)
 {
-	uint32_t input = placing->stdin_pipe, output = placing->stdout_pipe;
-	struct group *group, *joined = NULL;
+	const struct process *first = first_across(model, process);
+	struct pipe_end *end;
 
-	while ((group = group_beside(model, process, placing, joined))) {
-		bool upstream = placing->stdin_pipe && group->output_pipe == placing->stdin_pipe;
-		bool downstream = placing->stdout_pipe && group->input_pipe == placing->stdout_pipe;
+	if (!first)
+		return NULL;
+	for (int side = 0; side < PIPE_SIDES; side++) {
+		bool joined = false;
 
-		if (upstream)
-			input = group->input_pipe;
-		if (downstream && (!upstream || !joined))
-			output = group->output_pipe;
-		if (!joined) {
-			joined = group;
-			continue;
+		while ((end = subtrees_across(model, process, side))) {
+			if (end->process->group->task != first->group->task)
+				task_merge(model, end->process->group->task, first->group->task);
+			pipe_close(model, end->process, !side);
+			joined = true;
 		}
-		group_set_pipes(model, group, 0, 0);
-		if (group->task != joined->task)
-			task_merge(model, group->task, joined->task);
+		if (joined)
+			pipe_close(model, process, side);
 	}
-	if (joined) {
-		group_add_stem(joined, process);
-		group_set_pipes(model, joined, input, output);
-	}
-	return joined;
+	return first->group;
 }
 
 struct group *subtree_join(struct model *model, struct process *process, const struct placing *placing,
 			   enum reason *ret_reason)
 {
-	struct group *joined = join_pipeline(model, process, placing);
+	struct group *joined;
 
-	process->stdin_pipe = placing->stdin_pipe;
-	process->stdout_pipe = placing->stdout_pipe;
+	process->pipes[PIPE_READ].inode = placing->stdin_pipe;
+	process->pipes[PIPE_WRITTEN].inode = placing->stdout_pipe;
+	joined = join_pipeline(model, process);
 	if (joined) {
 		*ret_reason = REASON_PIPE;
 		if (joined->task != process->parent->run->main)
@@ -90,74 +82,65 @@ struct group *subtree_join(struct model *model, struct process *process, const s
 	if (classify_opens_subtree(placing))
 		return NULL;
 	*ret_reason = REASON_HELPER;
-	helper_set_pipes(model, process);
 	return process->parent->group;
 }
 
 /* ---- helpers that started earlier */
 
-/* Returns the first helper at that end that has not executed something else since, or NULL. */
-static struct process *helper_at(struct model *model, const struct group *group, const struct process *orchestrator,
-				 uint32_t inode, enum pipe_use use)
+/* Moves a helper that waits into `group`, unless it has executed something else since. */
+static bool adopt(struct model *model, struct process *helper, struct group *group)
 {
-	struct pipe_end *end = pipe_find(model, &orchestrator->key, inode, use);
-	struct pipe_user *user = end ? end->users : NULL;
+	struct tool *tool;
 
-	for (; user; user = user->next) {
-		struct process *helper = user->helper;
-
-		if (helper->group == orchestrator->group && helper->group != group && helper->image &&
-		    helper->image->role == RULES_ROLE_HELPER)
-			return helper;
-	}
-	return NULL;
-}
-
-static struct process *helper_beside(struct model *model, const struct group *group, const struct process *orchestrator)
-{
-	struct process *upstream = helper_at(model, group, orchestrator, group->input_pipe, PIPE_HELPER_WRITES);
-	struct process *downstream = helper_at(model, group, orchestrator, group->output_pipe, PIPE_HELPER_READS);
-
-	if (!upstream || !downstream)
-		return upstream ? upstream : downstream;
-	return downstream->key.start_boot_ns < upstream->key.start_boot_ns ? downstream : upstream;
-}
-
-static void adopt(struct model *model, struct process *helper, struct group *group)
-{
-	const struct tool *before = helper->image->tool;
-	struct tool *tool = group_tool(model, group, before->name, before->role);
-
-	helper_forget_pipes(model, helper);
+	if (pipe_is_of_subtree(helper) || !helper->image || helper->image->role != RULES_ROLE_HELPER)
+		return false;
+	tool = group_tool(model, group, helper->image->tool->name, helper->image->tool->role);
 	if (!tool)
-		return;
+		return false;
 	process_set_group(model, helper, group->task->run, group);
-	group_add_stem(group, helper);
 	image_set_tool(model, helper->image, tool);
 	helper->image->reason = REASON_PIPE;
+	return true;
 }
 
-/* A helper may be one of several in a pipeline, so the search repeats at the new ends. */
-void subtree_adopt_helpers(struct model *model, struct group *group, struct process *orchestrator)
+/* Adopts the helpers across the pipe, and adds them to the list that ends with `*last`. */
+static void adopt_across(struct model *model, struct process *process, enum pipe_side side, struct process **last)
 {
-	struct process *helper;
+	struct pipe_end *end = pipe_across(model, process, side), *next;
+	bool joined = false;
 
-	if (!process_key_is(&group->orchestrator, &orchestrator->key))
-		return;
-	while ((helper = helper_beside(model, group, orchestrator))) {
-		bool upstream = helper->stdout_pipe && helper->stdout_pipe == group->input_pipe;
-		uint32_t input = upstream ? helper->stdin_pipe : group->input_pipe;
-		uint32_t output = upstream ? group->output_pipe : helper->stdout_pipe;
+	for (; end; end = next) {
+		struct process *helper = end->process;
 
-		adopt(model, helper, group);
-		group_set_pipes(model, group, input, output);
+		next = end->next;
+		if (!adopt(model, helper, process->group))
+			continue;
+		pipes_forget(model, helper);
+		pipe_close(model, helper, !side);
+		helper->adopted_next = NULL;
+		*last = (*last)->adopted_next = helper;
+		joined = true;
 	}
+	if (joined)
+		pipe_close(model, process, side);
+}
+
+/* A helper may be one of several in a pipeline, so the search goes on from each that is adopted. */
+void subtree_link(struct model *model, struct process *process)
+{
+	struct process *last = process;
+
+	for (process->adopted_next = NULL; process; process = process->adopted_next)
+		for (int side = 0; side < PIPE_SIDES; side++) {
+			if (pipe_is_of_subtree(process))
+				adopt_across(model, process, side, &last);
+			pipe_open(model, process, side);
+		}
 }
 
 /* ---- tasks of subtrees */
 
-struct group *subtree_open(struct model *model, struct process *process, const struct placing *placing,
-			   enum task_kind kind, enum reason reason)
+struct group *subtree_open(struct model *model, struct process *process, enum task_kind kind, enum reason reason)
 {
 	struct run *run = process->parent->run;
 	int64_t root_id = image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns, 0);
@@ -169,5 +152,5 @@ struct group *subtree_open(struct model *model, struct process *process, const s
 	task_set_orchestrator(task, process->parent);
 	task_add_root(model, task, process);
 	task_set_opened(model, task);
-	return group_open(model, task, process, placing->stdin_pipe, placing->stdout_pipe);
+	return group_open(model, task, process);
 }

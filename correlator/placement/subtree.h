@@ -12,7 +12,7 @@ struct placing;
 struct group *subtree_join(struct model *model, struct process *process, const struct placing *placing,
 			   enum reason *ret_reason);
 /* Opens a task for it beneath its parent. Returns the task's first group, or NULL if out of memory. */
-struct group *subtree_open(struct model *model, struct process *process, const struct placing *placing,
-			   enum task_kind kind, enum reason reason);
-/* Moves into `group` the helpers that are joined to it by pipes and were placed before it. */
-void subtree_adopt_helpers(struct model *model, struct group *group, struct process *orchestrator);
+struct group *subtree_open(struct model *model, struct process *process, enum task_kind kind, enum reason reason);
+/* Moves into the subtree of `process`, now placed, the helpers that are joined to it by pipes and were placed
+ * before it. What its pipes do not join waits for others. */
+void subtree_link(struct model *model, struct process *process);

@@ -321,8 +321,9 @@ static void link_all(struct loader *loader)
 			process_find(model, (uint32_t)process->parent_key.pid, process->parent_key.start_boot_ns);
 		if (process->parent)
 			DL_APPEND2(process->parent->children, process, sibling_prev, sibling_next);
+		for (int side = 0; side < PIPE_SIDES; side++)
+			pipe_open(model, process, side);
 	}
-	pipes_link(model);
 }
 
 /* Whether data is bad, or a part of a run or a running image is missing. */

@@ -176,7 +176,7 @@ static void group_state(struct archive *archive, struct group *entity)
 	int index = archive->loading ? -1 : spine_index(entity);
 
 	INT(id) INT(root_process_id)
-	INT(orchestrator.pid) INT(orchestrator.start_boot_ns) INT(input_pipe) INT(output_pipe)
+	INT(orchestrator.pid) INT(orchestrator.start_boot_ns)
 	INT(lost_count) INT(inner_memory_bytes) INT(outer_memory_bytes)
 	ID(limits.memory_limit_bytes) ID(limits.cgroup_peak_bytes) ID(limits.throttled_ns) LIMITS_BEYOND_COLUMNS
 	archive_int_or(archive, "spine_index", &index, -1);
@@ -301,7 +301,9 @@ void process_state(struct archive *archive, const struct model *model, struct pr
 {
 	INT(exec_id) ID(parent_image_id) INT(parent_exec_id) INT(first_exec_id) INT(path_rank)
 	INT(fork_boot_ns) INT(cgroup_id) INT(uid) INT(pgid) INT(flags)
-	INT(pid_namespace) INT(mount_namespace) INT(core_limit_milli) INT(stdin_pipe) INT(stdout_pipe) INT(output_pipe)
+	INT(pid_namespace) INT(mount_namespace) INT(core_limit_milli) INT(output_pipe)
+	archive_int(archive, "stdin_pipe", &entity->pipes[PIPE_READ].inode);
+	archive_int(archive, "stdout_pipe", &entity->pipes[PIPE_WRITTEN].inode);
 	INT(is_task_root) INT(is_run_root) INT(has_container) INT(ignored) INT(ended) INT(has_final) INT(end_boot_ns)
 	INT(stall_since_boot_ns)
 	archive_enum(archive, "place", &entity->place, PLACE_FULL + 1);
