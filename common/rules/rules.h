@@ -65,7 +65,8 @@ enum rules_boundary {
 /* Traits: what rules say with `KEY: true`, and what any rule that matches adds. X(NAME, key, what it means) */
 #define RULES_TRAITS(X) \
 	X(HOUSEKEEPING, "housekeeping", "the host's own, not work") \
-	X(FAILS_WITH_COMMANDS, "fails_with_commands", "exits with a code of its own if a command of it failed")
+	X(FAILS_WITH_COMMANDS, "fails_with_commands", "exits with a code of its own if a command of it failed") \
+	X(SCHEDULES, "schedules", "runs below it are cron jobs")
 
 enum rules_trait {
 #define X(NAME, key, meaning) RULES_TRAIT_##NAME,

@@ -204,7 +204,7 @@ static enum run_kind run_kind_of(struct model *model, const struct process *proc
 		return origin->uid == 0 && process->uid < USER_ID_MIN ? RUN_HOST_SERVICE : RUN_SESSION;
 	if (boundary == RULES_BOUNDARY_CGROUP)
 		return RUN_SERVICE;
-	return strcmp(class->engine, "cron") == 0 ? RUN_CRON : RUN_COMMAND;
+	return class->traits & RULES_SCHEDULES ? RUN_CRON : RUN_COMMAND;
 }
 
 /* Classifies the origin again with the child's cgroup, which names the job if the
