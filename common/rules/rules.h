@@ -66,7 +66,10 @@ enum rules_boundary {
 #define RULES_TRAITS(X) \
 	X(HOUSEKEEPING, "housekeeping", "the host's own, not work") \
 	X(FAILS_WITH_COMMANDS, "fails_with_commands", "exits with a code of its own if a command of it failed") \
-	X(SCHEDULES, "schedules", "runs below it are cron jobs")
+	X(SCHEDULES, "schedules", "runs below it are cron jobs") \
+	X(LIMITS_TIME, "limits_time", "ends its command after a time, and exits with 124 then") \
+	X(KILLS_FOR_OTHERS, "kills_for_others", "sends signals on behalf of its caller") \
+	X(PRINTS_TRACEBACKS, "prints_tracebacks", "reads the source of what failed, then exits with 1")
 
 enum rules_trait {
 #define X(NAME, key, meaning) RULES_TRAIT_##NAME,

@@ -31,6 +31,9 @@
  * when the counter is this close to it. */
 #define OOM_MARGIN_BYTES (1024 * 1024)
 
+/* Of timeout(1), and of what imitates it. */
+#define TIME_LIMIT_CODE 124
+
 int64_t incident_id(int64_t subject, const char *kind)
 {
 	struct identity identity;
@@ -147,11 +150,6 @@ static void explain_oom(struct model *model, const struct image *image, char *te
 			 cgroup->path, peak, mebibytes(limits->memory_limit_bytes, limit));
 }
 
-static bool is_timeout(const struct image *image)
-{
-	return image->command && strcmp(image->command->program, "timeout") == 0;
-}
-
 /* Limits under which programs fail in their own way. */
 static void explain_limits(const struct image *image, char *text, size_t size)
 {
@@ -188,7 +186,7 @@ static void explain_code(const struct image *image, char *text, size_t size)
 	if (is_failed_command(image))
 		snprintf(text, size,
 			 code == 127 ? "the command does not exist" : "the command exists but cannot be executed");
-	else if (is_timeout(image) && code == 124)
+	else if (image->traits & RULES_LIMITS_TIME && code == TIME_LIMIT_CODE)
 		snprintf(text, size, "its time limit was reached");
 	else if (image->role == RULES_ROLE_SHELL && code == 127)
 		snprintf(text, size, "shells exit with 127 if a command does not exist");
@@ -224,7 +222,7 @@ static void explain(struct model *model, const struct image *image, const struct
 	text[0] = '\0';
 	if (image->oom_killed)
 		explain_oom(model, image, text, size);
-	else if (sent && sent->kind == SENDER_SELF && is_timeout(image))
+	else if (sent && sent->kind == SENDER_SELF && image->traits & RULES_LIMITS_TIME)
 		snprintf(text, size, "its time limit was reached, and it terminated its command and itself");
 	else if (sent && sender_explain(sent, image->tool->group->task->run, text, size))
 		return;

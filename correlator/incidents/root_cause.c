@@ -71,17 +71,6 @@ static int64_t shell_code_of(int64_t wait_status)
 
 /* ---- expected ends */
 
-/* kill(1) and similar commands act on behalf of their caller. */
-static bool is_above_killer(const struct sent_signal *sent)
-{
-	static const char *const killers[] = {"kill", "pkill", "killall", "skill"};
-
-	for (size_t i = 0; i < sizeof(killers) / sizeof(*killers); i++)
-		if (strcmp(sent->program, killers[i]) == 0)
-			return sent->kind == SENDER_SAME_RUN;
-	return false;
-}
-
 /* Whether a wrapper above it sent the signal: to end its command is the job of timeout. */
 static bool is_from_wrapper(const struct process *process, const struct sent_signal *sent)
 {
@@ -98,7 +87,7 @@ static bool is_teardown(const struct image *image, const struct sent_signal *sen
 		return false;
 	if (sent->kind == SENDER_PARENT || sent->kind == SENDER_ANCESTOR)
 		return !is_from_wrapper(image->process, sent);
-	return is_above_killer(sent);
+	return sent->kind == SENDER_FOR_OTHERS;
 }
 
 static const struct sent_signal *signal_before(const struct image *image)
@@ -224,8 +213,8 @@ static bool is_raised(const struct ending *ending, const struct image *image)
 	uint64_t read_bytes = (uint64_t)image->totals.rchar_bytes;
 	uint32_t read_kib;
 
-	if (!image->command || strncmp(image->command->program, "python", strlen("python")) != 0 ||
-	    !(ending->exit_flags & RECORD_EXIT_PARENT_READ) || !(image->totals.valid & COUNTER_VALID(rchar_bytes)))
+	if (!(image->traits & RULES_PRINTS_TRACEBACKS) || !(ending->exit_flags & RECORD_EXIT_PARENT_READ) ||
+	    !(image->totals.valid & COUNTER_VALID(rchar_bytes)))
 		return false;
 	if (image->base.valid & COUNTER_VALID(rchar_bytes))
 		read_bytes += image->base.rchar_bytes;

@@ -53,7 +53,9 @@ static enum sender_kind kind_of(const struct process *sender, const struct proce
 		return SENDER_PARENT;
 	if (is_above(sender, target))
 		return SENDER_ANCESTOR;
-	return sender->run == target->run ? SENDER_SAME_RUN : SENDER_OTHER;
+	if (sender->run != target->run)
+		return SENDER_OTHER;
+	return image && image->traits & RULES_KILLS_FOR_OTHERS ? SENDER_FOR_OTHERS : SENDER_SAME_RUN;
 }
 
 bool sender_is_process(const struct record_signal *signal)
@@ -205,6 +207,7 @@ bool sender_explain(const struct sent_signal *sent, const struct run *run, char 
 		[SENDER_ANCESTOR] = {"its ancestor ", ""},
 		[SENDER_ORIGIN] = {"", ", which starts services and sessions,"},
 		[SENDER_SAME_RUN] = {"", " of the same run"},
+		[SENDER_FOR_OTHERS] = {"", " of the same run"},
 		[SENDER_OTHER] = {"", ", which is not part of its run,"},
 	};
 	const char *program = sent->program[0] ? sent->program : "an unnamed process";

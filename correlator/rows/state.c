@@ -220,7 +220,7 @@ static void signals_state(struct archive *archive, struct process *process)
 {
 	ARRAY_BEGIN("signals", sent_signal, process->signals, SENT_SIGNALS_MAX)
 	INT(boot_ns) ID(sender_id) INT(sender_pid) INT(sender_uid) INT(signal)
-	archive_enum(archive, "kind", &entity->kind, SENDER_UNKNOWN + 1);
+	archive_enum(archive, "kind", &entity->kind, SENDER_KINDS);
 	archive_fixed_text(archive, "program", entity->program, sizeof(entity->program));
 	ARRAY_END
 }
