@@ -24,6 +24,7 @@
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tree.h"
+#include "correlator/model/tool.h"
 
 static void clear_fatal(struct model *model, struct task *task)
 {
@@ -131,39 +132,25 @@ void retry_note_exec(struct model *model, const struct process *process)
 
 /* ---- end of the orchestrator */
 
-bool retry_is_make(const struct process *process)
-{
-	return process && process->command &&
-	       (strcmp(process->command->program, "make") == 0 || strcmp(process->command->program, "gmake") == 0);
-}
-
-/* Make starts nothing more once a recipe has failed, unless told to keep going by an option or by the
- * make above it. */
+/* Below another of its kind, it may have been told by that one to keep going. */
 static bool stops_at_failure(const struct process *engine)
 {
-	const struct command *command = engine->command;
+	const struct image *above = engine->parent ? engine->parent->image : NULL;
 
-	if (retry_is_make(engine->parent))
-		return false;
-	for (size_t i = 1; i < command->subject.argc; i++) {
-		const char *word = command->subject.argv[i];
-
-		if (strncmp(word, "--k", 3) == 0 || (word[0] == '-' && word[1] != '-' && strchr(word, 'k')))
-			return false;
-	}
-	return true;
+	return engine->image->traits & RULES_STOPS_AT_FAILURE &&
+	       !(above && strcmp(above->tool->name, engine->image->tool->name) == 0);
 }
 
-/* Whether make ignored the failure: it went on, or only wanted its output, for $(shell COMMAND). */
+/* Whether the engine ignored the failure: it went on, or only wanted the output of the command. */
 static bool is_ignored(const struct process *engine, const struct task *task)
 {
 	const struct endings *endings = engine->endings;
 
-	for (unsigned i = 0; endings && retry_is_make(engine) && i < endings->count; i++)
+	for (unsigned i = 0; endings && i < endings->count; i++)
 		if (endings->item[i].pid == task->root.pid &&
 		    endings->item[i].start_boot_ns == task->root.start_boot_ns)
-			return endings->item[i].is_captured ||
-			       (stops_at_failure(engine) && endings->item[i].followed != FOLLOWED_BY_NOTHING);
+			return (endings->item[i].is_captured && engine->image->traits & RULES_IGNORES_CAPTURED) ||
+			       (endings->item[i].followed != FOLLOWED_BY_NOTHING && stops_at_failure(engine));
 	return false;
 }
 

@@ -9,8 +9,6 @@ struct task;
 
 /* Call when a root of the task has ended. */
 void retry_note_end(struct model *model, struct task *task);
-/* Whether it runs make. */
-bool retry_is_make(const struct process *process);
 /* Call when the root has executed something: notes its work and whether it was attempted before. */
 void retry_note_root(struct model *model, struct task *task, const struct process *root, enum rules_role role);
 /* The same for a program executed by an engine's script. */

@@ -18,7 +18,6 @@
 #include <utlist.h>
 
 #include "correlator/incidents/incident.h"
-#include "correlator/incidents/retry.h"
 #include "correlator/incidents/sender.h"
 #include "correlator/model/cause.h"
 #include "correlator/model/command.h"
@@ -196,8 +195,7 @@ static const struct ending *find_of_engine(const struct endings *endings, const 
 
 	if (!found)
 		found = find_first(endings, false);
-	/* $(shell COMMAND): make itself does not mind whether it fails. */
-	if (found && found->is_captured && retry_is_make(image->process))
+	if (found && found->is_captured && image->traits & RULES_IGNORES_CAPTURED)
 		return NULL;
 	return found ? found : find(endings, ROW_NULL, ENDING_EXPECTED, FOLLOWED_BY_NOTHING);
 }
