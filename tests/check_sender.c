@@ -92,7 +92,8 @@ static const struct {
 	{"scancel -n 7", LIMIT_OR_CANCELLED, 0}, /* a job of that name, not number */
 	{"scancel --signal=USR1 7", LIMIT_OR_CANCELLED, 0},
 	{"scancel -s USR1 7", LIMIT_OR_CANCELLED, 0},
-	{"qdel 7", LIMIT_OR_CANCELLED, 0}, /* of another batch system */
+	{"jobkill 7", JOB_ENDED "jobkill (pid 30, user root) cancelled it", 0}, /* by a rule of the site */
+	{"qdel 7", JOB_ENDED "qdel (pid 30, user root) cancelled it", 0},       /* Slurm has one, too */
 	{"scancel 7", LIMIT_OR_CANCELLED, 61000},
 	{"uid=1000 scancel 7", LIMIT_OR_CANCELLED, 0},           /* not permitted: the job is root's */
 	{"cgroup=600 mntns=6 scancel 7", LIMIT_OR_CANCELLED, 0}, /* root of a container only */

@@ -498,7 +498,9 @@ static void load_rules(void)
 	struct tree_error error;
 
 	suite_directory(directory, sizeof(directory));
-	suite_file(directory, "site.yaml", "rules:\n- {rule: hide, match: {executable: hidden}, role: ignore}\n");
+	suite_file(directory, "site.yaml",
+		   "rules:\n- {rule: hide, match: {executable: hidden}, role: ignore}\n"
+		   "- {rule: our-cancel, continue: true, match: {executable: jobkill}, cancels_jobs: true}\n");
 	if (rules_load(site, &rules, &error))
 		errx(EXIT_FAILURE, "the rules are not loaded");
 	suite_directory_remove(directory);

@@ -71,7 +71,8 @@ enum rules_boundary {
 	X(KILLS_FOR_OTHERS, "kills_for_others", "sends signals on behalf of its caller") \
 	X(PRINTS_TRACEBACKS, "prints_tracebacks", "reads the source of what failed, then exits with 1") \
 	X(STOPS_AT_FAILURE, "stops_at_failure", "begins nothing more once a command has failed") \
-	X(IGNORES_CAPTURED, "ignores_captured", "does not mind if a command fails whose output it reads")
+	X(IGNORES_CAPTURED, "ignores_captured", "does not mind if a command fails whose output it reads") \
+	X(CANCELS_JOBS, "cancels_jobs", "cancels the batch jobs whose numbers are its arguments")
 
 enum rules_trait {
 #define X(NAME, key, meaning) RULES_TRAIT_##NAME,

@@ -139,7 +139,8 @@ static void apply_exec(struct model *model, const struct record *record)
 				      .pgid = exec->context.pgid,
 				      .stdin_pipe = exec->context.stdin_pipe,
 				      .stdout_pipe = exec->context.stdout_pipe});
-	cancel_note(model, process, exec->header.boot_ns);
+	if (class.traits & RULES_CANCELS_JOBS)
+		cancel_note(model, process, exec->header.boot_ns);
 	if (class.role != RULES_ROLE_HELPER && class.role != RULES_ROLE_COMPONENT)
 		root_cause_note_tool(model, process);
 	retry_note_exec(model, process);

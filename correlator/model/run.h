@@ -58,9 +58,9 @@ enum run_name_priority {
 
 /* The command that cancelled a batch job. */
 struct cancel {
-	uint64_t boot_ns;    /* 0: none seen, or lost in a restart */
-	const char *program; /* static text */
+	uint64_t boot_ns; /* 0: none seen, or lost in a restart */
 	uint32_t pid, uid;
+	char program[32];
 };
 
 struct run_part {
