@@ -73,58 +73,6 @@ TEST_EACH(paths, containers)
 	ck_assert_uint_eq(name.path_size, expected);
 }
 
-static const struct {
-	const char *command, *name, *image, *runtime_id, *user, *directory;
-	size_t command_index; /* 0: none */
-} labels[] = {
-	{"docker run debian:12", "", "debian:12", "", "", "", 0},
-	{"docker run --rm -it --name web -p 80:80 -v/a:/b nginx:1 nginx -g x", "web", "nginx:1", "", "", "", 10},
-	{"docker -H unix:///x --log-level debug container run --name=web --cpus 2 -m 1g img", "web", "img", "", "", "",
-	 0},
-	{"podman run -d -e A=run -w /work --pull=never quay.io/x/y@sha256:00 run", "", "quay.io/x/y@sha256:00", "", "",
-	 "/work", 9},
-	{"nerdctl run -i --init -u 0:0 img -- sh", "", "img", "", "0:0", "", 7},
-	{"docker run -u7 --workdir=/a -- img x", "", "img", "", "7", "/a", 6},
-	{"docker exec -it -u root web sh -c x", "web", "", "", "root", "", 6},
-	{"docker start -ai web", "web", "", "", "", "", 0},
-	{"docker-compose compose -f x.yml run -T --rm web sh", "", "", "", "", "", 8},
-	{"ctr -n x run --rm --env A=b --cwd /w img " ID " sh", "", "img", ID, "", "/w", 11},
-	{"ctr task exec --exec-id 1 " ID " sh", ID, "", "", "", "", 6},
-	{"docker build -t run .", "", "", "", "", "", 0},
-	{"docker run", "", "", "", "", "", 0},
-	{"docker run --name", "", "", "", "", "", 0},
-	{"docker", "", "", "", "", "", 0},
-	{"conmon --api-version 1 -c " ID " -u " ID " -r /usr/bin/runc -n gallant_bell -b /x", "gallant_bell", "", ID,
-	 "", "", 0},
-	{"systemd-nspawn -D /root -M build --boot", "build", "", "", "", "", 0},
-	{"systemd-nspawn --machine=build --image=/x.raw", "build", "/x.raw", "", "", "", 0},
-	{"bash run.sh", "", "", "", "", "", 0},
-};
-
-static void assert_word(const char *word, const char *expected)
-{
-	ck_assert_str_eq(word ? word : "", expected);
-}
-
-TEST_EACH(command_lines, labels)
-{
-	const char *argv[32];
-	struct container_label label;
-	char arguments[512];
-	size_t argc = 0;
-
-	snprintf(arguments, sizeof(arguments), "%s", labels[_i].command);
-	for (char *word = strtok(arguments, " "); word; word = strtok(NULL, " "))
-		argv[argc++] = word;
-	container_label_parse(argv[0], argv, argc, &label);
-	assert_word(label.name, labels[_i].name);
-	assert_word(label.image, labels[_i].image);
-	assert_word(label.runtime_id, labels[_i].runtime_id);
-	assert_word(label.user, labels[_i].user);
-	assert_word(label.directory, labels[_i].directory);
-	ck_assert_uint_eq(label.command_index, labels[_i].command_index ? labels[_i].command_index : argc);
-}
-
 TEST(units)
 {
 	char buffer[64];

@@ -80,6 +80,9 @@ static const struct {
 	 "main: nginx [nginx] running\nmain: postgres [postgres] running\n"},
 	{"2>20 ctr run --rm --env A=b image " ID("a") " sort x; 10>30 cgroup=601 sort x; 10>31 cgroup=600 sort x; ends",
 	 "main: sort [ctr run, sort] running\nmain: sort [sort] running\n"},
+	/* a client by a rule of the site */
+	{"2>20 bash a.sh; 20>21 boxctl run --rm --label web image sort x; 10>30 cgroup=600 sort x",
+	 "main: sort [a.sh, boxctl, sort] running\n"},
 	/* clients of two users, of which one only waits for what the other asks for; none starts pods */
 	{"2>20 uid=7 docker run image sort x; 2>21 docker run image sort x; 10>30 cgroup=600 sort x",
 	 "main: docker run [docker run] running\nmain: docker run [docker run] running\nmain: sort [sort] running\n"},

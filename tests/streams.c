@@ -490,7 +490,7 @@ void restart(void)
 	hello(latest_boot);
 }
 
-/* Loads them once for all tests, which are processes of their own, with a site rule: executables named
+/* Loads them once for all tests, which are processes of their own, with rules of a site: executables named
  * "hidden" are not stored. */
 static void load_rules(void)
 {
@@ -500,7 +500,9 @@ static void load_rules(void)
 	suite_directory(directory, sizeof(directory));
 	suite_file(directory, "site.yaml",
 		   "rules:\n- {rule: hide, match: {executable: hidden}, role: ignore}\n"
-		   "- {rule: our-cancel, continue: true, match: {executable: jobkill}, cancels_jobs: true}\n");
+		   "- {rule: our-cancel, continue: true, match: {executable: jobkill}, cancels_jobs: true}\n"
+		   "- {rule: boxctl, match: {executable: boxctl, argv: '^run '}, role: client,\n"
+		   "   container: {operands: image, name: --label, options_without_value: --rm}}\n");
 	if (rules_load(site, &rules, &error))
 		errx(EXIT_FAILURE, "the rules are not loaded");
 	suite_directory_remove(directory);

@@ -55,13 +55,14 @@ void command_line_deinit(struct command_line *line)
 
 /* Compares the class with the expectations of the example; NULL expects nothing. */
 static int compare(const struct rule *rule, const struct rule_example *example, const struct rules_class *class,
-		   struct tree_error *ret_error)
+		   const char *container, struct tree_error *ret_error)
 {
 	char threads[16] = "unknown";
 	const struct {
 		const char *key, *expected, *found;
 	} fields[] = {{"role", example->role, rules_role_text(class->role)},
 		      {"threads", example->threads, threads},
+		      {"container", example->container, container},
 #define X(NAME, key, meaning) \
 	{key, example->traits[RULES_TRAIT_##NAME], class->traits & RULES_##NAME ? "true" : "false"},
 		      RULES_TRAITS(X)
@@ -83,11 +84,32 @@ static int compare(const struct rule *rule, const struct rule_example *example, 
 	return 0;
 }
 
+/* "run name=web image=nginx command=sh", what is not said left out; "none". */
+static const char *describe_container(const struct rules *rules, const struct rules_subject *subject, char *text,
+				      size_t size)
+{
+	static const char *const verbs[] = {"", "run", "exec", "start"};
+	struct rules_container container;
+	size_t length;
+
+	rules_read_container(rules, subject, &container);
+	length = (size_t)snprintf(text, size, "%s", verbs[container.verb]);
+#define X(word) \
+	if (container.word && length < size) \
+		length += (size_t)snprintf(text + length, size - length, " " #word "=%s", container.word);
+	RULES_CONTAINER_WORDS(X)
+#undef X
+	if (container.command_index < subject->argc && length < size)
+		snprintf(text + length, size - length, " command=%s", subject->argv[container.command_index]);
+	return text[0] ? text + (text[0] == ' ') : "none";
+}
+
 static int try_example(const struct rules *rules, const struct rule *rule, const struct rule_example *example,
 		       struct tree_error *ret_error)
 {
 	struct command_line line, parent;
 	struct rules_class class;
+	char text[512];
 	int r = command_line_init(&line, example->command);
 
 	if (r < 0)
@@ -101,7 +123,8 @@ static int try_example(const struct rules *rules, const struct rule *rule, const
 		if (example->cgroup)
 			line.subject.cgroup = example->cgroup;
 		rules_classify(rules, &line.subject, &class);
-		r = compare(rule, example, &class, ret_error);
+		r = compare(rule, example, &class, describe_container(rules, &line.subject, text, sizeof(text)),
+			    ret_error);
 		command_line_deinit(&parent);
 	}
 	command_line_deinit(&line);

@@ -179,6 +179,29 @@ static int read_unwrap(struct loader *loader, const struct tree_node *value, voi
 	return loader_read_mapping(loader, value, keys, target);
 }
 
+static int read_operand(struct loader *loader, const char *text, unsigned line, void *item)
+{
+	if (strcmp(text, "image") != 0 && strcmp(text, "id") != 0 && strcmp(text, "service") != 0)
+		return loader_refuse(loader, line, "\"%.40s\" is not image, id or service", text);
+	((struct rule_pattern *)item)->text = text;
+	return 0;
+}
+
+LOADER_LIST(operands, rule_patterns, read_operand)
+
+static int read_container(struct loader *loader, const struct tree_node *value, void *target)
+{
+	static const struct loader_key keys[] = {
+		{"operands", read_operands, offsetof(struct rule_container, operands)},
+		{"options_without_value", read_options, offsetof(struct rule_container, options_without_value)},
+#define X(word) {#word, read_options, offsetof(struct rule_container, word)},
+		RULES_CONTAINER_WORDS(X)
+#undef X
+			{NULL}};
+
+	return loader_read_mapping(loader, value, keys, target);
+}
+
 static int read_example(struct loader *loader, const struct tree_node *node, struct rule_example *example)
 {
 	static const struct loader_key keys[] = {
@@ -188,6 +211,7 @@ static int read_example(struct loader *loader, const struct tree_node *node, str
 		{"cgroup", loader_read_text_value, offsetof(struct rule_example, cgroup)},
 		{"role", loader_read_text_value, offsetof(struct rule_example, role)},
 		{"threads", loader_read_text_value, offsetof(struct rule_example, threads)},
+		{"container", loader_read_text_value, offsetof(struct rule_example, container)},
 #define X(NAME, key, meaning) {key, loader_read_text_value, offsetof(struct rule_example, traits[RULES_TRAIT_##NAME])},
 		RULES_TRAITS(X)
 #undef X
@@ -246,6 +270,7 @@ static const struct loader_key rule_keys[] = {
 	{"threads", read_thread_options, offsetof(struct rule, threads)},
 	{"additional_threads", read_thread_options, offsetof(struct rule, additional_threads)},
 	{"unwrap", read_unwrap, offsetof(struct rule, unwrap)},
+	{"container", read_container, offsetof(struct rule, container)},
 	{"examples", read_examples, offsetof(struct rule, examples)},
 	{NULL}};
 

@@ -56,11 +56,20 @@ struct rule_unwrap {
 	struct rule_patterns options_attached; /* -Mvalue: the rest is a value */
 };
 
+/* How a command line says which container it is about. */
+struct rule_container {
+	struct rule_patterns operands; /* of `run`: image, id, service; empty: there is no verb, only options */
+	struct rule_patterns options_without_value;
+#define X(word) struct rule_patterns word; /* options whose value it is */
+	RULES_CONTAINER_WORDS(X)
+#undef X
+};
+
 /* A command line and the expected class; NULL: not given. */
 struct rule_example {
 	unsigned line;
 	const char *command, *parent, *working_directory, *cgroup;
-	const char *role, *threads, *traits[RULES_TRAIT_COUNT];
+	const char *role, *threads, *container, *traits[RULES_TRAIT_COUNT];
 	const char *texts[TEMPLATE_TEXT_COUNT];
 };
 
@@ -98,6 +107,7 @@ struct rule {
 	struct rule_patterns threads;            /* options whose value is a number of threads */
 	struct rule_patterns additional_threads; /* the same, of threads besides the main thread */
 	struct rule_unwrap unwrap;
+	struct rule_container container;
 	struct rule_examples examples;
 };
 

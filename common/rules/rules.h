@@ -155,6 +155,24 @@ const struct secrets *rules_secrets(const struct rules *rules);
  * of its rules and entries of `secrets:`; errors are those of rules_load(). */
 int rules_check_file(const char *path, size_t *ret_count, struct tree_error *ret_error);
 
+/* What a command line says about the container that it starts, enters or monitors: words of it, NULL if it does not
+ * say. */
+enum rules_container_verb { RULES_CONTAINER_OTHER, RULES_CONTAINER_RUN, RULES_CONTAINER_EXEC, RULES_CONTAINER_START };
+
+#define RULES_CONTAINER_WORDS(X) X(name) X(image) X(id) X(user) X(directory)
+
+struct rules_container {
+	enum rules_container_verb verb;
+#define X(word) const char *word;
+	RULES_CONTAINER_WORDS(X) /* without an id: any container; user and directory are those of the command */
+#undef X
+	size_t command_index; /* of the program that it executes in the container, in argv; argc: the image's own */
+};
+
+/* Says nothing if the deciding rule has no `container:`. The subject's parent is not considered. */
+void rules_read_container(const struct rules *rules, const struct rules_subject *subject,
+			  struct rules_container *ret_container);
+
 /* Runs the examples of the first `count` rules, and of the first `secret_count` entries of `secrets:`. Returns 0; -EINVAL with `*ret_error` for the first that
  * fails; -ENOMEM. */
 int rules_check_examples(const struct rules *rules, size_t count, size_t secret_count, struct tree_error *ret_error);

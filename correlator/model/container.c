@@ -67,14 +67,14 @@ struct container *container_get(struct model *model, const struct container_name
 void container_set_label(struct model *model, struct container *container, const struct process *teller)
 {
 	const struct command *command = teller->command;
-	struct container_label label;
+	struct rules_container label;
 
 	if (!command || model->arguments == REDACT_PROGRAM_ONLY)
 		return;
-	container_label_parse(command->program, command->subject.argv, command->subject.argc, &label);
-	if (label.runtime_id && strcmp(label.runtime_id, container->runtime_id) != 0)
+	rules_read_container(model->rules, &command->subject, &label);
+	if (label.id && strcmp(label.id, container->runtime_id) != 0)
 		return;
-	if (label.name && !container->name && label.verb <= CONTAINER_RUN)
+	if (label.name && !container->name && label.verb <= RULES_CONTAINER_RUN)
 		model_set_text(model, &container->name, label.name);
 	if (label.image && !container->image)
 		model_set_text(model, &container->image, label.image);

@@ -1,8 +1,7 @@
 /* Names of containers and cgroups: which container a cgroup path belongs to.
  *
  * A runtime describes its containers only on its privileged socket. But runtimes put the
- * container's id into the cgroup path, and the command line that starts a container names
- * its image.
+ * container's id into the cgroup path.
  */
 #pragma once
 
@@ -17,20 +16,6 @@ struct container_name {
 
 /* Whether `path` is in a container's cgroup. */
 bool container_parse(const char *path, struct container_name *ret_name);
-
-enum container_verb { CONTAINER_NO_VERB, CONTAINER_RUN, CONTAINER_EXEC, CONTAINER_START };
-
-/* What a command line tells about the container that it starts, enters or monitors: words of it,
- * NULL if it does not tell. */
-struct container_label {
-	enum container_verb verb;
-	const char *name, *image, *runtime_id; /* without an id: whichever container it starts */
-	const char *user, *directory;          /* of the program that it executes in the container */
-	size_t command_index;                  /* of that program in argv; argc: the image's own */
-};
-
-void container_label_parse(const char *program, const char *const argv[], size_t argc,
-			   struct container_label *ret_label);
 
 /* Returns the innermost systemd unit in `path` ("ssh.service"), written to `buffer`,
  * or NULL if there is none. */

@@ -15,7 +15,6 @@
 
 #include "correlator/model/command.h"
 #include "correlator/model/container.h"
-#include "correlator/model/container_name.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
@@ -63,11 +62,11 @@ static bool is_asked_command(const struct command *client, size_t first, const s
 	return false;
 }
 
-static bool is_named(const struct container *container, const struct container_label *label)
+static bool is_named(const struct container *container, const struct rules_container *label)
 {
-	if (label->runtime_id && strcmp(label->runtime_id, container->runtime_id) != 0)
+	if (label->id && strcmp(label->id, container->runtime_id) != 0)
 		return false;
-	return label->verb == CONTAINER_RUN || !label->name || !container->name ||
+	return label->verb == RULES_CONTAINER_RUN || !label->name || !container->name ||
 	       strcmp(label->name, container->name) == 0 ||
 	       strncmp(label->name, container->runtime_id, strlen(label->name)) == 0;
 }
@@ -85,22 +84,22 @@ static bool is_user(const struct process *process, const char *user)
 }
 
 /* Returns how well `client` fits the process, 0: not at all. */
-static size_t fit(const struct image *client, const struct process *process, const struct container *container,
-		  bool is_entering)
+static size_t fit(const struct model *model, const struct image *client, const struct process *process,
+		  const struct container *container, bool is_entering)
 {
 	const struct command *command = client->command;
-	struct container_label label;
+	struct rules_container label;
 
 	if (!command || client->begin_boot_ns > process->fork_boot_ns)
 		return 0;
-	container_label_parse(command->program, command->subject.argv, command->subject.argc, &label);
+	rules_read_container(model->rules, &command->subject, &label);
 	/* What is restarted has had a client. */
-	if (is_entering != (label.verb == CONTAINER_EXEC) ||
-	    (label.verb == CONTAINER_RUN && container->run_id != ROW_NULL) || !is_named(container, &label))
+	if (is_entering != (label.verb == RULES_CONTAINER_EXEC) ||
+	    (label.verb == RULES_CONTAINER_RUN && container->run_id != ROW_NULL) || !is_named(container, &label))
 		return 0;
 	size_t word_count = command->subject.argc - label.command_index;
 
-	if (label.verb == CONTAINER_START || word_count == 0 || process->command->flags & RECORD_ARGV_UNKNOWN) {
+	if (label.verb == RULES_CONTAINER_START || word_count == 0 || process->command->flags & RECORD_ARGV_UNKNOWN) {
 		if (process->fork_boot_ns > client->begin_boot_ns + START_SOON_NS)
 			return 0;
 		word_count = 0;
@@ -128,7 +127,7 @@ static bool is_contested(struct model *model, const struct process *process, con
 
 	DL_FOREACH2 (model->clients, image, client_next)
 		if (may_have_asked(image->process, process, keeper) && image->process->uid != best->uid) {
-			size_t this_fit = fit(image, process, container, is_entering);
+			size_t this_fit = fit(model, image, process, container, is_entering);
 
 			if (this_fit >= FIT_OF_WORD || (this_fit > 0 && best_fit < FIT_OF_WORD))
 				return true;
@@ -148,7 +147,7 @@ struct process *client_take(struct model *model, const struct process *process, 
 	DL_FOREACH2 (model->clients, image, client_next) {
 		if (!may_have_asked(image->process, process, keeper))
 			continue;
-		size_t this_fit = fit(image, process, container, is_entering);
+		size_t this_fit = fit(model, image, process, container, is_entering);
 
 		if (this_fit > best_fit) {
 			best = image;
