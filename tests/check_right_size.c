@@ -21,17 +21,6 @@ static const struct { double bytes; int64_t rounded; } roundings[] = {
 	{GIB, GIB}, {GIB + 1, GIB + 16 * MIB}, {63.9 * GIB, 64 * GIB}, {64 * GIB + 1.0, 65 * GIB},
 	{200.5 * GIB, 201 * GIB}, {1e30, INT64_C(1) << 60}, /* hostile figures do not overflow */
 };
-static const struct { int64_t used_mib[4]; int64_t oom_bytes, memory_mib; } rules[] = {
-	{{0}, U, 16},
-	{{100}, U, 160},                      /* 101 + 40 + 16 = 157 */
-	{{1000}, U, 1440},                    /* 1010 + 400 + 16 = 1426 */
-	{{1000, 1000, 1000, 1000}, U, 1136},  /* 1010 + 100 + 16 = 1126 */
-	{{1000, 500}, U, 1776},               /* 1010 + 4 x sqrt(125000 + 10000) / 2 + 16 = 1760.8 */
-	{{1000}, 1000 * MIB, 1440},
-	{{1000}, 1600 * MIB, 2000},           /* 2000 */
-	{{U}, 4 * GIB, 5 * 1024},
-	{{U}, U, U},
-};
 static const struct { int64_t concurrent_bytes, peak_rss_bytes, need_bytes; bool is_peak_rss; } needs[] = {
 	{U, U, U, false}, {5, U, 5, false}, {U, 5, 5, true}, {5, 5, 5, false}, {5, 6, 6, true}, {7, 6, 7, false},
 };
@@ -61,233 +50,184 @@ TEST_EACH(cores_are_rounded_up_unless_negligible, roundings_of_cores)
 
 /* ---- tasks of one name ----------------------------------------------------------------- */
 
-static struct right_size_task task_of(int64_t memory_mib)
+#define TASKS_MAX 40
+#define GROWING_4 "300:input=1 400:input=2 500:input=3 600:input=4"
+#define GROWING GROWING_4 " 700:input=5" /* 200 MiB, and 100 MiB for each GiB of input */
+
+/* Tasks: the MiB that each needed, or "?", and flags; the GiB of an input to request for; what is found, see show(). */
+static const struct {
+	const char *tasks;
+	int64_t input_gib;
+	const char *size;
+} found[] = {
+	/* the rule: the largest x 1.01 + 4 x the standard error + 16 */
+	{"0", U, "1/1: used=0 memory=16 cores=1 fail=0.5 left-out=?"},
+	{"100", U, "1/1: used=100 memory=160 cores=1 fail=0.5 left-out=?"},    /* 101 + 40 + 16 = 157 */
+	{"1000", U, "1/1: used=1000 memory=1440 cores=1 fail=0.5 left-out=?"}, /* 1010 + 400 + 16 = 1426 */
+	/* 1010 + 100 + 16 = 1126; 1010 + 4 x sqrt(125000 + 10000) / 2 + 16 = 1760.8 */
+	{"1000 1000 1000 1000", U, "4/1: used=1000 memory=1136 cores=1 fail=0.2 left-out=0"},
+	{"1000 500", U, "2/1: used=1000 memory=1776 cores=1 fail=0.33 left-out=1"},
+	{"1000:oom=1000", U, "1/1: used=1000 memory=1440 cores=1 fail=0.5 left-out=? oom=1"},
+	{"1000:oom=1600", U, "1/1: used=1000 memory=2000 cores=1 fail=0.5 left-out=? oom=1"}, /* 1.25 x 1600 */
+	{"?:oom=4096", U, "0/1: used=? memory=5120 cores=1 fail=1 left-out=? oom=1"},
+	{"?", U, "0/1: used=? memory=? cores=? fail=1 left-out=?"},
+	{"", U, "0/0: used=? memory=? cores=? fail=1 left-out=?"},
+	/* a task is left out to test the rule: 1111 + 262 + 16 = 1389, rounded up 1392, suffices for 1300 */
+	{"1000 1100 1300", U, "3/1: used=1300 memory=1680 cores=1 fail=0.25 left-out=0"},
+	{"1000 1100 1393", U, "3/1: used=1393 memory=1856 cores=1 fail=0.25 left-out=1"},
+	{"1000 1393 1393", U, "3/1: used=1393 memory=1904 cores=1 fail=0.25 left-out=0"},
+	/* those that failed are no evidence that less suffices; what they used, they needed: 3030 + 1200 + 16 */
+	{"100:failed 3000:failed", U, "0/1: used=3000 memory=? cores=? fail=1 left-out=? failed=2"},
+	{"100 3000:failed", U, "1/1: used=3000 memory=4288 cores=1 fail=0.5 left-out=0 failed=1"},
+	/* those that run are all that is known until one has ended */
+	{"1000:runs:cores=3 600:runs:cores=3", U,
+	 "0/1: used=1000 memory=1440 cores=3+ fail=1 left-out=? running=2 (so far)"},
+	{"1000:runs:cores=3 600:runs:cores=3 100", U,
+	 "1/1: used=1000 memory=1440 cores=1 fail=0.5 left-out=0 running=2"},
+	/* the last limit that was exceeded is a floor, even if none succeeded */
+	{"?:failed:oom=8192 ?:failed:oom=1024 100", U,
+	 "1/1: used=100 memory=1280 cores=1 fail=0.5 left-out=0 failed=2 oom=2"},
+	{"?:failed:oom=8192 ?:failed:oom=1024", U, "0/1: used=? memory=1280 cores=1 fail=1 left-out=? failed=2 oom=2"},
+	/* what is saved: a run, against what tasks requested for themselves; negative if more must be requested */
+	{"100 100 100 100", U, "4/1: used=100 memory=128 cores=1 fail=0.2 left-out=0"},
+	{"100:limit=4096 100:limit=2048 100:limit=256:run=2 100:run=2", U,
+	 "4/2: used=100 memory=128 cores=1 fail=0.2 left-out=0 limit=256 saved=30080"}, /* (6144 - 128) x 10 / 2 */
+	{"100 100 100:limit=64:run=2 100:run=2", U,
+	 "4/2: used=100 memory=128 cores=1 fail=0.2 left-out=0 limit=64 saved=-640"},
+	/* for an input, where inputs reach */
+	{GROWING, 3, "5/1: used=700 memory=984 cores=1 fail=0.17 left-out=0 input=584 (seen)"},
+	{GROWING, 5, "5/1: used=700 memory=984 cores=1 fail=0.17 left-out=0 input=832 (seen)"},
+	{GROWING, 6, "5/1: used=700 memory=984 cores=1 fail=0.17 left-out=0 input=984 (larger)"},
+	{GROWING, 50, "5/1: used=700 memory=984 cores=1 fail=0.17 left-out=0 input=9472 (larger)"},
+	{GROWING, 51, "5/1: used=700 memory=984 cores=1 fail=0.17 left-out=0 input=? (too far)"},
+	{GROWING, U, "5/1: used=700 memory=984 cores=1 fail=0.17 left-out=0"},
+	{GROWING_4, 3, "4/1: used=600 memory=856 cores=1 fail=0.2 left-out=0 input=? (few)"},
+	{"600:input=4 700:input=5 800:input=6 900:input=7 1000:input=8", 9,
+	 "5/1: used=1000 memory=1296 cores=1 fail=0.17 left-out=0 input=1344 (larger)"},
+	{"700:input=5 800:input=6 900:input=7 1000:input=8 1100:input=9", 9,
+	 "5/1: used=1100 memory=1408 cores=1 fail=0.17 left-out=0 input=1296 (seen)"},
+	{"700:input=5 800:input=6 900:input=7 1000:input=8 1100:input=9", 10,
+	 "5/1: used=1100 memory=1408 cores=1 fail=0.17 left-out=0 input=? (alike)"},
+	{"", 1, "0/0: used=? memory=? cores=? fail=1 left-out=? input=? (few)"},
+	{GROWING " 800:input=6:failed:oom=16384", 3,
+	 "5/1: used=800 memory=20480 cores=1 fail=0.17 left-out=0 failed=1 oom=1 input=20480 (seen)"},
+	/* tiny needs keep their margin */
+	{"2:input=1 2:input=2 2:input=3 2:input=4 2:input=5", 3,
+	 "5/1: used=2 memory=20 cores=1 fail=0.17 left-out=0 input=20 (seen)"},
+	/* cores of the task that used most, which are a lower bound without samples, or if it waited */
+	{"1:cores=nan", U, "1/1: used=1 memory=20 cores=? fail=0.5 left-out=?"},
+	{"1:cores=nan 1:cores=3.2 1:cores=2.1:unsampled", U, "3/1: used=1 memory=20 cores=4 fail=0.25 left-out=0"},
+	{"1:cores=nan 1:cores=3.2:waited 1:cores=2.1:unsampled", U,
+	 "3/1: used=1 memory=20 cores=4+ fail=0.25 left-out=0"},
+	{"1:cores=nan 1:cores=3.2 1:cores=5:unsampled", U, "3/1: used=1 memory=20 cores=5+ fail=0.25 left-out=0"},
+};
+
+static int64_t find_flag(const char *word, const char *name, int64_t unit)
+{
+	const char *flag = strstr(word, name);
+
+	return flag ? atoll(flag + strlen(name)) * unit : U;
+}
+
+static struct right_size_task task_of(const char *word)
 {
 	return (struct right_size_task){
-		.run_id = 1,
+		.run_id = strstr(word, "run=") ? find_flag(word, "run=", 1) : 1,
 		.wall_ns = 10 * SECOND,
-		.memory_bytes = memory_mib == U ? U : memory_mib * MIB,
-		.oom_bytes = U,
-		.limit_bytes = U,
-		.input_bytes = U,
-		.cores = 1,
-		.has_samples = true,
-		.has_succeeded = true,
+		.memory_bytes = *word == '?' ? U : atoll(word) * MIB,
+		.oom_bytes = find_flag(word, "oom=", MIB),
+		.limit_bytes = find_flag(word, "limit=", MIB),
+		.input_bytes = find_flag(word, "input=", GIB),
+		.cores = strstr(word, "cores=") ? strtod(strstr(word, "cores=") + strlen("cores="), NULL) : 1,
+		.has_samples = !strstr(word, "unsampled"),
+		.has_waited = strstr(word, "waited"),
+		.has_succeeded = !strstr(word, "failed") && !strstr(word, "runs"),
+		.is_running = strstr(word, "runs"),
 	};
 }
 
-static struct right_size found(const struct right_size_task *tasks, size_t count, int64_t input_bytes)
+static struct right_size find(const char *tasks, int64_t input_bytes)
 {
+	struct right_size_task items[TASKS_MAX];
 	struct right_size size;
+	size_t count = 0;
+	char copy[1024];
 
-	ck_assert_int_eq(right_size_find(tasks, count, input_bytes, &size), 0);
+	snprintf(copy, sizeof(copy), "%s", tasks);
+	for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+		items[count++] = task_of(word);
+	ck_assert_int_eq(right_size_find(items, count, input_bytes, &size), 0);
 	return size;
 }
 
-TEST_EACH(memory_follows_the_rule, rules)
+static void show_figure(FILE *file, const char *name, int64_t value, int64_t unit)
 {
-	struct right_size_task tasks[4];
-	size_t count = 0;
+	if (value == U)
+		fprintf(file, " %s=?", name);
+	else
+		fprintf(file, " %s=%g", name, (double)value / (double)unit);
+}
 
-	while (count == 0 || (count < 4 && rules[_i].used_mib[count] > 0)) {
-		tasks[count] = task_of(rules[_i].used_mib[count]);
-		count++;
+static void show_count(FILE *file, const char *name, size_t count)
+{
+	if (count > 0)
+		fprintf(file, " %s=%zu", name, count);
+}
+
+/* Known figures, in MiB; saved MiB x seconds; what is not usual. Returns a text to be freed. */
+static char *show(const struct right_size *size)
+{
+	static const char *const bases[] = {"none", "seen", "larger", "few", "alike", "too far"};
+	char *text;
+	size_t length;
+	FILE *file = open_memstream(&text, &length);
+
+	fprintf(file, "%zu/%zu:", size->task_count, size->run_count);
+	show_figure(file, "used", size->used_bytes, MIB);
+	show_figure(file, "memory", size->memory_bytes, MIB);
+	show_figure(file, "cores", size->cores, 1);
+	fprintf(file, "%s fail=%.2g", size->cores_are_least ? "+" : "", size->fail_share);
+	show_figure(file, "left-out", size->left_out_failed_count, 1);
+	show_count(file, "failed", size->failed_count);
+	show_count(file, "oom", size->oom_count);
+	show_count(file, "running", size->running_count);
+	fprintf(file, "%s", right_size_is_so_far(size) ? " (so far)" : "");
+	if (size->limit_bytes != U) {
+		show_figure(file, "limit", size->limit_bytes, MIB);
+		show_figure(file, "saved", size->saved_byte_seconds, MIB);
 	}
-	tasks[0].oom_bytes = rules[_i].oom_bytes;
-	ck_assert_int_eq(found(tasks, count, U).memory_bytes,
-			 rules[_i].memory_mib == U ? U : rules[_i].memory_mib * MIB);
-}
-
-TEST(a_task_is_left_out_to_test_the_rule)
-{
-	struct right_size_task tasks[] = {task_of(1000), task_of(1100), task_of(1300)};
-	struct right_size size = found(tasks, 3, U);
-
-	ck_assert_uint_eq(size.task_count, 3);
-	ck_assert_double_eq_tol(size.fail_share, 0.25, 1e-12);
-	ck_assert_int_eq(size.left_out_failed_count, 0); /* 1111 + 262 + 16 = 1389 suffices for 1300 */
-	tasks[2].memory_bytes = 1393 * MIB;              /* more than 1392, the same rounded up */
-	ck_assert_int_eq(found(tasks, 3, U).left_out_failed_count, 1);
-	tasks[1].memory_bytes = 1393 * MIB;
-	ck_assert_int_eq(found(tasks, 3, U).left_out_failed_count, 0);
-	ck_assert_int_eq(found(tasks, 1, U).left_out_failed_count, U);
-	ck_assert_int_eq(found(tasks, 0, U).memory_bytes, U);
-}
-
-TEST(tasks_that_failed_are_no_evidence_that_less_suffices)
-{
-	struct right_size_task tasks[] = {task_of(100), task_of(3000)};
-	struct right_size size;
-
-	tasks[0].has_succeeded = tasks[1].has_succeeded = false;
-	size = found(tasks, 2, U);
-	ck_assert_uint_eq(size.task_count, 0);
-	ck_assert_uint_eq(size.failed_count, 2);
-	ck_assert_int_eq(size.memory_bytes, U);
-	ck_assert_int_eq(size.cores, U);
-	tasks[0].has_succeeded = true;
-	size = found(tasks, 2, U);
-	ck_assert_uint_eq(size.task_count, 1);
-	ck_assert_int_eq(size.memory_bytes, 4288 * MIB); /* what a failed task used, it needed: 3030 + 1200 + 16 */
-	ck_assert_int_eq(size.left_out_failed_count, 0); /* but it is not left out */
-}
-
-TEST(tasks_that_run_are_all_that_is_known_until_one_has_ended)
-{
-	struct right_size_task tasks[] = {task_of(1000), task_of(600), task_of(100)};
-	struct right_size size;
-
-	for (size_t i = 0; i < 2; i++) {
-		tasks[i].has_succeeded = false;
-		tasks[i].is_running = true;
-		tasks[i].cores = 3;
+	if (size->input.basis != RIGHT_SIZE_INPUT_NONE) {
+		show_figure(file, "input", size->input_memory_bytes, MIB);
+		fprintf(file, " (%s)", bases[size->input.basis]);
 	}
-	size = found(tasks, 2, U);
-	ck_assert(right_size_is_so_far(&size));
-	ck_assert_uint_eq(size.running_count, 2);
-	ck_assert_uint_eq(size.task_count + size.failed_count, 0);
-	ck_assert_int_eq(size.memory_bytes, 1440 * MIB); /* as of one that has ended */
-	ck_assert_int_eq(size.left_out_failed_count, U);
-	ck_assert_int_eq(size.cores, 3);
-	ck_assert(size.cores_are_least);
-	size = found(tasks, 3, U); /* what they used so far, they needed; their cores may become fewer */
-	ck_assert(!right_size_is_so_far(&size));
-	ck_assert_int_eq(size.memory_bytes, 1440 * MIB);
-	ck_assert_int_eq(size.cores, 1);
-	ck_assert_uint_eq(size.failed_count, 0);
+	fclose(file);
+	return text;
 }
 
-TEST(the_last_limit_that_was_exceeded_is_a_floor)
+TEST_EACH(size_of_tasks_is, found)
 {
-	struct right_size_task tasks[] = {task_of(2000), task_of(900), task_of(100)};
-	struct right_size size;
+	struct right_size size = find(found[_i].tasks, found[_i].input_gib == U ? U : found[_i].input_gib * GIB);
+	char *text = show(&size);
 
-	tasks[0].has_succeeded = tasks[1].has_succeeded = false;
-	tasks[0].memory_bytes = tasks[1].memory_bytes = U;
-	tasks[0].oom_bytes = 8 * GIB;
-	tasks[1].oom_bytes = GIB;
-	size = found(tasks, 3, U);
-	ck_assert_int_eq(size.memory_bytes, GIB + 256 * MIB);
-	ck_assert_uint_eq(size.oom_count, 2);
-	ck_assert_uint_eq(size.task_count, 1);
-	ck_assert_int_eq(found(tasks, 2, U).memory_bytes, GIB + 256 * MIB); /* even if none succeeded */
-}
-
-TEST(saving_is_per_run_against_what_tasks_requested_for_themselves)
-{
-	struct right_size_task tasks[] = {task_of(100), task_of(100), task_of(100), task_of(100)};
-	struct right_size size = found(tasks, 4, U);
-
-	ck_assert_int_eq(size.saved_byte_seconds, U);
-	ck_assert_int_eq(size.limit_bytes, U);
-	tasks[0].limit_bytes = 4 * GIB;
-	tasks[1].limit_bytes = 2 * GIB;
-	tasks[2].limit_bytes = 256 * MIB;
-	tasks[2].run_id = tasks[3].run_id = 2;
-	size = found(tasks, 4, U); /* 128 MiB */
-	ck_assert_int_eq(size.limit_bytes, 256 * MIB);
-	ck_assert_uint_eq(size.run_count, 2);
-	ck_assert_int_eq(size.saved_byte_seconds, (6 * GIB - 128 * MIB) * 10 / 2);
-	tasks[0].limit_bytes = tasks[1].limit_bytes = U;
-	tasks[2].limit_bytes = 64 * MIB;
-	ck_assert_int_eq(found(tasks, 4, U).saved_byte_seconds, -64 * MIB * 10); /* more must be requested */
-}
-
-/* ---- for an input ---------------------------------------------------------------------- */
-
-/* Tasks that need 200 MiB, and 100 MiB for each GiB of input, of `first` GiB and so on. */
-static void growing_tasks(struct right_size_task *tasks, size_t count, int64_t first)
-{
-	for (size_t i = 0; i < count; i++) {
-		tasks[i] = task_of(200 + 100 * (first + (int64_t)i));
-		tasks[i].input_bytes = (first + (int64_t)i) * GIB;
-	}
-}
-
-static const struct {
-	size_t count;
-	int64_t first, input_gib;
-	enum right_size_input basis;
-} bases[] = {
-	{5, 1, 3, RIGHT_SIZE_INPUT_SEEN},    {5, 1, 5, RIGHT_SIZE_INPUT_SEEN},     {5, 1, 6, RIGHT_SIZE_INPUT_LARGER},
-	{5, 1, 50, RIGHT_SIZE_INPUT_LARGER}, {5, 1, 51, RIGHT_SIZE_INPUT_TOO_FAR}, {4, 1, 3, RIGHT_SIZE_INPUT_FEW},
-	{5, 4, 9, RIGHT_SIZE_INPUT_LARGER},  {5, 5, 9, RIGHT_SIZE_INPUT_SEEN},     {5, 5, 10, RIGHT_SIZE_INPUT_ALIKE},
-	{0, 1, 1, RIGHT_SIZE_INPUT_FEW},     {5, 1, U, RIGHT_SIZE_INPUT_NONE},
-};
-
-TEST_EACH(memory_for_an_input_is_known_where_inputs_reach, bases)
-{
-	struct right_size_task tasks[5];
-	int64_t input_bytes = bases[_i].input_gib == U ? U : bases[_i].input_gib * GIB;
-	struct right_size size;
-
-	growing_tasks(tasks, bases[_i].count, bases[_i].first);
-	size = found(tasks, bases[_i].count, input_bytes);
-	ck_assert_int_eq(size.input.basis, bases[_i].basis);
-	ck_assert_int_eq(size.input_memory_bytes == U,
-			 bases[_i].basis != RIGHT_SIZE_INPUT_SEEN && bases[_i].basis != RIGHT_SIZE_INPUT_LARGER);
-	if (bases[_i].count > 0)
-		ck_assert_int_eq(size.memory_bytes, found(tasks, bases[_i].count, U).memory_bytes);
+	ck_assert_msg(strcmp(text, found[_i].size) == 0, "%s: %s, not %s", found[_i].tasks, text, found[_i].size);
+	free(text);
 }
 
 TEST(memory_for_an_input_follows_the_line)
 {
-	struct right_size_task tasks[40];
+	char tasks[1024] = "";
 
-	growing_tasks(tasks, 40, 1);
-	for (int64_t input = 1; input <= 80; input++) {
+	for (int i = 1; i <= TASKS_MAX; i++)
+		snprintf(tasks + strlen(tasks), sizeof(tasks) - strlen(tasks), "%d:input=%d ", 200 + 100 * i, i);
+	for (int64_t input = 1; input <= 2 * TASKS_MAX; input++) {
 		int64_t need = (200 + 100 * input) * MIB;
-		struct right_size size = found(tasks, 40, input * GIB);
+		struct right_size size = find(tasks, input * GIB);
 
 		ck_assert_int_ge(size.input_memory_bytes, need);
-		if (input <= 40) /* at the ends of the line, 11 % of 500 MiB are the most */
+		if (input <= TASKS_MAX) /* at the ends of the line, 11 % of 500 MiB are the most */
 			ck_assert_int_le(size.input_memory_bytes, need + need / 6 + 100 * MIB);
 		ck_assert_uint_eq(size.input.left_out_failed_count, 0);
 	}
-}
-
-TEST(tiny_needs_keep_their_margin_for_an_input)
-{
-	struct right_size_task tasks[5];
-
-	for (int64_t i = 0; i < 5; i++) {
-		tasks[i] = task_of(2);
-		tasks[i].input_bytes = (i + 1) * MIB;
-	}
-	ck_assert_int_eq(found(tasks, 5, 3 * MIB).input_memory_bytes, 20 * MIB);
-}
-
-TEST(the_limit_that_was_exceeded_is_a_floor_for_an_input_too)
-{
-	struct right_size_task tasks[6];
-
-	growing_tasks(tasks, 6, 1);
-	tasks[5].oom_bytes = 16 * GIB;
-	tasks[5].has_succeeded = false;
-	ck_assert_int_eq(found(tasks, 6, 3 * GIB).input_memory_bytes, 20 * GIB);
-}
-
-/* ---- cores ----------------------------------------------------------------------------- */
-
-TEST(cores_are_those_of_the_task_that_used_most)
-{
-	struct right_size_task tasks[] = {task_of(1), task_of(1), task_of(1)};
-	struct right_size size;
-
-	tasks[0].cores = NAN;
-	tasks[1].cores = 3.2;
-	tasks[2].cores = 2.1;
-	tasks[2].has_samples = false;
-	size = found(tasks, 3, U);
-	ck_assert_int_eq(size.cores, 4);
-	ck_assert(!size.cores_are_least);
-	tasks[1].has_waited = true;
-	ck_assert(found(tasks, 3, U).cores_are_least);
-	tasks[2].cores = 5;
-	size = found(tasks, 3, U);
-	ck_assert_int_eq(size.cores, 5);
-	ck_assert(size.cores_are_least);
-	ck_assert_int_eq(found(tasks, 1, U).cores, U);
 }
 
 TEST(waiting_for_a_tenth_of_the_time_counts)
@@ -342,86 +282,36 @@ TEST(windows_are_seconds_or_the_life_of_the_task)
 
 static void put_run_of(int64_t id, const char *name, int64_t limit_bytes, int64_t task_count)
 {
-	struct row_run run = fill_run(0, "-");
-
-	run.id = id;
-	run.host_id = 1;
-	run.kind = "command";
-	run.name = name;
-	run.process_count = run.living_count = run.failed_count = 1;
-	run.task_count = task_count;
-	run.lost_count = run.partial_count = 0;
-	run.started_unix_ns = run.begin_boot_ns = id * SECOND;
-	run.root_process_id = run.rules_version = 1;
-	run.memory_limit_bytes = limit_bytes;
-	run.container_id = U;
-	put_run(&run);
+	PUT(RUN, run, .id = id, .host_id = 1, .kind = "command", .name = name, .process_count = 1,
+	    .task_count = task_count, .started_unix_ns = id * SECOND, .begin_boot_ns = id * SECOND,
+	    .memory_limit_bytes = limit_bytes, .container_id = U);
 }
 
 static void put_task_of(int64_t id, int64_t run_id, const char *name, int64_t memory_mib, int64_t limit_bytes)
 {
 	int64_t end_boot_ns = (strcmp(name, "bursts") == 0 ? 200 : 110) * SECOND;
-	struct row_task task = fill_task(0, "-");
-	struct row_tool tool = fill_tool(0, "-");
 
-	task.id = tool.task_id = tool.id = id;
-	task.host_id = tool.host_id = 1;
-	task.run_id = tool.run_id = run_id;
-	task.kind = "engine";
-	task.name = name;
-	task.status = "succeeded";
-	task.process_count = tool.process_count = 1;
-	task.living_count = task.failed_count = task.lost_count = task.partial_count = 0;
-	tool.living_count = tool.failed_count = tool.partial_count = 0;
-	task.root_process_id = 1;
-	task.started_unix_ns = tool.started_unix_ns = id * SECOND;
-	task.begin_boot_ns = tool.begin_boot_ns = 100 * SECOND;
-	task.end_boot_ns = tool.end_boot_ns = end_boot_ns;
-	task.cpu_ns = 15 * SECOND;
-	task.run_delay_ns = strcmp(name, "waits") == 0 ? 2 * SECOND : 0;
-	task.concurrent_memory_bytes = memory_mib * MIB;
-	task.memory_limit_bytes = limit_bytes;
-	task.container_id = task.merged_into_id = task.peak_rss_bytes = U;
-	put_task(&task);
-	put_tool(&tool);
+	PUT(TASK, task, .id = id, .host_id = 1, .run_id = run_id, .kind = "engine", .name = name, .status = "succeeded",
+	    .process_count = 1, .started_unix_ns = id * SECOND, .begin_boot_ns = 100 * SECOND,
+	    .end_boot_ns = end_boot_ns, .cpu_ns = 15 * SECOND,
+	    .run_delay_ns = strcmp(name, "waits") == 0 ? 2 * SECOND : 0, .concurrent_memory_bytes = memory_mib * MIB,
+	    .memory_limit_bytes = limit_bytes, .container_id = U, .merged_into_id = U, .peak_rss_bytes = U);
+	PUT(TOOL, tool, .id = id, .host_id = 1, .run_id = run_id, .task_id = id, .process_count = 1,
+	    .started_unix_ns = id * SECOND, .begin_boot_ns = 100 * SECOND, .end_boot_ns = end_boot_ns);
 }
 
 static void put_process_of(int64_t id, int64_t life_s, int64_t cpu_s)
 {
-	struct row_process process = fill_process(0, "-");
-
-	process.id = id;
-	process.host_id = 1;
-	process.run_id = process.task_id = process.tool_id = id;
-	process.pid = process.exec_id = process.user_id = 1;
-	process.began = "fork";
-	process.ended = "exit";
-	process.totals = "final";
-	process.begin_boot_ns = process.started_unix_ns = 100 * SECOND;
-	process.end_boot_ns = (100 + life_s) * SECOND;
-	process.cpu_ns = cpu_s * SECOND;
-	put_process(&process);
+	PUT(PROCESS, process, .id = id, .host_id = 1, .run_id = id, .task_id = id, .tool_id = id, .began = "fork",
+	    .ended = "exit", .totals = "final", .begin_boot_ns = 100 * SECOND, .started_unix_ns = 100 * SECOND,
+	    .end_boot_ns = (100 + life_s) * SECOND, .cpu_ns = cpu_s * SECOND);
 }
 
 static void put_samples_of(int64_t id, int64_t period_s, int64_t cpu_s, int64_t thread_count)
 {
-	struct row_sample sample = fill_sample(U, "-");
-
-	sample.process_id = id;
-	sample.thread_count = thread_count;
-	for (int64_t i = 1; i < 10; i++) {
-		sample.boot_ns = (100 + period_s * i) * SECOND;
-		sample.cpu_ns = cpu_s * i * SECOND;
-		put_sample(&sample);
-	}
-}
-
-/* Uses a core for ten seconds and, if it has samples, three more in the last second. */
-static void put_steady_process_of(int64_t id, bool has_samples)
-{
-	put_process_of(id, 10, has_samples ? 13 : 10);
-	if (has_samples)
-		put_samples_of(id, 1, 1, 4);
+	for (int64_t i = 1; i < 10; i++)
+		PUT(SAMPLE, sample, .process_id = id, .thread_count = thread_count,
+		    .boot_ns = (100 + period_s * i) * SECOND, .cpu_ns = cpu_s * i * SECOND);
 }
 
 static struct right_sizes sizes;
@@ -436,10 +326,27 @@ static int64_t select_tasks(const char *name, int64_t run_id)
 	return count;
 }
 
+static void check_sizes(const char *expected)
+{
+	char *text, *size;
+	size_t length;
+	FILE *file = open_memstream(&text, &length);
+
+	ck_assert_int_eq(right_sizes_find(&sizes, U), 0);
+	for (size_t i = 0; i < sizes.count; i++) {
+		size = show(&sizes.items[i].size);
+		fprintf(file, "%s %s, %g cores used\n", sizes.items[i].name, size, sizes.items[i].size.cores_used);
+		free(size);
+	}
+	fclose(file);
+	ck_assert_str_eq(text, expected);
+	free(text);
+	right_sizes_free(&sizes);
+}
+
+/* A process that uses a core for ten seconds and three more in the last, of which ten windows show the largest. */
 TEST(tasks_are_read_from_a_store)
 {
-	struct row_incident incident = fill_incident(U, "-");
-
 	memset(&sizes, 0, sizeof(sizes));
 	put_run_of(1, "alpha", 8 * GIB, 4);
 	put_run_of(2, "beta", 8 * GIB, 1);
@@ -448,36 +355,22 @@ TEST(tasks_are_read_from_a_store)
 	put_task_of(13, 1, "sort", 10, 2 * GIB);
 	put_task_of(21, 2, "align", 700, 3 * GIB);
 	put_task_of(14, 1, "waits", 10, 8 * GIB);
-	put_steady_process_of(11, true);
-	put_steady_process_of(14, true);
-	put_steady_process_of(13, false);
-	incident.id = incident.host_id = incident.run_id = 1;
-	incident.task_id = 13;
-	incident.kind = "oom-kill";
-	incident.boot_ns = incident.unix_ns = 1;
-	put_incident(&incident);
+	for (int64_t id = 11; id <= 14; id += id == 11 ? 2 : 1) {
+		put_process_of(id, 10, id == 13 ? 10 : 13);
+		if (id != 13)
+			put_samples_of(id, 1, 1, 4);
+	}
+	PUT(INCIDENT, incident, .id = 1, .host_id = 1, .run_id = 1, .task_id = 13, .kind = "oom-kill");
 	commit(1);
 
 	ck_assert_int_eq(select_tasks(NULL, 1), 4);
 	ck_assert_int_eq(select_tasks("align", U), 3); /* two of them again */
 	ck_assert_int_eq(select_tasks("beta", U), 1);
 	ck_assert_int_eq(select_tasks("gamma", U), 0);
-	ck_assert_int_eq(right_sizes_find(&sizes, U), 0);
-	ck_assert_uint_eq(sizes.count, 3);
-	ck_assert_str_eq(sizes.items[0].name, "align");
-	ck_assert_uint_eq(sizes.items[0].size.task_count, 3);
-	ck_assert_int_eq(sizes.items[0].size.used_bytes, 700 * MIB);
-	ck_assert_int_eq(sizes.items[0].size.limit_bytes, 3 * GIB);
-	ck_assert_int_eq(sizes.items[0].size.saved_byte_seconds, (7 * GIB - 2 * 936 * MIB) * 10 / 2);
-	ck_assert_double_eq_tol(sizes.items[0].size.cores_used, 4, 1e-9); /* of ten windows the largest */
-	ck_assert(!sizes.items[0].size.cores_are_least);
-	ck_assert_str_eq(sizes.items[1].name, "sort");
-	ck_assert_int_eq(sizes.items[1].size.memory_bytes, 2560 * MIB); /* killed at 2 GiB */
-	ck_assert_int_eq(sizes.items[1].size.cores, 1);
-	ck_assert(sizes.items[1].size.cores_are_least);
-	ck_assert_double_eq_tol(sizes.items[2].size.cores_used, 4, 1e-9);
-	ck_assert(sizes.items[2].size.cores_are_least);
-	right_sizes_free(&sizes);
+	check_sizes(
+		"align 3/2: used=700 memory=936 cores=4 fail=0.25 left-out=0 limit=3072 saved=26480, 4 cores used\n"
+		"sort 1/1: used=10 memory=2560 cores=1+ fail=0.5 left-out=? oom=1 limit=2048 saved=-5120, 1 cores used\n"
+		"waits 1/1: used=10 memory=32 cores=4+ fail=0.5 left-out=?, 4 cores used\n");
 }
 
 /* Four threads work for the last second of every ten; scans that find them quiet write no sample. */
@@ -490,10 +383,7 @@ TEST(bursts_between_quiet_scans_are_not_the_mean)
 	put_samples_of(11, 10, 4, 4);
 	commit(1);
 	ck_assert_int_eq(select_tasks(NULL, 1), 1);
-	ck_assert_int_eq(right_sizes_find(&sizes, U), 0);
-	ck_assert_double_eq_tol(sizes.items[0].size.cores_used, 4, 1e-9);
-	ck_assert_int_eq(sizes.items[0].size.cores, 4);
-	right_sizes_free(&sizes);
+	check_sizes("bursts 1/1: used=500 memory=728 cores=4 fail=0.5 left-out=?, 4 cores used\n");
 }
 
 /* ---- configuration --------------------------------------------------------------------- */
