@@ -1,6 +1,7 @@
 /* What the store deletes: by age only what was sent; by size the oldest first; all of it counted. */
 
-#include "analysis/query/ask.h"
+#include <unistd.h>
+
 #include "common/log.h"
 #include "common/shipper_status.h"
 #include "correlator/rows/retention.h"
@@ -18,34 +19,20 @@ static const char *kind; /* of the runs */
 static void put_process_of(int64_t id, int64_t tool_id, int64_t started_unix_ns, int64_t end_boot_ns)
 {
 	static const char arguments[2000] = {'a'};
-	struct row_process process = fill_process(1, "text");
 
-	process.id = id;
-	process.tool_id = tool_id;
-	process.user_id = user_id;
-	process.end_boot_ns = end_boot_ns;
-	process.started_unix_ns = started_unix_ns;
-	process.arguments = (struct row_blob){arguments, sizeof(arguments)};
-	put_process(&process);
+	PUT(PROCESS, process, .id = id, .host_id = 1, .tool_id = tool_id, .user_id = user_id,
+	    .end_boot_ns = end_boot_ns, .started_unix_ns = started_unix_ns,
+	    .arguments = {arguments, sizeof(arguments)});
 }
 
 static void put_run_row(int64_t id, int64_t started_unix_ns, int64_t end_boot_ns)
 {
-	struct row_run run = fill_run(1, "text");
-	struct row_task task = fill_task(1, "text");
-	struct row_tool tool = fill_tool(1, "text");
-
-	run.id = task.id = tool.id = task.run_id = tool.run_id = tool.task_id = id;
-	run.run_key = NULL; /* rows with the same key would be one run */
-	task.merged_into_id = ROW_NULL;
-	run.process_count = task.process_count = tool.process_count = 10;
-	run.user_id = user_id;
-	run.kind = kind;
-	run.end_boot_ns = end_boot_ns;
-	run.started_unix_ns = task.started_unix_ns = tool.started_unix_ns = started_unix_ns;
-	put_run(&run);
-	put_task(&task);
-	put_tool(&tool);
+	PUT(RUN, run, .id = id, .host_id = 1, .kind = kind, .run_key = NULL, /* or they would be one run */
+	    .process_count = 10, .user_id = user_id, .end_boot_ns = end_boot_ns, .started_unix_ns = started_unix_ns);
+	PUT(TASK, task, .id = id, .host_id = 1, .run_id = id, .merged_into_id = ROW_NULL, .process_count = 10,
+	    .started_unix_ns = started_unix_ns);
+	PUT(TOOL, tool, .id = id, .host_id = 1, .run_id = id, .task_id = id, .process_count = 10,
+	    .started_unix_ns = started_unix_ns);
 }
 
 /* A run with one task, one tool and ten processes, which begins and ends at that time. */
@@ -56,22 +43,10 @@ static void put_whole_run(int64_t id, int64_t started_unix_ns)
 	put_run_row(id, started_unix_ns, 2);
 }
 
-static void put_sample_of(int64_t process_id, int64_t boot_ns)
+static void put_samples_of(int64_t process_id, int64_t count, int64_t period_ns)
 {
-	struct row_sample sample = fill_sample(process_id, "text");
-
-	sample.boot_ns = boot_ns;
-	put_sample(&sample);
-}
-
-static void put_incident_of(int64_t id, int64_t run_id, int64_t unix_ns)
-{
-	struct row_incident incident = fill_incident(1, "text");
-
-	incident.id = id;
-	incident.run_id = run_id;
-	incident.unix_ns = unix_ns;
-	put_incident(&incident);
+	for (int64_t i = 0; i < count; i++)
+		PUT(SAMPLE, sample, .process_id = process_id, .boot_ns = 1 + i * period_ns);
 }
 
 static void commit_now(void)
@@ -81,52 +56,34 @@ static void commit_now(void)
 	ck_assert_int_eq(store_commit(store, &stream), 0);
 }
 
-static int64_t count_of(const char *name)
-{
-	struct store_result *result;
-	int64_t count = -1;
-
-	ck_assert_int_eq(query_ask(store, "status", NULL, &result), 0);
-	while (store_result_next(result) == 1)
-		if (strcmp(store_result_get(result, "name").data, name) == 0)
-			count = store_result_get(result, "row_count").integer;
-	store_result_free(result);
-	return count;
-}
-
 static int64_t current_rev(void)
 {
-	struct store_stream stream;
-
-	ck_assert_int_eq(store_read_stream(store, &stream), 0);
-	return (int64_t)stream.rev;
+	return read_integer("SELECT rev FROM stream");
 }
 
-static int64_t status_age_ns;
-
-static void write_status(int64_t first_seen_unix_ns, int64_t rev, int64_t unix_ns)
+static void write_status(const struct shipper_status *status)
 {
-	struct shipper_status status = {.store_first_seen_unix_ns = first_seen_unix_ns,
-					.updated_unix_ns = NOW_UNIX_NS - status_age_ns,
-					.shipped_rev = rev,
-					.shipped_unix_ns = unix_ns};
-	char *text = shipper_status_format(&status);
+	char *text = shipper_status_format(status);
 
 	suite_file(directory, SHIPPER_STATUS_FILE, text);
 	free(text);
 }
 
+static void write_shipped(int64_t rev)
+{
+	write_status(&(struct shipper_status){.store_first_seen_unix_ns = FIRST_SEEN_UNIX_NS,
+					      .updated_unix_ns = NOW_UNIX_NS,
+					      .shipped_rev = rev,
+					      .shipped_unix_ns = rev ? NOW_UNIX_NS : 0});
+}
+
 /* Ten runs, 1 to 10 days old. */
 static void begin(void)
 {
-	struct row_host host = fill_host(1, "text");
-
 	log_init("check_retention", LOG_LEVEL_ERROR);
 	make_directory();
 	open_store();
-	host.first_seen_unix_ns = FIRST_SEEN_UNIX_NS;
-	put_host(&host);
-	status_age_ns = 0;
+	PUT(HOST, host, .id = 1, .first_seen_unix_ns = FIRST_SEEN_UNIX_NS);
 	user_id = 1;
 	kind = "command";
 	now = (struct retention_now){NOW_UNIX_NS, 1000};
@@ -158,71 +115,63 @@ static int expire_by_size(int64_t bytes_most)
 	return expire(retention_by_size, (struct retention_options){0, bytes_most, directory});
 }
 
-/* Losses of kind "unsent", as readers and the lake see them. */
 static int64_t unsent_count(void)
 {
-	struct store_result *result;
-	int64_t count = 0;
-
-	ck_assert_int_eq(query_ask(store, "losses_by_kind", NULL, &result), 0);
-	if (store_result_next(result) == 1) {
-		ck_assert_str_eq(store_result_get(result, "kind").data, "unsent");
-		count = store_result_get(result, "lost_count").integer;
-	}
-	store_result_free(result);
-	return count;
+	return read_integer("SELECT total(lost_count) FROM losses WHERE kind = 'unsent'");
 }
 
-TEST(without_a_shipper_age_decides)
+/* Without a shipper, age decides; with one, nothing goes that it has not sent, until it is gone for 30 days: a removed
+ * one would otherwise hold everything back for ever. */
+static const struct {
+	int64_t store, silent_days; /* the store it sends, when it last wrote its status */
+	bool has_sent_all;          /* by revision */
+	int64_t sent_days;          /* ago, by time */
+	int64_t runs_left, unsent_count;
+} ages[] = {
+	{FIRST_SEEN_UNIX_NS, 0, true, 8, 8, 0}, /* the runs of 9 and 10 days ago are sent and old */
+	{FIRST_SEEN_UNIX_NS, 0, false, 0, 10, 0},    {FIRST_SEEN_UNIX_NS, 0, true, 0, 5, 0},
+	{FIRST_SEEN_UNIX_NS + 1, 0, true, 0, 10, 0}, /* another store */
+	{FIRST_SEEN_UNIX_NS, 29, false, 40, 10, 0},  {FIRST_SEEN_UNIX_NS, 31, false, 40, 5, 5 * 13},
+};
+
+TEST_EACH(age_takes_what_was_sent, ages)
 {
+	write_status(&(struct shipper_status){.store_first_seen_unix_ns = ages[_i].store,
+					      .updated_unix_ns = NOW_UNIX_NS - ages[_i].silent_days * DAY_NS,
+					      .shipped_rev = ages[_i].has_sent_all ? current_rev() : 1,
+					      .shipped_unix_ns = NOW_UNIX_NS - ages[_i].sent_days * DAY_NS});
+	expire_by_age(5);
+	ck_assert_int_eq(count_of("runs"), ages[_i].runs_left);
+	ck_assert_int_eq(unsent_count(), ages[_i].unsent_count);
+}
+
+TEST(age_takes_nothing_with_a_broken_status_and_all_without)
+{
+	suite_file(directory, SHIPPER_STATUS_FILE, "nonsense");
+	expire_by_age(5);
+	ck_assert_int_eq(count_of("runs"), 10);
+	ck_assert_int_eq(unlink(suite_file(directory, SHIPPER_STATUS_FILE, "")), 0);
 	expire_by_age(5);
 	ck_assert_int_eq(count_of("runs"), 5);
 	ck_assert_int_eq(count_of("processes"), 50);
 }
 
-TEST(unsent_is_kept_whatever_its_age)
-{
-	write_status(FIRST_SEEN_UNIX_NS, current_rev(), NOW_UNIX_NS - 8 * DAY_NS);
-	expire_by_age(5);
-	ck_assert_int_eq(count_of("runs"), 8); /* the runs of 9 and 10 days ago are sent and old */
-	write_status(FIRST_SEEN_UNIX_NS, 1, NOW_UNIX_NS);
-	expire_by_age(5);
-	ck_assert_int_eq(count_of("runs"), 8); /* by revision, nothing has been sent */
-	write_status(FIRST_SEEN_UNIX_NS, current_rev(), NOW_UNIX_NS);
-	expire_by_age(5);
-	ck_assert_int_eq(count_of("runs"), 5);
-}
-
-TEST(status_of_another_store_or_none_keeps_all)
-{
-	write_status(FIRST_SEEN_UNIX_NS + 1, current_rev(), NOW_UNIX_NS);
-	expire_by_age(5);
-	ck_assert_int_eq(count_of("runs"), 10);
-	suite_file(directory, SHIPPER_STATUS_FILE, "nonsense");
-	expire_by_age(5);
-	ck_assert_int_eq(count_of("runs"), 10);
-}
-
-TEST(bound_is_kept_and_counted)
+/* What was not sent is counted, nothing that was is. */
+TEST_TIMES(bound_is_kept_and_counted, 2)
 {
 	int64_t most = store_used_bytes(store) - 40000, left;
 
-	write_status(FIRST_SEEN_UNIX_NS, 0, 0);
+	expire_by_size(store_used_bytes(store)); /* below the bound nothing is deleted */
+	ck_assert_int_eq(count_of("runs"), 10);
+	write_shipped(_i ? current_rev() : 0);
 	expire_by_size(most);
 	left = count_of("runs");
 	ck_assert_int_lt(left, 10);
 	ck_assert_int_gt(left, 0);
 	ck_assert_int_le(store_used_bytes(store), most);
 	ck_assert_int_eq(count_of("processes"), 10 * left);
-	ck_assert_int_eq(unsent_count(), 13 * (10 - left)); /* run, task, tool, processes */
-}
-
-TEST(bound_loses_nothing_that_was_sent)
-{
-	write_status(FIRST_SEEN_UNIX_NS, current_rev(), NOW_UNIX_NS);
-	expire_by_size(store_used_bytes(store) - 40000);
-	ck_assert_int_lt(count_of("runs"), 10);
-	ck_assert_int_eq(count_of("losses"), 0);
+	ck_assert_int_eq(unsent_count(), _i ? 0 : 13 * (10 - left)); /* run, task, tool, processes */
+	ck_assert_int_eq(count_of("losses") > 0, !_i);
 }
 
 /* The system run began long before all others, and never ends. */
@@ -249,8 +198,7 @@ TEST(bound_is_kept_within_a_run_that_lives)
 	put_run_row(11, NOW_UNIX_NS, ROW_NULL);
 	for (int64_t i = 0; i < 500; i++)
 		put_process_of(6000 + i, 11, NOW_UNIX_NS, 2);
-	for (int64_t i = 0; i < 30000; i++)
-		put_sample_of(5000, i);
+	put_samples_of(5000, 30000, 1);
 	commit_now();
 	most = store_used_bytes(store) / 2;
 	expire_by_size(most);
@@ -263,15 +211,12 @@ TEST(bound_is_kept_within_a_run_that_lives)
 
 TEST(every_kind_of_row_that_was_unsent_is_counted)
 {
-	struct row_host_sample sample = fill_host_sample(1, "text");
-
-	sample.unix_ns = NOW_UNIX_NS;
-	write_status(FIRST_SEEN_UNIX_NS, current_rev(), NOW_UNIX_NS);
+	write_shipped(current_rev());
 	put_whole_run(20, NOW_UNIX_NS); /* 13 rows */
-	put_incident_of(1, 20, NOW_UNIX_NS);
-	put_incident_of(2, ROW_NULL, NOW_UNIX_NS);
-	put_host_sample(&sample);
-	put_sample_of(2000, 1);
+	PUT(INCIDENT, incident, .id = 1, .run_id = 20, .unix_ns = NOW_UNIX_NS);
+	PUT(INCIDENT, incident, .id = 2, .run_id = ROW_NULL, .unix_ns = NOW_UNIX_NS);
+	PUT(HOST_SAMPLE, host_sample, .host_id = 1, .unix_ns = NOW_UNIX_NS);
+	put_samples_of(2000, 1, 1);
 	commit_now();
 	expire_by_size(1);
 	ck_assert_int_eq(count_of("runs"), 0);
@@ -314,37 +259,16 @@ TEST(a_large_run_goes_in_steps)
 	}
 }
 
-/* A removed shipper would otherwise hold everything back for ever. */
-TEST(a_shipper_that_is_gone_holds_nothing_back)
-{
-	status_age_ns = 29 * DAY_NS;
-	write_status(FIRST_SEEN_UNIX_NS, 1, NOW_UNIX_NS - 40 * DAY_NS);
-	expire_by_age(5);
-	ck_assert_int_eq(count_of("runs"), 10);
-	status_age_ns = 31 * DAY_NS;
-	write_status(FIRST_SEEN_UNIX_NS, 1, NOW_UNIX_NS - 40 * DAY_NS);
-	expire_by_age(5);
-	ck_assert_int_eq(count_of("runs"), 5);
-	ck_assert_int_eq(unsent_count(), 5 * 13);
-}
-
 /* A system daemon with one sample per second for a year. */
 TEST(old_samples_of_what_lives_go)
 {
 	put_process_of(5000, 11, NOW_UNIX_NS, ROW_NULL);
 	put_run_row(11, NOW_UNIX_NS, ROW_NULL);
-	for (int64_t day = 0; day < 9; day++)
-		put_sample_of(5000, 1 + day * DAY_NS);
+	put_samples_of(5000, 9, DAY_NS);
 	commit_now();
 	now.unix_ns += 10 * DAY_NS;
 	expire_by_age(5);
 	ck_assert_int_eq(count_of("samples"), 4);
-}
-
-TEST(below_the_bound_nothing_is_deleted)
-{
-	expire_by_size(store_used_bytes(store));
-	ck_assert_int_eq(count_of("runs"), 10);
 }
 
 static int64_t held_by(int64_t user)
@@ -400,8 +324,7 @@ TEST(a_run_is_charged_to_the_user_who_began_it)
 TEST(samples_are_charged)
 {
 	put_runs_of(2, 100, 1);
-	for (int64_t i = 0; i < 5000; i++)
-		put_sample_of(100 * 100, i);
+	put_samples_of(100 * 100, 5000, 1);
 	commit_now();
 	ck_assert_int_gt(held_by(2), 5000 * 100);
 }

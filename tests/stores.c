@@ -181,6 +181,14 @@ int64_t read_integer(const char *sql)
 	return value;
 }
 
+int64_t count_of(const char *table)
+{
+	char sql[96];
+
+	snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", table);
+	return read_integer(sql);
+}
+
 void kill_and_wait(pid_t child)
 {
 	kill(child, SIGKILL);

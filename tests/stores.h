@@ -46,6 +46,7 @@ size_t count_rows(struct store *reader, const char *query, const struct store_pa
 size_t run_query(struct store *reader, const char *query);
 /* First column of one statement, for what no query file covers. */
 int64_t read_integer(const char *sql);
+int64_t count_of(const char *table);
 
 void kill_and_wait(pid_t child);
 /* Starts a writer that commits once and is killed during a large second transaction. */
