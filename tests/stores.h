@@ -47,6 +47,8 @@ size_t run_query(struct store *reader, const char *query);
 /* First column of one statement, for what no query file covers. */
 int64_t read_integer(const char *sql);
 int64_t count_of(const char *table);
+/* The rows of a query, see suite_rows(). */
+#define ck_assert_rows(sql, expected) ck_assert_str_eq(suite_rows(path, sql, ""), expected)
 
 void kill_and_wait(pid_t child);
 /* Starts a writer that commits once and is killed during a large second transaction. */

@@ -543,30 +543,8 @@ char *rows(const char *sql)
 
 char *rows_but(const char *sql, const char *column)
 {
-	static char text[1 << 16];
-	sqlite3 *database;
-	sqlite3_stmt *statement;
-	size_t size = 0;
-
 	commit();
-	ck_assert_int_eq(sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-	ck_assert_msg(sqlite3_prepare_v2(database, sql, -1, &statement, NULL) == SQLITE_OK, "%s",
-		      sqlite3_errmsg(database));
-	text[0] = '\0';
-	while (sqlite3_step(statement) == SQLITE_ROW) {
-		for (int i = 0; i < sqlite3_column_count(statement); i++) {
-			if (strcmp(sqlite3_column_name(statement, i), column) == 0)
-				continue;
-			const char *value = (const char *)sqlite3_column_text(statement, i);
-
-			size += (size_t)snprintf(text + size, sizeof(text) - size, "%s%s", i ? " " : "",
-						 value ? value : "-");
-		}
-		size += (size_t)snprintf(text + size, sizeof(text) - size, "\n");
-	}
-	sqlite3_finalize(statement);
-	sqlite3_close(database);
-	return text;
+	return suite_rows(path, sql, column);
 }
 
 const char streams_tasks_sql[] =

@@ -1,6 +1,7 @@
 #include "tests/suite.h"
 
 #include <err.h>
+#include <sqlite3.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -78,6 +79,33 @@ const char *suite_file(const char *in_directory, const char *name, const char *t
 	if (!file || fputs(text, file) < 0 || fclose(file) != 0)
 		err(EXIT_FAILURE, "%s", path);
 	return path;
+}
+
+char *suite_rows(const char *path, const char *sql, const char *but)
+{
+	static char text[1 << 16];
+	sqlite3 *database;
+	sqlite3_stmt *statement;
+	size_t size = 0;
+
+	ck_assert_int_eq(sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+	ck_assert_msg(sqlite3_prepare_v2(database, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql,
+		      sqlite3_errmsg(database));
+	text[0] = '\0';
+	while (sqlite3_step(statement) == SQLITE_ROW) {
+		for (int i = 0; i < sqlite3_column_count(statement); i++) {
+			if (strcmp(sqlite3_column_name(statement, i), but) == 0)
+				continue;
+			const char *value = (const char *)sqlite3_column_text(statement, i);
+
+			size += (size_t)snprintf(text + size, sizeof(text) - size, "%s%s", i ? " " : "",
+						 value ? value : "-");
+		}
+		size += (size_t)snprintf(text + size, sizeof(text) - size, "\n");
+	}
+	sqlite3_finalize(statement);
+	sqlite3_close(database);
+	return text;
 }
 
 /* Runs the tests in a temporary directory, which also removes the files of failed tests. */

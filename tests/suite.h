@@ -34,3 +34,7 @@ void suite_directory_remove(const char *path);
 
 /* Writes a file in that directory, or in TMPDIR if it is NULL. Returns its path, valid until the next call. */
 const char *suite_file(const char *directory, const char *name, const char *text);
+
+/* Returns the rows of a query of a SQLite file, one a line, columns separated by a space, NULL as "-". Without the
+ * column `but`. Valid until the next call. */
+char *suite_rows(const char *path, const char *sql, const char *but);
