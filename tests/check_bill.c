@@ -398,8 +398,8 @@ TEST_TIMES(a_run_alone_costs_what_it_costs_among_others, SCHEDULES)
  *   boot 0 24           its services run from hour 0 to hour 24; without it: they still do
  *   run batch 0 10      a run of that kind
  *   task align 2        a task of that run for all of its time, which uses a core for 2 hours
- * and words: memory= (GiB requested by a host's run, or used by a task), cores= (milli), user=, container= (its cgroup),
- * shared (a part of a run of several hosts) and words= (the task's command line, ~ is a space). */
+ * and words: memory= (GiB requested by a host's run, or used by a task), cores= (milli), user=, container= (its
+ * cgroup), shared (a part of a run of several hosts) and words= (the task's command line, ~ is a space). */
 static const struct {
 	const char *prices, *centres, *rule, *store;
 	struct bill_request request;
