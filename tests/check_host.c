@@ -94,19 +94,29 @@ static void add_known(const char *name, int64_t value, const char *text)
 		snprintf(known + used, sizeof(known) - used, "%s%s=%lld", used ? " " : "", name, (long long)value);
 }
 
+#define FACTS(I, T) \
+	T(os) \
+	T(vendor) \
+	T(product) \
+	T(asset_tag) \
+	T(cpu_model) \
+	T(cluster) \
+	I(core_count) \
+	I(swap_bytes) \
+	I(memory_limit_bytes) \
+	I(core_limit_milli) \
+	I(delay_accounting)
+
 /* All that is known, in the order of the lists. */
 static const char *known_of_host(void)
 {
-#define I(name) add_known(#name, figures.name, NULL);
+	known[0] = '\0';
+#define FIGURE(name) add_known(#name, figures.name, NULL);
 #define FACT_I(name) add_known(#name, facts.name, NULL);
 #define FACT_T(name) add_known(#name, 0, facts.name);
-	known[0] = '\0';
-	ROW_HOST_FIGURES(I)
-	FACT_T(os)
-	FACT_T(vendor)
-	FACT_T(product)
-	FACT_T(asset_tag) FACT_T(cpu_model) FACT_T(cluster) FACT_I(core_count) FACT_I(swap_bytes)
-		FACT_I(memory_limit_bytes) FACT_I(core_limit_milli) FACT_I(delay_accounting) return known;
+	ROW_HOST_FIGURES(FIGURE)
+	FACTS(FACT_I, FACT_T)
+	return known;
 }
 
 #define NET_HEAD \

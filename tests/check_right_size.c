@@ -367,11 +367,10 @@ TEST(tasks_are_read_from_a_store)
 	ck_assert_int_eq(select_tasks("align", U), 3); /* two of them again */
 	ck_assert_int_eq(select_tasks("beta", U), 1);
 	ck_assert_int_eq(select_tasks("gamma", U), 0);
-	check_sizes(
-		"align 3/2: used=700 memory=936 cores=4 fail=0.25 left-out=0 limit=3072 saved=26480, 4 cores used\n"
-		"sort 1/1: used=10 memory=2560 cores=1+ fail=0.5 left-out=? oom=1 limit=2048 saved=-5120, "
+	check_sizes("align 3/2: used=700 memory=936 cores=4 fail=0.25 left-out=0 limit=3072 saved=26480, 4 cores used\n"
+		    "sort 1/1: used=10 memory=2560 cores=1+ fail=0.5 left-out=? oom=1 limit=2048 saved=-5120, "
 		    "1 cores used\n"
-		"waits 1/1: used=10 memory=32 cores=4+ fail=0.5 left-out=?, 4 cores used\n");
+		    "waits 1/1: used=10 memory=32 cores=4+ fail=0.5 left-out=?, 4 cores used\n");
 }
 
 /* Four threads work for the last second of every ten; scans that find them quiet write no sample. */
