@@ -288,8 +288,8 @@ static const struct {
 	/* a partial key would join unrelated runs */
 	{RUN_KEY, "x a b", "t: x, tool, run_key=k:a:b, task_name=t a b"},
 	{RUN_KEY, "x a", "t: x, tool, task_name=t a"},
-	{UNWRAPS, "run run run x", "t: x, tool"},
-	{UNWRAPS, "run run run run run run run x", "t: run, tool"}, /* stops at the limit of nested wrappers */
+	{UNWRAPS, "run run run run run x", "t: x, tool"},
+	{UNWRAPS, "run run run run run run x", "t: run, tool"}, /* stops at the limit of nested wrappers */
 	{SCRIPT, "python3 /x/pipeline.py", "mine: pipeline.py, orchestrator, ranked"},
 	{SCRIPT, "/x/pipeline.py", "-: pipeline.py, tool"},
 	/* what an interpreter runs is asked by its own options; a rule that continues adds what is unknown */
