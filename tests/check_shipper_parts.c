@@ -14,9 +14,11 @@
 #include "tests/suite.h"
 
 static char directory[128];
+static char too_long[SECRET_BYTES_MAX + 10];
 
 static void begin(void)
 {
+	memset(too_long, 'a', sizeof(too_long));
 	suite_directory(directory, sizeof(directory));
 }
 
@@ -32,42 +34,37 @@ static void row_ends_as(struct row_text *row, const char *expected)
 	row_text_deinit(row);
 }
 
-static void row_is(const struct store_value *value, const char *expected)
+/* clang-format off */
+#define INTEGER(value) {.type = STORE_VALUE_INTEGER, .integer = value}
+#define TEXT(bytes) {.type = STORE_VALUE_TEXT, .data = bytes, .size = sizeof(bytes) - 1}
+#define BLOB(bytes) {.type = STORE_VALUE_BLOB, .data = bytes, .size = sizeof(bytes) - 1}
+/* clang-format on */
+
+/* Rows are plain ASCII, and blobs are lists. */
+static const struct {
+	struct store_value value;
+	const char *row;
+} rows[] = {
+	{{.type = STORE_VALUE_NULL}, "{\"v\":null}\n"},
+	{INTEGER(INT64_MIN), "{\"v\":-9223372036854775808}\n"},
+	{TEXT("a\"b\\c\n\x7f\0d"), "{\"v\":\"a\\\"b\\\\c\\u000a\\u007f\\u0000d\"}\n"},
+	{TEXT("\xc3\xa9\xf0\x9f\x98\x80"), "{\"v\":\"\\u00e9\\ud83d\\ude00\"}\n"},
+	/* invalid UTF-8: a single byte, an overlong form, a truncated one, a surrogate */
+	{TEXT("\xff|\xc0\x80|\xe2\x82|\xed\xa0\x80"),
+	 "{\"v\":\"\\\\xff|\\\\xc0\\\\x80|\\\\xe2\\\\x82|\\\\xed\\\\xa0\\\\x80\"}\n"},
+	{TEXT("\xe2\x80\xae\xc2\x9b"), "{\"v\":\"\\u202e\\u009b\"}\n"},
+	{BLOB(""), "{\"v\":[]}\n"},
+	{BLOB("bwa\0mem\0\0"), "{\"v\":[\"bwa\",\"mem\",\"\"]}\n"},
+	{BLOB("cut"), "{\"v\":[\"cut\"]}\n"},
+};
+
+TEST_EACH(row_is, rows)
 {
 	struct row_text row = {0};
 
 	row_begin(&row);
-	row_add_value(&row, "v", value);
-	row_ends_as(&row, expected);
-}
-
-/* clang-format off */
-#define TEXT(bytes) \
-	&(struct store_value){.type = STORE_VALUE_TEXT, .data = bytes, .size = sizeof(bytes) - 1}
-/* clang-format on */
-/* clang-format off */
-#define BLOB(bytes) \
-	&(struct store_value){.type = STORE_VALUE_BLOB, .data = bytes, .size = sizeof(bytes) - 1}
-/* clang-format on */
-
-TEST(rows_are_plain_ascii)
-{
-	row_is(&(struct store_value){.type = STORE_VALUE_NULL}, "{\"v\":null}\n");
-	row_is(&(struct store_value){.type = STORE_VALUE_INTEGER, .integer = INT64_MIN},
-	       "{\"v\":-9223372036854775808}\n");
-	row_is(TEXT("a\"b\\c\n\x7f\0d"), "{\"v\":\"a\\\"b\\\\c\\u000a\\u007f\\u0000d\"}\n");
-	row_is(TEXT("\xc3\xa9\xf0\x9f\x98\x80"), "{\"v\":\"\\u00e9\\ud83d\\ude00\"}\n");
-	/* invalid UTF-8: a single byte, an overlong form, a truncated one, a surrogate */
-	row_is(TEXT("\xff|\xc0\x80|\xe2\x82|\xed\xa0\x80"),
-	       "{\"v\":\"\\\\xff|\\\\xc0\\\\x80|\\\\xe2\\\\x82|\\\\xed\\\\xa0\\\\x80\"}\n");
-	row_is(TEXT("\xe2\x80\xae\xc2\x9b"), "{\"v\":\"\\u202e\\u009b\"}\n");
-}
-
-TEST(blobs_are_lists)
-{
-	row_is(BLOB(""), "{\"v\":[]}\n");
-	row_is(BLOB("bwa\0mem\0\0"), "{\"v\":[\"bwa\",\"mem\",\"\"]}\n");
-	row_is(BLOB("cut"), "{\"v\":[\"cut\"]}\n");
+	row_add_value(&row, "v", &rows[_i].value);
+	row_ends_as(&row, rows[_i].row);
 }
 
 /* An allocation failure does not persist. */
@@ -121,24 +118,24 @@ TEST(same_rows_have_the_same_digest)
 	ck_assert_str_ne(one.digest, three.digest);
 }
 
-TEST(other_names_are_no_batches)
+static const char *const other_names[] = {
+	"",
+	"cursor",
+	".batch.tmp",
+	"0000000000001234.runs.1-2.3.ndjson.zst",
+	"0000000000001234.runs.00000000000000000010-00000000000000000020.3.ndjson",
+	"0000000000001234.../etc.00000000000000000010-00000000000000000020.3.ndjson.zst",
+	"0000000000001234.RUNS.00000000000000000010-00000000000000000020.3.ndjson.zst",
+	"0000000000001234.runs.00000000000000000010-00000000000000000020.+3.ndjson.zst",
+	"0000000000001234.runs.99999999999999999999-99999999999999999999.3.ndjson.zst",
+	"1234.runs.00000000000000000010-00000000000000000020.3.ndjson.zst",
+};
+
+TEST_EACH(other_names_are_no_batches, other_names)
 {
-	static const char *const names[] = {
-		"",
-		"cursor",
-		".batch.tmp",
-		"0000000000001234.runs.1-2.3.ndjson.zst",
-		"0000000000001234.runs.00000000000000000010-00000000000000000020.3.ndjson",
-		"0000000000001234.../etc.00000000000000000010-00000000000000000020.3.ndjson.zst",
-		"0000000000001234.RUNS.00000000000000000010-00000000000000000020.3.ndjson.zst",
-		"0000000000001234.runs.00000000000000000010-00000000000000000020.+3.ndjson.zst",
-		"0000000000001234.runs.99999999999999999999-99999999999999999999.3.ndjson.zst",
-		"1234.runs.00000000000000000010-00000000000000000020.3.ndjson.zst",
-	};
 	struct batch batch;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		ck_assert_msg(batch_parse_name(names[i], &batch) == -EINVAL, "%s", names[i]);
+	ck_assert_int_eq(batch_parse_name(other_names[_i], &batch), -EINVAL);
 }
 
 /* ---- cursor -------------------------------------------------------------------------- */
@@ -176,7 +173,9 @@ TEST(versions_never_fall)
 	"{\"format\":" #format ",\"store_inode\":" #inode ",\"store_first_seen_unix_ns\":1," \
 	"\"base_version\":" #base ",\"highest_version\":" #highest ",\"revs\":" revs "}"
 
-static const char *const wrong_cursors[] = {
+/* The first is right. */
+static const char *const cursors[] = {
+	CURSOR(1, 1, 9, 9, "{}"),
 	"",
 	"{",
 	"[]",
@@ -190,21 +189,12 @@ static const char *const wrong_cursors[] = {
 	CURSOR(1, 1, 9, 9, "{\"hosts\":-1}"),
 };
 
-TEST_EACH(wrong_cursor_is_refused, wrong_cursors)
+TEST_EACH(wrong_cursor_is_refused, cursors)
 {
 	struct cursor cursor;
 
-	ck_assert_int_eq(file_write(directory, "cursor", wrong_cursors[_i], strlen(wrong_cursors[_i]), 0600, false), 0);
-	ck_assert_int_eq(cursor_load(directory, &cursor), -EBADMSG);
-}
-
-TEST(right_cursor_is_not_refused)
-{
-	const char text[] = CURSOR(1, 1, 9, 9, "{}");
-	struct cursor cursor;
-
-	ck_assert_int_eq(file_write(directory, "cursor", text, strlen(text), 0600, false), 0);
-	ck_assert_int_eq(cursor_load(directory, &cursor), 0);
+	ck_assert_int_eq(file_write(directory, "cursor", cursors[_i], strlen(cursors[_i]), 0600, false), 0);
+	ck_assert_int_eq(cursor_load(directory, &cursor), _i ? -EBADMSG : 0);
 }
 
 /* A compromised shipper could put these there: readers neither block on them nor follow them. */
@@ -300,19 +290,6 @@ static int settings_of(const char *text, struct settings_error *error)
 	return result;
 }
 
-static const char *const good_settings[] = {
-	"lake:\n  url: https://lake.example.org:8443\n",
-	"lake: {url: 'http://127.0.0.1:8123'}\n",
-	"lake: {url: 'http://[::1]:8123', user: shipper, password-file: secret}\n",
-	"lake: {url: 'http://lake:8123', insecure-http: true}\n",
-	"lake: {url: 'https://lake', proxy: 'http://p:3128'}\n",
-	"lake: {url: 'http://localhost', proxy: 'http://127.0.0.1:3128'}\n",
-	"lake: {url: 'http://lake', proxy: 'http://p:3128', insecure-http: true}\n",
-	"sink: ndjson\nndjson: {directory: /var/out, size: 5G}\n",
-	"lake: {url: 'https://l'}\nsend:\n  interval: 5m\n  leave-out: [samples, processes.arguments]\n",
-	"lake: {url: 'https://l'}\ncloud: auto\n",
-};
-
 TEST(as_much_can_be_left_out_as_is_promised)
 {
 	char text[8192] = "lake: {url: 'https://l'}\nsend:\n  leave-out:\n";
@@ -323,16 +300,20 @@ TEST(as_much_can_be_left_out_as_is_promised)
 	ck_assert_msg(settings_of(text, &error) == 0, "%s", error.text);
 }
 
-TEST_EACH(good_settings_are_taken, good_settings)
-{
-	struct settings_error error = {""};
-
-	ck_assert_msg(settings_of(good_settings[_i], &error) == 0, "%s", error.text);
-}
-
+/* What is wrong with them; NULL: nothing. */
 static const struct {
 	const char *text, *words;
-} bad_settings[] = {
+} settings_texts[] = {
+	{"lake:\n  url: https://lake.example.org:8443\n", NULL},
+	{"lake: {url: 'http://127.0.0.1:8123'}\n", NULL},
+	{"lake: {url: 'http://[::1]:8123', user: shipper, password-file: secret}\n", NULL},
+	{"lake: {url: 'http://lake:8123', insecure-http: true}\n", NULL},
+	{"lake: {url: 'https://lake', proxy: 'http://p:3128'}\n", NULL},
+	{"lake: {url: 'http://localhost', proxy: 'http://127.0.0.1:3128'}\n", NULL},
+	{"lake: {url: 'http://lake', proxy: 'http://p:3128', insecure-http: true}\n", NULL},
+	{"sink: ndjson\nndjson: {directory: /var/out, size: 5G}\n", NULL},
+	{"lake: {url: 'https://l'}\nsend:\n  interval: 5m\n  leave-out: [samples, processes.arguments]\n", NULL},
+	{"lake: {url: 'https://l'}\ncloud: auto\n", NULL},
 	{"", "lake.url: not set: give the lake's URL"},
 	{"lake:\n  uri: x\n", "shipper.yaml:2: unknown setting lake.uri: did you mean \"lake.url\"?"},
 	{"lake:\n  url: [a]\n", "shipper.yaml:2: lake.url: expected text, found a list"},
@@ -362,114 +343,101 @@ static const struct {
 	{"lake: {url: 'https://l\n", "shipper.yaml:"},
 };
 
-TEST_EACH(errors_in_settings_have_place_and_reason, bad_settings)
+TEST_EACH(errors_in_settings_have_place_and_reason, settings_texts)
 {
+	const char *words = settings_texts[_i].words;
 	struct settings_error error = {""};
 
-	ck_assert_int_eq(settings_of(bad_settings[_i].text, &error), -EINVAL);
-	ck_assert_msg(strstr(error.text, bad_settings[_i].words), "%s: %s", bad_settings[_i].text, error.text);
+	ck_assert_msg(settings_of(settings_texts[_i].text, &error) == (words ? -EINVAL : 0), "%s", error.text);
+	ck_assert_msg(!words || strstr(error.text, words), "%s: %s", settings_texts[_i].text, error.text);
 	ck_assert_msg(!strstr(error.text, "hunter2"), "%s", error.text);
 }
 
 /* ---- secrets ------------------------------------------------------------------------- */
 
-static int secret_of(const char *text, size_t size, mode_t mode, struct secret_file *secret)
-{
-	char path[PATH_MAX], reason[512];
+/* Secrets are for one reader. */
+static const struct {
+	const char *text;
+	size_t size;
+	mode_t mode;
 	int error;
+} secrets[] = {
+	{"hunter2\n", 8, 0600, 0},       {"hunter2", 7, 0400, 0},
+	{"hunter2\n", 8, 0640, -EACCES}, {"hunter2\n", 8, 0604, -EACCES},
+	{"", 0, 0600, -EINVAL},          {"hunter2\r\nX-Header: 1\n", 21, 0600, -EINVAL},
+	{"hun\0ter2", 8, 0600, -EINVAL}, {too_long, sizeof(too_long), 0600, -EINVAL},
+};
 
-	ck_assert_int_eq(file_write(directory, "secret", text, size, mode, false), 0);
-	ck_assert_int_eq(file_path(path, directory, "secret"), 0);
-	error = secret_file_read(path, secret, reason, sizeof(reason));
-	ck_assert_msg(error == 0 || !strstr(reason, "hunter2"), "%s", reason);
-	return error;
-}
-
-TEST(secrets_are_for_one_reader)
+TEST_EACH(secret_is_read, secrets)
 {
+	char path[PATH_MAX], reason[512] = "";
 	struct secret_file secret;
-	char big[SECRET_BYTES_MAX + 10];
 
-	memset(big, 'a', sizeof(big));
-	ck_assert_int_eq(secret_of("hunter2\n", 8, 0600, &secret), 0);
-	ck_assert_str_eq(secret.text, "hunter2");
-	ck_assert_int_eq(secret_of("hunter2", 7, 0400, &secret), 0);
-	ck_assert_int_eq(secret_of("hunter2\n", 8, 0640, &secret), -EACCES);
-	ck_assert_int_eq(secret_of("hunter2\n", 8, 0604, &secret), -EACCES);
-	ck_assert_int_eq(secret_of("", 0, 0600, &secret), -EINVAL);
-	ck_assert_int_eq(secret_of("hunter2\r\nX-Header: 1\n", 21, 0600, &secret), -EINVAL);
-	ck_assert_int_eq(secret_of("hun\0ter2", 8, 0600, &secret), -EINVAL);
-	ck_assert_int_eq(secret_of(big, sizeof(big), 0600, &secret), -EINVAL);
+	ck_assert_int_eq(file_write(directory, "secret", secrets[_i].text, secrets[_i].size, secrets[_i].mode, false),
+			 0);
+	ck_assert_int_eq(file_path(path, directory, "secret"), 0);
+	ck_assert_int_eq(secret_file_read(path, &secret, reason, sizeof(reason)), secrets[_i].error);
+	if (secrets[_i].error == 0)
+		ck_assert_str_eq(secret.text, "hunter2");
+	else
+		ck_assert_msg(!strstr(reason, "hunter2"), "%s", reason);
 }
 
 /* ---- deliveries ------------------------------------------------------------------------ */
 
-static void delivery_is(struct http_answer answer, enum delivery_kind kind, const char *words)
+#define OK .status = 200, .is_clickhouse = true
+
+/* Only ClickHouse can accept, and each failure names its fix. */
+static const struct {
+	struct http_answer answer;
+	enum delivery_kind kind;
+	const char *words;
+} deliveries[] = {
+	{{OK}, DELIVERY_ACCEPTED, ""},
+	{{.status = 200}, DELIVERY_RETRY, "not from ClickHouse"},
+	{{.status = 204, .is_clickhouse = true}, DELIVERY_RETRY, "status 204"},
+	{{OK, .failure = HTTP_CUT}, DELIVERY_RETRY, "connection was interrupted"},
+	{{OK, .exception_code = 60}, DELIVERY_RETRY, "tracer lake init"},
+	{{OK, .body = "Code: 27. DB::Exception: Cannot parse"}, DELIVERY_REFUSED, "rejected rows of runs: Code: 27"},
+	{{OK, .body = "1"}, DELIVERY_RETRY, ""},
+	{{.failure = HTTP_NO_NAME}, DELIVERY_RETRY, "DNS"},
+	{{.failure = HTTP_NO_PROXY_NAME}, DELIVERY_RETRY, "lake.proxy"},
+	{{.failure = HTTP_NO_CONNECTION}, DELIVERY_RETRY, "check that the lake is running"},
+	{{.failure = HTTP_TIMEOUT}, DELIVERY_RETRY, "lake.timeout"},
+	{{.failure = HTTP_CUT}, DELIVERY_RETRY, "interrupted"},
+	{{.failure = HTTP_TLS_HANDSHAKE}, DELIVERY_RETRY, "lake.certificate-file"},
+	{{.failure = HTTP_TLS_PEER, .tls_verify_result = 19}, DELIVERY_RETRY, "lake.ca-file"},
+	{{.failure = HTTP_TLS_PEER, .tls_verify_result = 10}, DELIVERY_RETRY, "expired"},
+	{{.failure = HTTP_TLS_PEER, .tls_verify_result = 9}, DELIVERY_RETRY, "clock"},
+	{{.failure = HTTP_TLS_LOCAL}, DELIVERY_RETRY, "key-file"},
+	{{.failure = HTTP_OTHER}, DELIVERY_RETRY, "https://lake"},
+	{{.status = 403, .date_unix_s = 5000000}, DELIVERY_RETRY, "clock"},
+	{{.status = 401}, DELIVERY_RETRY, "lake.token-file"},
+	{{.status = 407}, DELIVERY_RETRY, "lake.proxy-user"},
+	{{.status = 413}, DELIVERY_TOO_LARGE, "raise its limit"},
+	{{.status = 502}, DELIVERY_RETRY, "status 502"},
+	{{.status = 302, .location = "https://u:p@elsewhere/"}, DELIVERY_RETRY, "not followed"},
+	{{.status = 403, .exception_code = 516}, DELIVERY_RETRY, "the lake rejected user shipper"},
+	{{.status = 500, .exception_code = 241, .body = "Code: 241. Memory"},
+	 DELIVERY_TOO_MUCH,
+	 "cannot accept it now: Code: 241"},
+	{{.status = 500, .exception_code = 159}, DELIVERY_TOO_MUCH, "cannot accept it now"},
+	{{.status = 500, .exception_code = 252}, DELIVERY_RETRY, "cannot accept it now"},
+};
+
+TEST_EACH(delivery_is, deliveries)
 {
 	const struct delivery_context context = {"https://lake", "tracer", "runs", "shipper", 1000000};
+	struct http_answer answer = deliveries[_i].answer;
 	struct delivery delivery;
 
 	answer.body_size = strlen(answer.body);
+	if (answer.failure)
+		strcpy(answer.error, "words");
 	delivery_read(&answer, &context, &delivery);
-	ck_assert_msg(delivery.kind == kind, "%s: %d", delivery.reason, delivery.kind);
-	ck_assert_msg(strstr(delivery.reason, words), "%s, expected %s", delivery.reason, words);
-}
-
-TEST(only_clickhouse_can_accept)
-{
-	delivery_is((struct http_answer){.status = 200, .is_clickhouse = true}, DELIVERY_ACCEPTED, "");
-	delivery_is((struct http_answer){.status = 200}, DELIVERY_RETRY, "not from ClickHouse");
-	delivery_is((struct http_answer){.status = 204, .is_clickhouse = true}, DELIVERY_RETRY, "status 204");
-	delivery_is((struct http_answer){.status = 200, .is_clickhouse = true, .failure = HTTP_CUT}, DELIVERY_RETRY,
-		    "connection was interrupted");
-	delivery_is((struct http_answer){.status = 200, .is_clickhouse = true, .exception_code = 60}, DELIVERY_RETRY,
-		    "tracer lake init");
-	delivery_is((struct http_answer){.status = 200,
-					 .is_clickhouse = true,
-					 .body = "Code: 27. DB::Exception: Cannot parse"},
-		    DELIVERY_REFUSED, "rejected rows of runs: Code: 27");
-	delivery_is((struct http_answer){.status = 200, .is_clickhouse = true, .body = "1"}, DELIVERY_RETRY, "");
-}
-
-TEST(each_failure_names_its_fix)
-{
-	static const struct {
-		enum http_failure failure;
-		long verify;
-		const char *words;
-	} cases[] = {
-		{HTTP_NO_NAME, 0, "DNS"},
-		{HTTP_NO_PROXY_NAME, 0, "lake.proxy"},
-		{HTTP_NO_CONNECTION, 0, "check that the lake is running"},
-		{HTTP_TIMEOUT, 0, "lake.timeout"},
-		{HTTP_CUT, 0, "interrupted"},
-		{HTTP_TLS_HANDSHAKE, 0, "lake.certificate-file"},
-		{HTTP_TLS_PEER, 19, "lake.ca-file"},
-		{HTTP_TLS_PEER, 10, "expired"},
-		{HTTP_TLS_PEER, 9, "clock"},
-		{HTTP_TLS_LOCAL, 0, "key-file"},
-		{HTTP_OTHER, 0, "https://lake"},
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		delivery_is((struct http_answer){.failure = cases[i].failure,
-						 .error = "words",
-						 .tls_verify_result = cases[i].verify},
-			    DELIVERY_RETRY, cases[i].words);
-	delivery_is((struct http_answer){.status = 403, .date_unix_s = 5000000}, DELIVERY_RETRY, "clock");
-	delivery_is((struct http_answer){.status = 401}, DELIVERY_RETRY, "lake.token-file");
-	delivery_is((struct http_answer){.status = 407}, DELIVERY_RETRY, "lake.proxy-user");
-	delivery_is((struct http_answer){.status = 413}, DELIVERY_TOO_LARGE, "raise its limit");
-	delivery_is((struct http_answer){.status = 502}, DELIVERY_RETRY, "status 502");
-	delivery_is((struct http_answer){.status = 302, .location = "https://u:p@elsewhere/"}, DELIVERY_RETRY,
-		    "not followed");
-	delivery_is((struct http_answer){.status = 403, .exception_code = 516}, DELIVERY_RETRY,
-		    "the lake rejected user shipper");
-	delivery_is((struct http_answer){.status = 500, .exception_code = 241, .body = "Code: 241. Memory"},
-		    DELIVERY_TOO_MUCH, "cannot accept it now: Code: 241");
-	delivery_is((struct http_answer){.status = 500, .exception_code = 159}, DELIVERY_TOO_MUCH,
-		    "cannot accept it now");
-	delivery_is((struct http_answer){.status = 500, .exception_code = 252}, DELIVERY_RETRY, "cannot accept it now");
+	ck_assert_msg(delivery.kind == deliveries[_i].kind, "%s: %d", delivery.reason, delivery.kind);
+	ck_assert_msg(strstr(delivery.reason, deliveries[_i].words), "%s, expected %s", delivery.reason,
+		      deliveries[_i].words);
 }
 
 static void count_answer(const struct http_answer *answer, void *data)
@@ -507,22 +475,22 @@ TEST(requests_leave_nothing_behind)
 	ck_assert_int_eq(count, 100);
 }
 
-TEST(cloud_fields_are_names)
-{
-	char field[CLOUD_TEXT_BYTES];
-	char big[CLOUD_TEXT_BYTES + 1];
+static const struct {
+	const char *text;
+	size_t size;
+	const char *field;
+} cloud_fields[] = {
+	{"i-0abc", 6, "i-0abc"}, {"projects/1/zones/europe-west1-b", 31, "europe-west1-b"},
+	{"<html>", 6, ""},       {too_long, CLOUD_TEXT_BYTES + 1, ""},
+	{"a\0b", 3, ""},
+};
 
-	memset(big, 'a', sizeof(big));
-	cloud_take_field(field, "i-0abc", 6);
-	ck_assert_str_eq(field, "i-0abc");
-	cloud_take_field(field, "projects/1/zones/europe-west1-b", 31);
-	ck_assert_str_eq(field, "europe-west1-b");
-	cloud_take_field(field, "<html>", 6);
-	ck_assert_str_eq(field, "");
-	cloud_take_field(field, big, sizeof(big));
-	ck_assert_str_eq(field, "");
-	cloud_take_field(field, "a\0b", 3);
-	ck_assert_str_eq(field, "");
+TEST_EACH(cloud_fields_are_names, cloud_fields)
+{
+	char field[CLOUD_TEXT_BYTES] = "other";
+
+	cloud_take_field(field, cloud_fields[_i].text, cloud_fields[_i].size);
+	ck_assert_str_eq(field, cloud_fields[_i].field);
 }
 
 /* A reason quotes the server. */
