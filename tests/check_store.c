@@ -6,11 +6,9 @@
 #include <signal.h>
 #include <sqlite3.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "analysis/query/ask.h"
 #include "common/store/internal.h"
 #include "correlator/store/copy.h"
 
@@ -176,9 +174,6 @@ static void restore_schema_1(void)
 /* Old content is unchanged, new columns are unknown for it, and the store is writable. */
 TEST(older_schema_is_migrated)
 {
-	struct row_process row = fill_process(7, "new");
-	struct row_tool tool = fill_tool(7, "new");
-
 	restore_schema_1();
 	change("INSERT INTO containers VALUES (5, 40, 1, 'docker', '5', '/docker/5', NULL, NULL, 1, NULL, 1)");
 	change("INSERT INTO checkpoints VALUES (-1, CAST(x'0701C424' || '" BOOT_ID "' || x'03' AS BLOB)), "
@@ -186,27 +181,20 @@ TEST(older_schema_is_migrated)
 	expect_reader_refused(-EPROTO, "older");
 	open_store();
 	/* Of the saved states, only the host's continues. */
-	ck_assert_int_eq(read_integer("SELECT count(*) FROM states"), 1);
-	ck_assert_int_eq(read_integer("SELECT state = CAST(x'82AA' || 'generation' || x'03A6' || 'losses' || x'C402' "
-				      "|| 'ab' AS BLOB) FROM states WHERE id = 0"),
-			 1);
+	ck_assert_rows("SELECT id, hex(state) FROM states",
+		       "0 82AA67656E65726174696F6E03A66C6F73736573C4026162\n"); /* generation 3, losses "ab" */
 	ck_assert_int_eq(read_integer("PRAGMA user_version"), store_schema_version());
-	ck_assert_int_eq(read_integer("SELECT count(*) FROM processes"), 14);
-	ck_assert_int_eq(read_integer("SELECT sum(cpu_ns) FROM processes"), 56519333);
-	ck_assert_int_eq(read_integer("SELECT sum(cpu_ns) FROM standing_tasks"), 56519333);
-	ck_assert_int_eq(read_integer("SELECT sum(length(arguments)) FROM processes"), 231);
-	ck_assert_int_eq(read_integer("SELECT count(*) FROM processes WHERE sent_bytes IS NOT NULL "
-				      "OR gpu IS NOT NULL"),
-			 0);
-	ck_assert_int_eq(read_integer("SELECT count(*) FROM containers WHERE mount_namespace IS NULL"), 1);
-	put_tool(&tool);
-	put_process(&row);
+	ck_assert_rows("SELECT count(*), sum(cpu_ns), sum(length(arguments)), count(sent_bytes), count(gpu), "
+		       "(SELECT sum(cpu_ns) FROM standing_tasks), "
+		       "(SELECT count(*) FROM containers WHERE mount_namespace IS NULL) FROM processes",
+		       "14 56519333 231 0 0 56519333 1\n");
+	PUT(TOOL, tool, .id = 7);
+	PUT(PROCESS, process, .id = 7, .tool_id = 7, .sent_bytes = 7);
 	commit(1);
-	ck_assert_int_gt(read_integer("SELECT rev FROM processes WHERE id = 7"), 40);
-	ck_assert_int_eq(read_integer("SELECT sent_bytes FROM processes WHERE id = 7"), 7);
+	ck_assert_rows("SELECT rev > 40, sent_bytes FROM processes WHERE id = 7", "1 7\n");
 	close_store();
 	open_store(); /* does not migrate again */
-	ck_assert_int_eq(read_integer("SELECT count(*) FROM processes"), 15);
+	ck_assert_int_eq(count_of("processes"), 15);
 	close_store();
 	store_close(open_reader());
 }
@@ -217,10 +205,8 @@ TEST(failed_migration_leaves_the_old_store)
 	change("ALTER TABLE samples ADD COLUMN sent_bytes INTEGER"); /* makes 0002 fail */
 	expect_writer_refused(-EIO, "duplicate column");
 	ck_assert_int_eq(read_integer("PRAGMA user_version"), 1);
-	ck_assert_int_eq(read_integer("SELECT count(*) FROM processes"), 14);
-	ck_assert_int_eq(read_integer("SELECT count(*) FROM pragma_table_info('hosts') "
-				      "WHERE name = 'product'"),
-			 0);
+	ck_assert_int_eq(count_of("processes"), 14);
+	ck_assert_int_eq(count_of("pragma_table_info('hosts') WHERE name = 'product'"), 0);
 }
 
 TEST(empty_file_is_no_store_yet)
@@ -243,14 +229,10 @@ TEST(impossible_schema_is_refused)
 
 TEST(damage_is_reported_on_use)
 {
-	const struct store_parameter all[] = {{"since_unix_ns", STORE_INTEGER, 0, NULL},
-					      {"with_system", STORE_INTEGER, 1, NULL},
-					      {"limit", STORE_INTEGER, 1000000, NULL},
-					      {"candidate_limit", STORE_INTEGER, 1000000, NULL},
-					      {0}};
+	static const struct store_text all = {.name = "all", .sql = "SELECT * FROM runs"};
+	static const char garbage[4096] = {0x55};
 	struct row_run run = fill_run(1, "text");
 	struct store_result *result = NULL;
-	static const char garbage[4096] = {0x55};
 	int fd, got;
 
 	open_store();
@@ -265,7 +247,7 @@ TEST(damage_is_reported_on_use)
 		ck_assert_int_eq(pwrite(fd, garbage, sizeof(garbage), at), sizeof(garbage));
 	close(fd);
 	store = open_reader();
-	ck_assert_int_eq(query_ask(store, "runs", all, &result), 0);
+	ck_assert_int_eq(store_query_text(store, &all, NULL, &result), 0);
 	while ((got = store_result_next(result)) == 1)
 		;
 	ck_assert_int_eq(got, -EUCLEAN);
@@ -397,12 +379,12 @@ TEST(full_disk_is_waited_out)
 		first += 500;
 	ck_assert_msg(error == -ENOSPC, "%d: %s", error, store_error_text(store));
 	ck_assert_int_eq(put_batch(first, 500), -ENOSPC);
-	ck_assert_int_eq(read_integer("SELECT count(*) FROM runs"), first - 1);
+	ck_assert_int_eq(count_of("runs"), first - 1);
 	/* Once there is space again, the same batch is written completely. */
 	ck_assert_int_eq(unlink(filler), 0);
 	error = put_batch(first, 500);
 	ck_assert_msg(error == 0, "%d: %s", error, store_error_text(store));
-	ck_assert_int_eq(read_integer("SELECT count(*) FROM runs"), first + 499);
+	ck_assert_int_eq(count_of("runs"), first + 499);
 }
 
 TEST(no_space_to_begin_with)
@@ -413,28 +395,16 @@ TEST(no_space_to_begin_with)
 	expect_writer_refused(-ENOSPC, "no space");
 }
 
-/* Starts a process that reads the store, ends its read only with itself, and so protects a snapshot. */
-static pid_t snapshot_hold(void)
+/* Reads the store for ever, and so protects a snapshot. */
+static void hold_snapshot(int ready_fd)
 {
-	int ready[2];
-	char byte;
+	sqlite3 *db;
 
-	ck_assert_int_eq(pipe(ready), 0);
-	pid_t pid = fork();
-	if (pid == 0) {
-		sqlite3 *db;
-
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) ||
-		    sqlite3_exec(db, "BEGIN; SELECT count(*) FROM runs", NULL, NULL, NULL) ||
-		    write(ready[1], "1", 1) != 1)
-			_exit(1);
+	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) ||
+	    sqlite3_exec(db, "BEGIN; SELECT count(*) FROM runs", NULL, NULL, NULL) || write(ready_fd, "1", 1) != 1)
+		_exit(1);
+	for (;;)
 		pause();
-	}
-	close(ready[1]);
-	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
-	close(ready[0]);
-	return pid;
 }
 
 /* The frames of the WAL that a checkpoint, which the writer's connection makes, cannot move to the database. */
@@ -454,16 +424,15 @@ TEST(a_snapshot_is_protected_within_bounds)
 
 	open_store();
 	ck_assert_int_eq(put_batch(1, 100), 0);
-	reader = snapshot_hold();
+	reader = start_child(hold_snapshot);
 	ck_assert_int_eq(put_batch(200, 100), 0);
 	ck_assert_int_gt(frames_left(), 0);
 	ck_assert_int_eq(truncate(beside("-wal"), too_large), 0);
 	ck_assert_int_eq(frames_left(), 0);
 	ck_assert_int_eq(put_batch(400, 1), 0);
-	ck_assert_int_eq(read_integer("SELECT count(*) FROM runs"), 201);
+	ck_assert_int_eq(count_of("runs"), 201);
 	ck_assert_int_lt(wal_bytes(), too_large);
-	kill(reader, SIGKILL);
-	waitpid(reader, NULL, 0);
+	kill_and_wait(reader);
 }
 
 int main(void)

@@ -2,6 +2,7 @@
 #include "tests/stores.h"
 
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "analysis/query/ask.h"
@@ -186,7 +187,25 @@ void kill_and_wait(pid_t child)
 	ck_assert_int_eq(waitpid(child, NULL, 0), child);
 }
 
-/* In a child process: one commit, then enough rows that part of them reaches the WAL. */
+pid_t start_child(void (*run)(int ready_fd))
+{
+	int ready[2];
+	char byte;
+	pid_t child;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	child = fork();
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		run(ready[1]);
+	}
+	close(ready[1]);
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	return child;
+}
+
+/* One commit, then enough rows that part of them reaches the WAL. */
 static void write_and_hang(int ready_fd)
 {
 	struct row_run run = fill_run(1, "text");
@@ -203,18 +222,7 @@ static void write_and_hang(int ready_fd)
 
 void kill_a_writer(void)
 {
-	int ready[2];
-	char byte;
-	pid_t child;
-
-	ck_assert_int_eq(pipe(ready), 0);
-	child = fork();
-	if (child == 0)
-		write_and_hang(ready[1]);
-	close(ready[1]);
-	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
-	kill_and_wait(child);
-	close(ready[0]);
+	kill_and_wait(start_child(write_and_hang));
 }
 
 static void begin(void)

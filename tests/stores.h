@@ -50,6 +50,8 @@ int64_t count_of(const char *table);
 /* The rows of a query, see suite_rows(). */
 #define ck_assert_rows(sql, expected) ck_assert_str_eq(suite_rows(path, sql, ""), expected)
 
+/* Starts a process that runs `run`, and waits until that writes a byte to `ready_fd`. It ends with its parent. */
+pid_t start_child(void (*run)(int ready_fd));
 void kill_and_wait(pid_t child);
 /* Starts a writer that commits once and is killed during a large second transaction. */
 void kill_a_writer(void);
