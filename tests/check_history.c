@@ -9,44 +9,51 @@
 
 static struct history history;
 
-/* A run of 100 ns with one task; `id` is also its hour. */
-static void put_run_named(int64_t id, const char *name, const char *status)
+/* A run with one task of 60 ns and as much CPU time as its id. */
+static void put_run_on(int64_t id, int64_t host_id, const char *name, const char *key, const char *status,
+		       int64_t started_unix_ns, int64_t wall_ns)
 {
-	struct row_run run = fill_run(id, name);
-	struct row_task task = fill_task(id, "step");
-	struct row_host host = fill_host(1, "host");
-
-	run.host_id = task.host_id = 1;
-	run.kind = task.kind = "command";
-	run.status = task.status = status;
-	run.run_key = NULL;
-	run.started_unix_ns = task.started_unix_ns = id * HOUR;
-	run.begin_boot_ns = task.begin_boot_ns = 0;
-	run.end_boot_ns = 100;
-	task.end_boot_ns = 60;
-	task.merged_into_id = ROW_NULL;
-	task.lost_count = run.lost_count = 0;
-	put_host(&host);
-	put_run(&run);
-	put_task(&task);
+	PUT(RUN, run, .id = id, .host_id = host_id, .kind = "command", .name = name, .run_key = key, .process_count = 1,
+	    .status = status, .started_unix_ns = started_unix_ns, .end_boot_ns = wall_ns, .cpu_ns = id,
+	    .peak_rss_bytes = id);
+	PUT(TASK, task, .id = id, .host_id = host_id, .run_id = id, .kind = key ? "engine" : "command", .name = "step",
+	    .status = status, .process_count = 1, .merged_into_id = ROW_NULL, .started_unix_ns = started_unix_ns,
+	    .end_boot_ns = 60, .cpu_ns = id);
 }
 
-static void load(struct history_request request)
+/* A run of 100 ns; `id` is also its hour. */
+static void put_run_named(int64_t id, const char *name, const char *status)
 {
+	PUT(HOST, host, .id = 1);
+	put_run_on(id, 1, name, NULL, status, id * HOUR, 100);
+}
+
+/* Loads, and returns the runs and their steps with wall time, CPU time and memory, and what is omitted. */
+static const char *loaded(struct history_request request)
+{
+	static char text[1024];
+	size_t size = 0;
 	struct store *reader;
 
 	commit(1);
 	reader = open_reader();
 	ck_assert_int_eq(history_load(reader, &request, &history), 0);
 	store_close(reader);
-}
-
-static const struct steps_task *find(const char *name, size_t run)
-{
-	for (size_t i = 0; i < history.step_count; i++)
-		if (history.steps[i].run == run && strcmp(history.steps[i].name, name) == 0)
-			return &history.steps[i];
-	return NULL;
+	for (size_t run = 0; run < history.run_count; run++) {
+		size += (size_t)snprintf(text + size, sizeof(text) - size, "%d:", (int)history.runs[run].id);
+		for (size_t i = 0; i < history.step_count; i++)
+			if (history.steps[i].run == run)
+				size += (size_t)snprintf(text + size, sizeof(text) - size, " %s %d %d %d,",
+							 history.steps[i].name,
+							 (int)history.steps[i].figures[STEPS_WALL],
+							 (int)history.steps[i].figures[STEPS_CPU],
+							 (int)history.steps[i].figures[STEPS_PEAK_RSS]);
+		size += (size_t)snprintf(text + size, sizeof(text) - size, "\n");
+	}
+	snprintf(text + size, sizeof(text) - size, "omitted: %d runs, %d tasks\n", (int)history.omitted_run_count,
+		 (int)history.omitted_task_count);
+	history_free(&history);
+	return text;
 }
 
 TEST(runs_of_a_name_in_time_order)
@@ -54,75 +61,41 @@ TEST(runs_of_a_name_in_time_order)
 	put_run_named(3, "a", "succeeded");
 	put_run_named(1, "a", "succeeded");
 	put_run_named(2, "b", "succeeded");
-	load((struct history_request){.name = "a"});
-	ck_assert_uint_eq(history.run_count, 2);
-	ck_assert_int_eq(history.runs[0].id, 1);
-	ck_assert_int_eq(history.runs[1].id, 3);
-	ck_assert_uint_eq(history.step_count, 4);
-	ck_assert_int_eq(find("step", 1)->figures[STEPS_WALL], 60);
-	ck_assert_int_eq(find("step", 1)->figures[STEPS_CPU], 3);
-	ck_assert_int_eq(find(HISTORY_WHOLE, 0)->figures[STEPS_WALL], 100);
-	history_free(&history);
+	ck_assert_str_eq(loaded((struct history_request){.name = "a"}), "1: (whole run) 100 1 1, step 60 1 0,\n"
+									"3: (whole run) 100 3 3, step 60 3 0,\n"
+									"omitted: 0 runs, 0 tasks\n");
 }
 
 TEST(last_runs_and_all_but_one)
 {
 	for (int64_t id = 1; id <= 5; id++)
 		put_run_named(id, "a", "succeeded");
-	load((struct history_request){.name = "a", .last = 2, .without_id = 5});
-	ck_assert_uint_eq(history.run_count, 2);
-	ck_assert_int_eq(history.runs[1].id, 4);
-	ck_assert_uint_eq(history.omitted_run_count, 2);
-	ck_assert_uint_eq(history.step_count, 4);
-	history_free(&history);
-	load((struct history_request){.run_id = 5});
-	ck_assert_uint_eq(history.run_count, 1);
-	ck_assert_int_eq(history.runs[0].id, 5);
-	history_free(&history);
+	ck_assert_str_eq(loaded((struct history_request){.name = "a", .last = 2, .without_id = 5}),
+			 "3: (whole run) 100 3 3, step 60 3 0,\n"
+			 "4: (whole run) 100 4 4, step 60 4 0,\n"
+			 "omitted: 2 runs, 0 tasks\n");
+	ck_assert_str_eq(loaded((struct history_request){.run_id = 5}), "5: (whole run) 100 5 5, step 60 5 0,\n"
+									"omitted: 0 runs, 0 tasks\n");
 }
 
 /* What failed is counted and not compared. */
 TEST(only_what_succeeded)
 {
 	put_run_named(1, "a", "failed");
-	load((struct history_request){.name = "a"});
-	ck_assert_uint_eq(history.run_count, 1);
-	ck_assert_uint_eq(history.step_count, 0);
-	ck_assert_uint_eq(history.omitted_task_count, 1);
-	history_free(&history);
+	ck_assert_str_eq(loaded((struct history_request){.name = "a"}), "1:\n"
+									"omitted: 0 runs, 1 tasks\n");
 }
 
 /* A run on two hosts is one: from the first begin to the last end, with the sum of what it used. */
 TEST(run_of_several_hosts)
 {
-	for (int64_t id = 1; id <= 2; id++) {
-		struct row_run run = fill_run(id, "a");
-		struct row_host host = fill_host(id, "host");
-		struct row_task task = fill_task(id, "step");
-
-		host.cluster = "cluster";
-		host.host_key = id == 1 ? "one" : "two";
-		run.status = task.status = "succeeded";
-		run.run_key = "key";
-		run.started_unix_ns = task.started_unix_ns = HOUR + id * 1000;
-		run.begin_boot_ns = task.begin_boot_ns = 0;
-		run.end_boot_ns = 5000;
-		task.end_boot_ns = 60;
-		task.merged_into_id = ROW_NULL;
-		task.kind = "engine";
-		task.lost_count = 0;
-		put_host(&host);
-		put_run(&run);
-		put_task(&task);
-	}
-	load((struct history_request){.run_id = 2});
-	ck_assert_uint_eq(history.run_count, 1);
-	ck_assert_int_eq(history.runs[0].id, 1);
-	ck_assert_int_eq(find(HISTORY_WHOLE, 0)->figures[STEPS_WALL], 6000);
-	ck_assert_int_eq(find(HISTORY_WHOLE, 0)->figures[STEPS_CPU], 3);
-	ck_assert_int_eq(find(HISTORY_WHOLE, 0)->figures[STEPS_PEAK_RSS], 2);
-	ck_assert_uint_eq(history.step_count, 3);
-	history_free(&history);
+	PUT(HOST, host, .id = 1, .host_key = "one");
+	PUT(HOST, host, .id = 2, .host_key = "two");
+	for (int64_t id = 1; id <= 2; id++)
+		put_run_on(id, id, "a", "key", "succeeded", HOUR + id * 1000, 5000);
+	ck_assert_str_eq(loaded((struct history_request){.run_id = 2}),
+			 "1: (whole run) 6000 3 2, step 60 1 0, step 60 2 0,\n"
+			 "omitted: 0 runs, 0 tasks\n");
 }
 
 int main(void)
