@@ -8,96 +8,103 @@
 
 #define TASKS_MAX 256
 #define WORDS_MAX 64
-#define STEPS_MAX 6
 #define TEXT_BYTES 65536
-
-/* Steps of a pipeline: a name, and one task for each sample (@), or a single one with none or all of them. */
-struct step {
-	const char *name, *words;
-	enum { EACH, ONCE, ALL } times;
-};
 
 static char texts[TEXT_BYTES];
 static size_t used;
 static const char *words[TASKS_MAX][WORDS_MAX];
 static struct samples_task tasks[TASKS_MAX];
+static int sample_of[TASKS_MAX]; /* -1: of none or all of them */
 static size_t task_count;
 
-static void words_add(const char *line)
-{
-	struct samples_task *task = &tasks[task_count];
-	char *copy = texts + used;
+#define PIPELINE \
+	"STAR_GENOMEGENERATE! STAR --genomeFastaFiles genome.fasta --runThreadN 2; " \
+	"FASTQC fastqc --threads 2 @_1.fastq.gz @_2.fastq.gz; " \
+	"TRIMGALORE trim_galore --cores 8 --paired --gzip @_1.fastq.gz @_2.fastq.gz; " \
+	"STAR_ALIGN STAR --genomeDir star --readFilesIn input/@_1_val_1.fq.gz --outFileNamePrefix @.; " \
+	"SAMTOOLS_SORT samtools sort -@@ 2 -o @.sorted.bam -T @.sorted @.Aligned.out.bam; " \
+	"SAMTOOLS_INDEX samtools index @.sorted.bam; " \
+	"PICARD_MARKDUPLICATES picard MarkDuplicates INPUT=@.sorted.bam OUTPUT=@.markdup.sorted.bam; " \
+	"STRINGTIE stringtie @.markdup.sorted.bam -G genes.gtf -o @.transcripts.gtf; " \
+	"MULTIQC* multiqc @.sorted.bam @_1_fastqc.zip; DUMPVERSIONS! dump versions.yml"
+#define NOT_SAMPLES "; none in STAR_GENOMEGENERATE DUMPVERSIONS; all in MULTIQC"
+#define PLAIN "liver,kidney,heart"
+#define FEW "fewer than two names recur in several steps"
+#define THREE(line) "A " line "; B " line "; C " line
 
-	used += (size_t)snprintf(copy, sizeof(texts) - used, "%s", line) + 1;
-	ck_assert_uint_lt(used, sizeof(texts));
-	task->words = words[task_count];
-	for (char *word = strtok(copy, " "); word && task->word_count < WORDS_MAX; word = strtok(NULL, " "))
-		words[task_count][task->word_count++] = word;
-}
-
-static const char *replaced(const char *line, const char *sample)
-{
-	static char text[1024];
-	size_t size = 0;
-
-	for (; *line; line++) {
-		if (*line == '@')
-			size += (size_t)snprintf(text + size, sizeof(text) - size, "%s", sample);
-		else
-			text[size++] = *line;
-	}
-	text[size] = '\0';
-	return text;
-}
-
-static void step_add(const struct step *step, const char *const *samples)
-{
-	if (step->times == EACH) {
-		for (size_t i = 0; samples[i]; i++, task_count++) {
-			tasks[task_count] = (struct samples_task){.name = step->name};
-			words_add(replaced(step->words, samples[i]));
-		}
-		return;
-	}
-	tasks[task_count] = (struct samples_task){.name = step->name};
-	for (size_t i = 0; samples[i] && step->times == ALL; i++)
-		words_add(replaced(step->words, samples[i]));
-	if (step->times != ALL)
-		words_add(step->words);
-	task_count++;
-}
-
-static const struct step rnaseq[] = {
-	{"STAR_GENOMEGENERATE", "STAR --genomeFastaFiles genome.fasta --runThreadN 2", ONCE},
-	{"FASTQC", "fastqc --threads 2 @_1.fastq.gz @_2.fastq.gz", EACH},
-	{"TRIMGALORE", "trim_galore --cores 8 --paired --gzip @_1.fastq.gz @_2.fastq.gz", EACH},
-	{"STAR_ALIGN", "STAR --genomeDir star --readFilesIn input/@_1_val_1.fq.gz --outFileNamePrefix @.", EACH},
-	{"SAMTOOLS_SORT", "samtools sort -@ 2 -o @.sorted.bam -T @.sorted @.Aligned.out.bam", EACH},
-	{"SAMTOOLS_INDEX", "samtools index @.sorted.bam", EACH},
-	{"PICARD_MARKDUPLICATES", "picard MarkDuplicates INPUT=@.sorted.bam OUTPUT=@.markdup.sorted.bam", EACH},
-	{"STRINGTIE", "stringtie @.markdup.sorted.bam -G genes.gtf -o @.transcripts.gtf", EACH},
-	{"MULTIQC", "multiqc @.sorted.bam @_1_fastqc.zip", ALL},
-	{"DUMPVERSIONS", "dump versions.yml", ONCE},
-};
-
-static const char *const yeast[] = {"WT_REP1",           "WT_REP2", "RAP1_UNINDUCED_REP1", "RAP1_UNINDUCED_REP2",
-				    "RAP1_IAA_30M_REP1", NULL};
-static const char *const plain[] = {"liver", "kidney", "heart", NULL};
-static const char *const begins[] = {"S1", "S10", "S2", NULL}; /* one begins another */
-static const char *const pairs[] = {"P1_normal", "P1_tumour", "P2_normal", "P2_tumour", NULL};
-static const char *const dotted[] = {"leaf.a", "leaf.b", "root.a", NULL};
-static const char *const numbers[] = {"SRR6357070", "SRR6357071", "SRR6357072", NULL};
-
+/* Samples, steps separated by "; " and what is found. A step is a name and the command lines of its tasks: one for each
+ * sample (@), or after "!" a single one, after "*" a single one with those of all samples, after "+" one for each sample
+ * and each of two others (+), which follow the samples. */
 static const struct {
-	const char *const *samples;
-	const char *keys; /* joined by blanks */
+	const char *samples, *steps, *found;
 } cases[] = {
-	{yeast, "RAP1_IAA_30M_REP1 RAP1_UNINDUCED_REP1 RAP1_UNINDUCED_REP2 WT_REP1 WT_REP2"},
-	{plain, "heart kidney liver"},
-	{begins, "S1 S10 S2"},
-	{pairs, "P1_normal P1_tumour P2_normal P2_tumour"},
-	{dotted, "leaf.a leaf.b root.a"},
-	{numbers, "SRR6357070 SRR6357071 SRR6357072"},
+	{"WT_REP1,WT_REP2,RAP1_UNINDUCED_REP1,RAP1_UNINDUCED_REP2,RAP1_IAA_30M_REP1", PIPELINE,
+	 "RAP1_IAA_30M_REP1 RAP1_UNINDUCED_REP1 RAP1_UNINDUCED_REP2 WT_REP1 WT_REP2" NOT_SAMPLES},
+	{PLAIN, PIPELINE, "heart kidney liver" NOT_SAMPLES},
+	{"S1,S10,S2", PIPELINE, "S1 S10 S2" NOT_SAMPLES}, /* one begins another */
+	{"P1_normal,P1_tumour,P2_normal,P2_tumour", PIPELINE, "P1_normal P1_tumour P2_normal P2_tumour" NOT_SAMPLES},
+	{"leaf.a,leaf.b,root.a", PIPELINE, "leaf.a leaf.b root.a" NOT_SAMPLES},
+	{"SRR6357070,SRR6357071,SRR6357072", PIPELINE, "SRR6357070 SRR6357071 SRR6357072" NOT_SAMPLES},
+	/* what is no sample, and why: a single step, a reference in all tasks, numbers, tools of one task each */
+	{PLAIN, "", FEW},
+	{PLAIN, "FASTQC fastqc @.fq", FEW},
+	{PLAIN, "A a -x genome.fa; B b genome.fa; C c genome.fa", FEW},
+	{PLAIN, "A a 12; B! b 12; C! c 12; D d 13", FEW},
+	{PLAIN, "A! a x.fq; B! b x.bam; C! c x.vcf", FEW},
+	/* several tasks for each; a single name; steps without the names */
+	{PLAIN, "A a @.1; A a @.2; B b @.1; B b @.2; C c @", "only 1 of 3 steps have one task for each sample"},
+	{PLAIN, "A! a liver.fq; A! a; B! b liver.fq; B! b; C! c liver.fq; C! c", FEW},
+	{PLAIN, "A a @; B b @; C c @; D d; E e input.bam; F f genome.fa",
+	 "only 3 of 6 steps have one task for each sample"},
+	/* names in all steps with the same ends, and what remains of them */
+	{"NA12875,NA12877,NA12878", THREE("tool @.bam"), "NA12875 NA12877 NA12878"},
+	{"NA12875,NA12877,NA12878", THREE("tool @.sorted.bam @.sorted.bam.bai"), "NA12875 NA12877 NA12878"},
+	{"NA1,NA2,NA3", THREE("tool @_1.fastq.gz @_2.fastq.gz"), "NA1 NA2 NA3"},
+	{"NA1,NA2,NA3", THREE("tool @_S1_L001_R1_001.fastq.gz @_S1_L001_R2_001.fastq.gz"),
+	 "NA1_S1_L001 NA2_S1_L001 NA3_S1_L001"},
+	{"NA1.bam,NA2.cram,NA3.bam", THREE("tool @"), "NA1.bam NA2.cram NA3.bam"},
+	{"WT_REP1,KO_REP1,HET_REP1", THREE("tool @.bam"), "HET_REP1 KO_REP1 WT_REP1"},
+	{"WT_1,KO_1,HET_1", THREE("tool @.bam"), "HET_1 KO_1 WT_1"},
+	{"leaf.a,leaf.b,root.a", THREE("tool @.fq.gz"), "leaf.a leaf.b root.a"},
+	{"P1,P1_tumour,P2", THREE("tool @_1.fq.gz @_2.fq.gz"), "P1 P1_tumour P2"},
+	{"P1.bam,P1_tumour.bam,P2.bam", THREE("tool @"), "P1 P1_tumour P2"},
+	/* a merge of all of them that was tried twice */
+	{"S1,S2,S3,S4,S5,S6,S7,S8,S9,S10,S11,S12",
+	 "ALIGN bwa mem genome.fa @.fastq.gz; SORT samtools sort -o @.sorted.bam @.bam; "
+	 "CALL gatk HaplotypeCaller -I @.sorted.bam -O @.g.vcf; MERGE* bcftools merge @.g.vcf; "
+	 "MERGE* bcftools merge @.g.vcf",
+	 "S1 S10 S11 S12 S2 S3 S4 S5 S6 S7 S8 S9; all in MERGE MERGE"},
+	/* nf-core's mag: bins of an assembler and a binner of each sample */
+	{PLAIN ",MEGAHIT,SPAdes",
+	 "fastp fastp -i @_1.fastq.gz; fastqc fastqc @_1.fastq.gz; bowtie2 bowtie2 -x phix -1 @.fastp.fastq.gz; "
+	 "quast+ quast +-@.contigs.fa; build+ bowtie2-build +-@.contigs.fa; "
+	 "metabat2+ metabat2 -o +-MetaBAT2-@.fa -i +-@.contigs.fa; "
+	 "MaxBin+ run_MaxBin.pl -contig +-@.contigs.fa -out +-MaxBin2-@; "
+	 "busco+ busco -i +-MaxBin2-@.fa +-MetaBAT2-@.fa",
+	 "only 3 of 8 steps have one task for each sample"},
+	/* taxprofiler: each sample against several databases */
+	{PLAIN ",db1,db2",
+	 "fastp fastp -i @_1.fastq.gz; fastqc fastqc @_1.fastq.gz; "
+	 "kraken2+ kraken2 --db + --report @_+.kraken2.report.txt @.fastq.gz; "
+	 "bracken+ bracken -d + -o @_+.bracken.tsv; krona+ ktImportTaxonomy @_+.report.txt; "
+	 "combine+ combine_kreports.py @_+.kreport.txt",
+	 "only 2 of 6 steps have one task for each sample"},
+	/* atacseq: half of the steps see replicates, the others their libraries merged */
+	{PLAIN ",REP1,REP2",
+	 "macs2 macs2 callpeak -n @.mRp.clN; homer homer @.mRp.clN_peaks.narrowPeak; "
+	 "merge samtools merge @.mRp.clN.bam @_REP1.bam @_REP2.bam; bedtools bedtools genomecov -i @.mRp.clN.bam; "
+	 "bigwig bigwig @.mRp.clN.bedGraph; fastqc+ fastqc @_+_1.fastq.gz; trim+ trim_galore @_+_1.fastq.gz; "
+	 "bwa+ bwa mem genome.fa @_+_1_val_1.fq.gz; sort+ samtools sort @_+.bam; "
+	 "picard+ picard MarkDuplicates @_+.mLb.sorted.bam",
+	 "only 5 of 10 steps have one task for each sample"},
+	/* a lane that most steps name is not the sample: the other steps would have none */
+	{PLAIN,
+	 "A tool @_L001.fq; B tool @_L001.fq; C tool @_L001.fq; D tool @_L001.fq; E tool @_L001.fq; F tool @_L001.fq; "
+	 "G tool @.bam; H tool @.bam",
+	 "heart kidney liver"},
+	/* two names of one sample, such as its accession, are one */
+	{"liver.bam --id ERR1,kidney.bam --id ERR2,heart.bam --id ERR3", "A a @; B b @; C c @; D d @",
+	 "ERR1 ERR2 ERR3"},
 };
 
 static void begin(void)
@@ -106,234 +113,107 @@ static void begin(void)
 	memset(tasks, 0, sizeof(tasks));
 }
 
-static void infer(struct samples *samples)
+/* Adds words to the task, with a sample for each @ and another name for each +; @@ is @. */
+static void add_words(const char *line, const char *sample, const char *other)
 {
-	ck_assert_int_eq(samples_find(tasks, task_count, NULL, samples), 0);
-}
+	struct samples_task *task = &tasks[task_count];
+	char *copy = texts + used, *at = copy;
 
-TEST_EACH(samples_of_a_pipeline_are, cases)
-{
-	struct samples samples;
-	char keys[512] = "";
-
-	for (size_t i = 0; i < sizeof(rnaseq) / sizeof(rnaseq[0]); i++)
-		step_add(&rnaseq[i], cases[_i].samples);
-	infer(&samples);
-	for (size_t i = 0; i < samples.key_count; i++) {
-		strcat(keys, i ? " " : "");
-		strcat(keys, samples.keys[i]);
-	}
-	ck_assert_str_eq(samples.misfit, "");
-	ck_assert_str_eq(keys, cases[_i].keys);
-	for (size_t i = 0; i < task_count; i++) {
-		const char *name = tasks[i].name;
-
-		if (strcmp(name, "STAR_GENOMEGENERATE") == 0 || strcmp(name, "DUMPVERSIONS") == 0)
-			ck_assert_int_eq(samples.of_task[i], SAMPLES_NONE);
-		else if (strcmp(name, "MULTIQC") == 0)
-			ck_assert_int_eq(samples.of_task[i], SAMPLES_SHARED);
+	for (; *line; line++) {
+		ck_assert_uint_lt((size_t)(at - texts), sizeof(texts) - 256);
+		if (strncmp(line, "@@", 2) == 0)
+			*at++ = *line++;
+		else if (*line == '@' || (*line == '+' && other))
+			at = stpcpy(at, *line == '@' ? sample : other);
 		else
-			ck_assert_msg(samples.of_task[i] >= 0, "%s: %d", name, samples.of_task[i]);
+			*at++ = *line;
 	}
-	samples_deinit(&samples);
+	*at++ = '\0';
+	used = (size_t)(at - texts);
+	task->words = words[task_count];
+	for (char *word = strtok(copy, " "); word && task->word_count < WORDS_MAX; word = strtok(NULL, " "))
+		words[task_count][task->word_count++] = word;
 }
 
-/* What is not a sample, and why. */
-static const struct {
-	const char *what;
-	struct step steps[STEPS_MAX];
-	const char *misfit;
-} misfits[] = {
-	{"nothing", {{NULL}}, "fewer than two names recur in several steps"},
-	{"a single step", {{"FASTQC", "fastqc @.fq", EACH}}, "fewer than two names recur in several steps"},
-	{"a reference in all tasks",
-	 {{"A", "a -x genome.fa", EACH}, {"B", "b genome.fa", EACH}, {"C", "c genome.fa", EACH}},
-	 "fewer than two names recur in several steps"},
-	{"numbers",
-	 {{"A", "a 12", EACH}, {"B", "b 12", ONCE}, {"C", "c 12", ONCE}, {"D", "d 13", EACH}},
-	 "fewer than two names recur in several steps"},
-	{"tools of one task each",
-	 {{"A", "a x.fq", ONCE}, {"B", "b x.bam", ONCE}, {"C", "c x.vcf", ONCE}},
-	 "fewer than two names recur in several steps"},
-	{"several tasks for each",
-	 {{"A", "a @.1", EACH}, {"A", "a @.2", EACH}, {"B", "b @.1", EACH}, {"B", "b @.2", EACH}, {"C", "c @", EACH}},
-	 "only 1 of 3 steps have one task for each sample"},
-	{"a single name",
-	 {{"A", "a liver.fq", ONCE},
-	  {"A", "a", ONCE},
-	  {"B", "b liver.fq", ONCE},
-	  {"B", "b", ONCE},
-	  {"C", "c liver.fq", ONCE},
-	  {"C", "c", ONCE}},
-	 "fewer than two names recur in several steps"},
-	{"steps without the names",
-	 {{"A", "a @", EACH},
-	  {"B", "b @", EACH},
-	  {"C", "c @", EACH},
-	  {"D", "d", EACH},
-	  {"E", "e input.bam", EACH},
-	  {"F", "f genome.fa", EACH}},
-	 "only 3 of 6 steps have one task for each sample"},
-};
-
-TEST_EACH(no_samples_in, misfits)
+static void end_task(const char *name, int sample)
 {
-	struct samples samples;
-
-	for (size_t i = 0; i < STEPS_MAX && misfits[_i].steps[i].name; i++)
-		step_add(&misfits[_i].steps[i], plain);
-	infer(&samples);
-	ck_assert_str_eq(samples.misfit, misfits[_i].misfit);
-	ck_assert_uint_eq(samples.key_count, 0);
-	for (size_t i = 0; i < task_count; i++)
-		ck_assert_int_eq(samples.of_task[i], SAMPLES_NONE);
-	samples_deinit(&samples);
+	sample_of[task_count] = sample;
+	tasks[task_count++].name = name;
 }
 
-/* Names in all steps with the same ends, and what remains of them. */
-static const struct {
-	const char *samples[4], *words, *keys[3];
-} ends[] = {
-	{{"NA12875", "NA12877", "NA12878"}, "tool @.bam", {"NA12875", "NA12877", "NA12878"}},
-	{{"NA12875", "NA12877", "NA12878"}, "tool @.sorted.bam @.sorted.bam.bai", {"NA12875", "NA12877", "NA12878"}},
-	{{"NA1", "NA2", "NA3"}, "tool @_1.fastq.gz @_2.fastq.gz", {"NA1", "NA2", "NA3"}},
-	{{"NA1", "NA2", "NA3"},
-	 "tool @_S1_L001_R1_001.fastq.gz @_S1_L001_R2_001.fastq.gz",
-	 {"NA1_S1_L001", "NA2_S1_L001", "NA3_S1_L001"}},
-	{{"NA1.bam", "NA2.cram", "NA3.bam"}, "tool @", {"NA1.bam", "NA2.cram", "NA3.bam"}},
-	{{"WT_REP1", "KO_REP1", "HET_REP1"}, "tool @.bam", {"HET_REP1", "KO_REP1", "WT_REP1"}},
-	{{"WT_1", "KO_1", "HET_1"}, "tool @.bam", {"HET_1", "KO_1", "WT_1"}},
-	{{"leaf.a", "leaf.b", "root.a"}, "tool @.fq.gz", {"leaf.a", "leaf.b", "root.a"}},
-	{{"P1", "P1_tumour", "P2"}, "tool @_1.fq.gz @_2.fq.gz", {"P1", "P1_tumour", "P2"}},
-	{{"P1.bam", "P1_tumour.bam", "P2.bam"}, "tool @", {"P1", "P1_tumour", "P2"}},
-};
-
-TEST_EACH(no_extension_in, ends)
+static void add_step(char *step, char *const *samples, size_t count)
 {
-	static const char *const steps[] = {"A", "B", "C"};
-	struct samples samples;
+	char *line = strchrnul(step, ' '), kind = line[-1];
+	size_t others = kind == '+' ? 2 : 0;
 
-	for (size_t i = 0; i < 3; i++)
-		step_add(&(struct step){steps[i], ends[_i].words, EACH}, ends[_i].samples);
-	infer(&samples);
-	ck_assert_str_eq(samples.misfit, "");
-	ck_assert_uint_eq(samples.key_count, 3);
-	for (size_t i = 0; i < 3; i++)
-		ck_assert_str_eq(samples.keys[i], ends[_i].keys[i]);
-	samples_deinit(&samples);
-}
-
-/* Twelve samples, and a merge of all of them that was tried twice. */
-TEST(a_merge_hides_no_samples)
-{
-	static const char *const twelve[] = {"S1", "S2", "S3",  "S4",  "S5",  "S6", "S7",
-					     "S8", "S9", "S10", "S11", "S12", NULL};
-	static const struct step steps[] = {{"ALIGN", "bwa mem genome.fa @.fastq.gz", EACH},
-					    {"SORT", "samtools sort -o @.sorted.bam @.bam", EACH},
-					    {"CALL", "gatk HaplotypeCaller -I @.sorted.bam -O @.g.vcf", EACH},
-					    {"MERGE", "bcftools merge @.g.vcf", ALL},
-					    {"MERGE", "bcftools merge @.g.vcf", ALL}};
-	struct samples samples;
-
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
-		step_add(&steps[i], twelve);
-	infer(&samples);
-	ck_assert_str_eq(samples.misfit, "");
-	ck_assert_uint_eq(samples.key_count, 12);
-	ck_assert_int_eq(samples.of_task[task_count - 1], SAMPLES_SHARED);
-	samples_deinit(&samples);
-}
-
-/* What is not told apart by its samples: each task of a line works on one of three samples and of two others (+). */
-static const struct {
-	const char *what;
-	const char *const others[2];
-	const char *samples[5], *both[5];
-} mixed[] = {
-	/* nf-core's mag: bins of an assembler and a binner of each sample */
-	{"mag",
-	 {"MEGAHIT", "SPAdes"},
-	 {"fastp -i @_1.fastq.gz", "fastqc @_1.fastq.gz", "bowtie2 -x phix -1 @.fastp.fastq.gz"},
-	 {"quast +-@.contigs.fa", "bowtie2-build +-@.contigs.fa", "metabat2 -o +-MetaBAT2-@.fa -i +-@.contigs.fa",
-	  "run_MaxBin.pl -contig +-@.contigs.fa -out +-MaxBin2-@", "busco -i +-MaxBin2-@.fa +-MetaBAT2-@.fa"}},
-	/* taxprofiler: each sample against several databases */
-	{"taxprofiler",
-	 {"db1", "db2"},
-	 {"fastp -i @_1.fastq.gz", "fastqc @_1.fastq.gz"},
-	 {"kraken2 --db + --report @_+.kraken2.report.txt @.fastq.gz", "bracken -d + -o @_+.bracken.tsv",
-	  "ktImportTaxonomy @_+.report.txt", "combine_kreports.py @_+.kreport.txt"}},
-	/* atacseq: half of the steps see replicates, the others their libraries merged */
-	{"atacseq",
-	 {"REP1", "REP2"},
-	 {"macs2 callpeak -n @.mRp.clN", "homer @.mRp.clN_peaks.narrowPeak",
-	  "samtools merge @.mRp.clN.bam @_REP1.bam @_REP2.bam", "bedtools genomecov -i @.mRp.clN.bam",
-	  "bigwig @.mRp.clN.bedGraph"},
-	 {"fastqc @_+_1.fastq.gz", "trim_galore @_+_1.fastq.gz", "bwa mem genome.fa @_+_1_val_1.fq.gz",
-	  "samtools sort @_+.bam", "picard MarkDuplicates @_+.mLb.sorted.bam"}},
-};
-
-static void mixed_add(const char *pattern, const char *other)
-{
-	const char *name = texts + used; /* of the step: the first word */
-	char line[512] = "", *at = line;
-
-	for (const char *next = pattern; *next; next++)
-		at += *next == '+' ? snprintf(at, 32, "%s", other) : snprintf(at, 2, "%c", *next);
-	used += (size_t)snprintf(texts + used, sizeof(texts) - used, "%.*s", (int)strcspn(pattern, " "), pattern) + 1;
-	step_add(&(struct step){name, line, EACH}, plain);
-}
-
-TEST_EACH(no_samples_where_names_are_mixed, mixed)
-{
-	struct samples samples;
-
-	for (size_t i = 0; i < 5 && mixed[_i].samples[i]; i++)
-		mixed_add(mixed[_i].samples[i], "");
-	for (size_t i = 0; i < 5 && mixed[_i].both[i]; i++)
-		for (size_t j = 0; j < 2; j++)
-			mixed_add(mixed[_i].both[i], mixed[_i].others[j]);
-	infer(&samples);
-	ck_assert_msg(samples.key_count == 0, "%s", mixed[_i].what);
-	ck_assert_msg(strstr(samples.misfit, "steps have one task for each sample"), "%s", samples.misfit);
-	samples_deinit(&samples);
-}
-
-/* A lane that most steps name is not the sample: the other steps would have none. */
-TEST(lanes_are_no_samples)
-{
-	static const char *const steps[] = {"A", "B", "C", "D", "E", "F", "G", "H"};
-	struct samples samples;
-
-	for (size_t i = 0; i < 8; i++)
-		step_add(&(struct step){steps[i], i < 6 ? "tool @_L001.fq" : "tool @.bam", EACH}, plain);
-	infer(&samples);
-	ck_assert_str_eq(samples.misfit, "");
-	ck_assert_uint_eq(samples.key_count, 3);
-	ck_assert_str_eq(samples.keys[0], "heart");
-	for (size_t i = 0; i < task_count; i++)
-		ck_assert_int_ge(samples.of_task[i], 0);
-	samples_deinit(&samples);
-}
-
-/* Two names of one sample, such as its accession, are one. */
-TEST(names_of_the_same_sample_are_merged)
-{
-	static const char *const lines[][2] = {{"liver", "ERR1"}, {"kidney", "ERR2"}, {"heart", "ERR3"}};
-	static const char *const steps[] = {"A", "B", "C", "D"};
-	struct samples samples;
-	char line[64];
-
-	for (size_t i = 0; i < 4; i++)
-		for (size_t j = 0; j < 3; j++, task_count++) {
-			tasks[task_count] = (struct samples_task){.name = steps[i]};
-			snprintf(line, sizeof(line), "tool%zu %s.bam --id %s", i, lines[j][0], lines[j][1]);
-			words_add(line);
+	line += *line == ' ';
+	*strpbrk(step, "!*+ ") = '\0';
+	for (size_t i = 0; i < count - others && kind != '!'; i++) {
+		for (size_t other = 0; other < others; other++) {
+			add_words(line, samples[i], samples[count - 1 - other]);
+			end_task(step, (int)i);
 		}
-	infer(&samples);
-	ck_assert_str_eq(samples.misfit, "");
-	ck_assert_uint_eq(samples.key_count, 3);
-	for (size_t i = 0; i < task_count; i++)
-		ck_assert_int_eq(samples.of_task[i], samples.of_task[i % 3]);
+		if (others > 0)
+			continue;
+		add_words(line, samples[i], NULL);
+		if (kind != '*')
+			end_task(step, (int)i);
+	}
+	if (kind == '!')
+		add_words(line, "", NULL);
+	if (kind == '!' || kind == '*')
+		end_task(step, -1);
+}
+
+/* Adds the tasks of `steps`. */
+static void tell(const char *sample_list, const char *steps)
+{
+	static char names[256], story[2048];
+	char *samples[16], *rest;
+	size_t count = 0;
+
+	snprintf(names, sizeof(names), "%s", sample_list);
+	for (char *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+		samples[count++] = name;
+	ck_assert_int_lt(snprintf(story, sizeof(story), "%s", steps), sizeof(story));
+	for (char *step = strtok_r(story, ";", &rest); step; step = strtok_r(NULL, ";", &rest))
+		add_step(step + (*step == ' '), samples, count);
+}
+
+static void add_names(char *text, const char *label, const struct samples *samples, int which)
+{
+	const char *separator = label;
+
+	for (size_t i = 0; i < task_count; i++) {
+		if (samples->of_task[i] != which)
+			continue;
+		sprintf(text + strlen(text), "%s%s", separator, tasks[i].name);
+		separator = " ";
+	}
+}
+
+TEST_EACH(found_is, cases)
+{
+	struct samples samples;
+	char text[1024] = "";
+
+	tell(cases[_i].samples, cases[_i].steps);
+	ck_assert_int_eq(samples_find(tasks, task_count, NULL, &samples), 0);
+	strcpy(text, samples.misfit);
+	for (size_t i = 0; i < samples.key_count; i++)
+		sprintf(text + strlen(text), "%s%s", i ? " " : "", samples.keys[i]);
+	if (samples.key_count > 0) {
+		add_names(text, "; none in ", &samples, SAMPLES_NONE);
+		add_names(text, "; all in ", &samples, SAMPLES_SHARED);
+	}
+	ck_assert_str_eq(text, cases[_i].found);
+	for (size_t i = 0; i < task_count; i++) {
+		ck_assert(samples.key_count > 0 || samples.of_task[i] == SAMPLES_NONE);
+		for (size_t j = 0; j < i; j++)
+			if (samples.of_task[i] >= 0 && samples.of_task[j] >= 0)
+				ck_assert_int_eq(samples.of_task[i] == samples.of_task[j],
+						 sample_of[i] == sample_of[j]);
+	}
 	samples_deinit(&samples);
 }
 
@@ -403,12 +283,11 @@ TEST_TIMES(names_are_not_inferred, 2)
 	struct sample_names *names = sample_names_new();
 	struct samples samples;
 
-	for (size_t i = 0; i < 3 && _i == 0; i++)
-		ck_assert_int_eq(sample_names_add(names, plain[i]), 0);
-	step_add(&(struct step){"BIN", "run_MaxBin.pl -out MEGAHIT-MaxBin2-@", EACH}, plain);
-	step_add(&(struct step){"BIN", "run_MaxBin.pl -out SPAdes-MaxBin2-@", EACH}, plain);
-	step_add(&(struct step){"MERGE", "merge @.fa", ALL}, plain);
-	step_add(&(struct step){"INDEX", "bwa index genome.fa", ONCE}, plain);
+	for (const char *const *name = (const char *const[]){"liver", "kidney", "heart", NULL}; *name && _i == 0;
+	     name++)
+		ck_assert_int_eq(sample_names_add(names, *name), 0);
+	tell(PLAIN, "BIN run_MaxBin.pl -out MEGAHIT-MaxBin2-@; BIN run_MaxBin.pl -out SPAdes-MaxBin2-@; "
+		    "MERGE* merge @.fa; INDEX! bwa index genome.fa");
 	ck_assert_int_eq(samples_find(tasks, task_count, names, &samples), 0);
 	ck_assert_str_eq(samples.misfit, _i ? "--sample-sheet none" : "");
 	ck_assert_uint_eq(samples.key_count, _i ? 0 : 3);
