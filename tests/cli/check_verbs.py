@@ -27,18 +27,18 @@ import unicodedata
 import unittest
 import unittest.mock
 
-TRACER, MAKE_STORE, CORRELATOR, PROBE, SHIPPER, DOCS = map(os.path.abspath, sys.argv[1:7])
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from daemons import Daemon  # noqa: E402
-from testing import FIND_LEAKS, OnTerminal, run_cases, wait_until  # noqa: E402
+import case
+from case import TRACER
+from daemons import Daemon
+from testing import FIND_LEAKS, OnTerminal, run_cases, wait_until
+
+MAKE_STORE, CORRELATOR, PROBE, SHIPPER, DOCS = map(os.path.abspath, sys.argv[2:7])
 
 # Verbs that print from a store, with their arguments.
 PRINTING = [["runs", "--all"], ["show"], ["show", "--by", "task"], ["show", "--by", "tool"],
             ["show", "--processes", "--all"], ["top", "--once", "--all"], ["status"], ["host"],
             ["explain", "map"], ["explain", "1000"], ["cost"], ["cost", "--by", "task"], ["prices", "show"],
             ["query", "processes"], ["query", "runs", "--format", "csv"]]
-JSON = [["runs"], ["show"], ["show", "--processes"], ["top"], ["status"], ["host"], ["explain", "1000"],
-        ["doctor"], ["cost"], ["prices", "show"], ["query", "tasks"], ["query", "--list"], ["rules", "list"], ["rules", "test", "--", "bwa", "mem"]]
 WITH_STORE = [["runs"], ["show"], ["top"], ["explain", "1"], ["host"], ["failed"], ["query", "runs"]]
 # Exit status after wrong usage: 2 may be that of the command that tracer runs.
 USAGE = collections.defaultdict(lambda: 2, run=125)
@@ -49,22 +49,11 @@ def verbs():
     return re.findall(r"^  ([a-z]+) {2,}", text.split("Commands:")[1].split("Begin with")[0], re.M)
 
 
-class Case(unittest.TestCase):
+class Case(case.Case):
     @classmethod
     def setUpClass(cls):
-        cls.directory = cls.enterClassContext(tempfile.TemporaryDirectory())
-        cls.store = os.path.join(cls.directory, "tracer.db")
-        subprocess.run([MAKE_STORE, cls.store], check=True)
-        cls.environment = {**os.environ, **FIND_LEAKS, "TRACER_STORE": cls.store, "LC_ALL": "C.UTF-8",
-                           "TZ": "UTC"}
-        for name in ("NO_COLOR", "COLUMNS"):
-            cls.environment.pop(name, None)
-
-    def run_tracer(self, *arguments, **options):
-        options.setdefault("env", self.environment)
-        options.setdefault("stdin", subprocess.DEVNULL)
-        return subprocess.run([TRACER, *arguments], capture_output="stdout" not in options,
-                              **options)
+        super().setUpClass()
+        cls.environment |= FIND_LEAKS
 
     def fails(self, status, *arguments, **options):
         result = self.run_tracer(*arguments, **options)
@@ -76,13 +65,7 @@ class Case(unittest.TestCase):
     def make_store(self, name):
         """A store whose "now" is the present, as required by questions about the last minute."""
         path = os.path.join(self.directory, name)
-        subprocess.run([MAKE_STORE, path], check=True)
-        return path
-
-    def make_file(self, name, content):
-        path = os.path.join(self.directory, name)
-        with open(path, "wb") as file:
-            file.write(content)
+        self.write_store(path)
         return path
 
 
@@ -140,11 +123,10 @@ class Usage(Case):
 
     def test_a_run_is_recorded_and_read_here_whatever_lake_there_is(self):
         """The store is recent, as with running daemons that never see this command: the verb waits."""
-        store = self.make_store("fresh.db")
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file, \
-                contextlib.closing(sqlite3.connect(store)) as database, database:
+        boot_id = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        with self.changed("fresh", self.make_store("now.db")) as (store, database):
             database.execute("UPDATE stream SET boot_id = ?, committed_boot_ns = ?",
-                             (file.read().strip(), time.clock_gettime_ns(time.CLOCK_BOOTTIME)))
+                             (boot_id, time.clock_gettime_ns(time.CLOCK_BOOTTIME)))
         process = subprocess.Popen([TRACER, "run", "--", "echo", "ran"], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE,
                                    env={**self.environment, "TRACER_STORE": store,
@@ -171,16 +153,14 @@ class Usage(Case):
             self.fails(status, "record", *arguments)
 
     def test_no_rows_are_an_answer(self):
-        store = self.make_store("empty.db")
-        with contextlib.closing(sqlite3.connect(store)) as database, database:
-            for (table,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
-                if table in ("runs", "tasks", "tools", "processes", "incidents", "samples", "hosts", "host_samples"):
-                    database.execute(f"DELETE FROM {table}")
+        with self.changed("empty") as (store, database):
+            for table in ("runs", "tasks", "tools", "incidents", "samples", "hosts", "host_samples"):
+                database.execute(f"DELETE FROM {table}")
         for arguments in (["runs"], ["failed"], ["query", "runs"], ["top", "--once"], ["cost"], ["sweep"], ["host"]):
             for options in ([], ["--json"]):
                 result = self.run_tracer(*arguments, *options, "--store", store)
                 self.assertEqual(result.returncode, 0, (arguments, result))
-        self.assertEqual(json.loads(self.run_tracer("failed", "--json", "--store", store).stdout), {"run": None, "failures": []})
+        self.assertEqual(self.json("failed", "--store", store), {"run": None, "failures": []})
         for arguments in (["show"], ["failed", "make"], ["tune"], ["export", "--format", "csv"], ["explain", "nothing"], ["compare", "x", "y"]):
             self.fails(1, *arguments, "--store", store)
 
@@ -194,31 +174,30 @@ class Usage(Case):
     def test_a_letter_is_one_option_in_all_verbs(self):
         names = collections.defaultdict(set)
         for verb in verbs():
-            for letter, name in re.findall(r"^ {2}-(\S), --([a-z-]+)", self.run_tracer(verb, "--help").stdout.decode(), re.M):
+            for letter, name in re.findall(r"^ {2}-(\S), --([a-z-]+)", self.text(verb, "--help"), re.M):
                 names[letter].add(name)
         self.assertEqual({letter: several for letter, several in names.items() if len(several) > 1}, {})
 
 
 class Stores(Case):
-    def test_missing(self):
+    def refused(self, path, reason=b""):
+        """By every verb that reads a store; `status` says so on standard output."""
         for arguments in WITH_STORE:
-            result = self.fails(1, *arguments, "--store", "/nonexistent/tracer.db")
-            self.assertIn(b"no such file", result.stderr)
-        self.assertIn(b"no such file", self.fails_status("/nonexistent/tracer.db"))
-
-    def fails_status(self, path):
+            self.assertIn(reason, self.fails(1, *arguments, "--store", path).stderr)
         result = self.run_tracer("status", "--store", path)
         self.assertEqual(result.returncode, 1)
-        return result.stdout
+        self.assertIn(reason, result.stdout)
 
-    def test_corrupt(self):
-        for name, content in (("text", b"not a database" * 1000), ("empty-header", bytes(4096))):
-            path = self.make_file(name, content)
-            for arguments in WITH_STORE:
-                self.fails(1, *arguments, "--store", path)
-            self.fails_status(path)
-        with open(self.store, "rb") as file:
-            content = bytearray(file.read())
+    def test_what_is_no_store_of_this_release(self):
+        self.refused("/nonexistent/tracer.db", b"no such file")
+        self.refused(self.make_file("text", b"not a database" * 1000))
+        self.refused(self.make_file("empty-header", bytes(4096)))
+        with self.changed("newer") as (newer, database):
+            database.execute("PRAGMA user_version = 9999")
+        self.refused(newer, b"newer release")
+
+    def test_a_damaged_store(self):
+        content = bytearray(pathlib.Path(self.store).read_bytes())
         for offset in range(4096, len(content), 97):
             content[offset] ^= 0xff
         path = self.make_file("damaged", content)
@@ -238,8 +217,7 @@ class Stores(Case):
                           " FROM kept WHERE abs(-9223372036854775807 - (SELECT count(*) FROM kept)) > 0")
         quoted = 0
         for spoil, sql in spoils.items():
-            path = self.make_store(f"hostile-{spoil}")
-            with contextlib.closing(sqlite3.connect(path)) as database:
+            with self.changed(f"hostile-{spoil}") as (path, database):
                 database.executescript(sql)
             for arguments in WITH_STORE + [["explain", "map"], ["status"]]:
                 result = self.run_tracer(*arguments, "--store", path)
@@ -253,32 +231,28 @@ class Stores(Case):
 
     def test_figures_that_are_lower_bounds_are_said_to_be(self):
         self.assertNotIn(b"lower bounds", self.run_tracer("show", "make").stdout)
-        path = self.make_store("doubtful")
-        with contextlib.closing(sqlite3.connect(path)) as database:
+        with self.changed("doubtful") as (path, database):
             ids = [id for id, in database.execute("SELECT p.id FROM processes p JOIN runs r ON r.id = p.run_id"
                                                   " WHERE r.name = 'make' AND p.ended = 'exit' ORDER BY p.id")]
             for change, number in (("totals = 'exit'", 0), ("totals = 'sample', ended = 'lost'", 1), ("began = 'found'", 2),
                                    ("partial = 1", 2)):
                 database.execute(f"UPDATE process_rows SET {change} WHERE id = ?", (ids[number],))
-            database.commit()
-        shown = self.run_tracer("show", "make", "--store", path).stdout.decode()
+        shown = self.text("show", "make", "--store", path)
         self.assertIn("lower bounds: 2 processes whose last record is missing, 1 process that ran before the probe",
                       " ".join(shown.split()))
-        shown = json.loads(self.run_tracer("show", "make", "--json", "--store", path).stdout)
+        shown = self.json("show", "make", "--store", path)
         self.assertEqual(shown["lower_bounds"], {"unfinished_count": 2, "found_count": 1, "partial_count": 1})
 
     def test_broken_site_rules_are_reported(self):
         with tempfile.TemporaryDirectory() as directory:
             def said(verb):
-                result = self.run_tracer(verb, "--rules", directory, "--json")
-                checks = json.loads(result.stdout)["checks"]
+                checks = self.json(verb, "--rules", directory)["checks"]
                 return [(check["level"], check["text"]) for check in checks if check["topic"] == "rules"]
 
             self.assertEqual(said("status"), [])
             self.assertEqual([level for level, _ in said("doctor")], ["ok"])
             for number in range(10):
-                with open(os.path.join(directory, f"site-{number}.yaml"), "w", encoding="ascii") as file:
-                    file.write("rules:\n- rule: mine\n  match: {argv: '(['}\n")
+                pathlib.Path(directory, f"site-{number}.yaml").write_text("rules:\n- rule: mine\n  match: {argv: '(['}\n")
             for verb in ("status", "doctor"):
                 found = said(verb)
                 self.assertEqual([level for level, _ in found], 9 * ["limited"])
@@ -286,8 +260,7 @@ class Stores(Case):
                 self.assertEqual(found[8][1], f"2 more files in {directory} have errors and are not used")
 
     def test_command_lines_are_text_for_readers_with_sql(self):
-        path = self.make_store("commands.db")
-        with contextlib.closing(sqlite3.connect(path)) as database, database:
+        with self.changed("commands") as (_, database):
             database.text_factory = bytes
             commands = database.execute("SELECT DISTINCT command FROM readable_processes WHERE pid = 1000").fetchall()
             self.assertEqual(commands, [(b"tool -t ' 2 it'\\''s' 'evil\033[2J\nname\x80\xff\xe2\x80\xae'",)])
@@ -297,33 +270,17 @@ class Stores(Case):
                 self.assertEqual(database.execute("SELECT DISTINCT command FROM readable_processes").fetchall(),
                                  [(command,)], arguments)
 
-    def test_newer(self):
-        path = self.make_store("newer")
-        with sqlite3.connect(path) as database:
-            database.execute("PRAGMA user_version = 9999")
-        database.close()
-        for arguments in WITH_STORE:
-            self.assertIn(b"newer release", self.fails(1, *arguments, "--store", path).stderr)
-        self.assertIn(b"newer release", self.fails_status(path))
-
-    def test_run_is_found_by_prefix_name_and_latest(self):
-        runs = json.loads(self.run_tracer("runs", "--all", "--json").stdout)["runs"]
-        for run in runs:
-            for name in (run["id"], run["id"][:10]):
-                shown = json.loads(self.run_tracer("show", name, "--json").stdout)
-                self.assertEqual(shown["run"]["id"], run["id"])
-        latest = json.loads(self.run_tracer("show", "--json").stdout)["run"]
-        self.assertEqual(latest["id"], runs[0]["id"])
-        named = json.loads(self.run_tracer("show", "make", "--json").stdout)["run"]
-        self.assertEqual(named["name"], "make")
-        self.assertIn(b"no run has a name that contains 'nothing'", self.fails(1, "show", "nothing").stderr)
-
-    def test_a_run_is_found_by_a_part_of_its_name(self):
-        for part, name in (("snake", "snakemake: Snakefile"), ("Snakef", "snakemake: Snakefile"), ("mak", "make"),
-                           ("gz", "gzip"), ("in", "init")):
-            shown = json.loads(self.run_tracer("show", part, "--json").stdout)["run"]
-            self.assertEqual(shown["name"], name, part)
-        said = self.fails(1, "show", "a").stderr.decode()
+    def test_run_is_found_by_id_name_and_latest(self):
+        """By a prefix of its id, and by a part of its name."""
+        runs = self.json("runs", "--all")["runs"]
+        found = {asked: run["id"] for run in runs for asked in (run["id"], run["id"][:10])}
+        by_name = {run["name"]: run["id"] for run in runs}
+        found |= {part: by_name[name] for part, name in (
+            ("snake", "snakemake: Snakefile"), ("Snakef", "snakemake: Snakefile"), ("mak", "make"), ("make", "make"), ("gz", "gzip"),
+            ("in", "init"), ("latest", runs[0]["name"]))}
+        self.assertEqual({asked: self.json("show", asked)["run"]["id"] for asked in found}, found)
+        self.assertIn("no run has a name that contains 'nothing'", self.text("show", "nothing", status=1))
+        said = self.text("show", "a", status=1)
         for text in ("several runs have names that contain 'a'", "bash", "make", "snakemake: Snakefile"):
             self.assertIn(text, said)
 
@@ -331,8 +288,7 @@ class Stores(Case):
         store = self.make_store("filtered.db")
 
         def names(*arguments):
-            text = self.run_tracer("runs", "--json", "--store", store, *arguments).stdout
-            return [run["name"] for run in json.loads(text)["runs"]]
+            return [run["name"] for run in self.json("runs", "--store", store, *arguments)["runs"]]
         self.assertNotIn("init", names())
         self.assertNotIn("bash", names())
         self.assertIn("init", names("--all"))
@@ -344,21 +300,18 @@ class Stores(Case):
             self.assertEqual(self.run_tracer("runs", "--store", store, "--user", "0", *option).stderr, b"tracer runs: no matching runs\n")
         self.assertEqual(len(names("--user", "1", "--limit", "0")), 4)
 
-
     def test_the_systems_own_is_left_out_and_counted(self):
         for number, kind in enumerate(("system", "session", "host-service")):
-            store = self.make_store(f"own-{number}.db")
-            with contextlib.closing(sqlite3.connect(store)) as database:
+            with self.changed(f"own-{number}") as (store, database):
                 database.execute("UPDATE runs SET kind = ? WHERE name LIKE 'snakemake%'", (kind,))
-                database.commit()
-            listed = json.loads(self.run_tracer("runs", "--json", "--store", store).stdout)
-            whole = json.loads(self.run_tracer("runs", "--json", "--all", "--limit", "0", "--store", store).stdout)
+            listed = self.json("runs", "--store", store)
+            whole = self.json("runs", "--all", "--limit", "0", "--store", store)
             self.assertNotIn("snakemake: Snakefile", [run["name"] for run in listed["runs"]], kind)
             self.assertEqual(listed["left_out_count"], 3)  # init and bash are the other two
             self.assertEqual((len(whole["runs"]), whole["left_out_count"]), (len(listed["runs"]) + 3, 0))
             shown = self.run_tracer("runs", "--store", store)
             self.assertEqual(shown.stderr, b"tracer runs: 3 of the system's own not shown; use --all to include them\n")
-            latest = json.loads(self.run_tracer("show", "--json", "--store", store).stdout)["run"]
+            latest = self.json("show", "--store", store)["run"]
             self.assertEqual(latest["name"], "make", kind)
 
 
@@ -444,16 +397,10 @@ class Lakes(Case):
 
 
 class Printing(Case):
-    def test_json_is_json(self):
-        for arguments in JSON:
-            result = self.run_tracer(*arguments[:1], "--json", *arguments[1:])
-            json.loads(result.stdout.decode("ascii"))
-            self.assertNotIn(b"\033", result.stdout)
-
     def test_samples_follow_the_processes_of_a_task(self):
         for arguments, keys in ((["--series"], ["tools", "series"]),
                                 (["--series", "--processes"], ["tools", "processes", "series"])):
-            tasks = json.loads(self.run_tracer("show", "make", "--json", *arguments).stdout)["tasks"]
+            tasks = self.json("show", "make", *arguments)["tasks"]
             self.assertEqual({tuple(task)[-len(keys):] for task in tasks}, {tuple(keys)})
             samples = [sample for task in tasks for sample in task["series"]]
             self.assertGreater(len(samples), 4)
@@ -463,26 +410,25 @@ class Printing(Case):
                 self.assertEqual(places, sorted(places))
 
     def test_gpus_are_shown_where_there_are_some(self):
-        store = self.make_store("gpu.db")
-        self.assertNotIn("GPU", self.run_tracer("show", "make", "--store", store).stdout.decode())
-        with sqlite3.connect(store) as database:
+        self.assertNotIn("GPU", self.text("show", "make"))
+        with self.changed("gpu") as (store, database):
             used = "gpu_busy_ns = 3000000000, gpu_peak_bytes = 1073741824"
             run, = database.execute("SELECT max(id) FROM runs WHERE name LIKE 'make%'").fetchone()
             task, = database.execute("SELECT max(id) FROM tasks WHERE run_id = ? AND kind <> 'main'", (run,)).fetchone()
             database.execute(f"UPDATE runs SET {used}, gpu_energy_uj = 1800000000 WHERE id = ?", (run,))
             database.execute(f"UPDATE tasks SET {used} WHERE id = ?", (task,))
-        shown = self.run_tracer("show", f"{run:016x}", "--store", store).stdout.decode()
+        shown = self.text("show", f"{run:016x}", "--store", store)
         self.assertRegex(shown, r"GPU +3.00 s: [0-9.]+ devices on average; 1.00 GiB of GPU memory in the largest process; "
                                 r"0.5 Wh while held alone\n")
         self.assertRegex(shown, r"peak RSS +GPU time +GPU peak ")
         self.assertRegex(shown, r" 3.00 s +1.00 GiB ")
-        row = json.loads(self.run_tracer("show", f"{run:016x}", "--json", "--store", store).stdout)["run"]
+        row = self.json("show", f"{run:016x}", "--store", store)["run"]
         self.assertEqual((row["gpu_busy_ns"], row["gpu_peak_bytes"], row["gpu_energy_uj"]), (3 * 10**9, 1 << 30, 1800000000))
-        page = self.run_tracer("report", f"{run:016x}", "--format", "md", "--store", store).stdout.decode()
+        page = self.text("report", f"{run:016x}", "--format", "md", "--store", store)
         self.assertIn("| GPU | 3.00 s; largest process 1.00 GiB |", page)
 
     def test_json_of_a_run_has_what_is_promised(self):
-        report = json.loads(self.run_tracer("show", "--json", "--processes").stdout)
+        report = self.json("show", "--processes")
         self.assertEqual(list(report), ["run", "tasks", "incidents", "losses", "containers", "lower_bounds"])
         self.assertEqual(report["tasks"][0]["kind"], "main")
         for task in report["tasks"]:
@@ -495,7 +441,7 @@ class Printing(Case):
             self.assertIsNone(process["block_io_delay_ns"])
 
     def test_hostile_names_are_never_raw(self):
-        hostile = [run["id"] for run in json.loads(self.run_tracer("runs", "--json").stdout)["runs"]
+        hostile = [run["id"] for run in self.json("runs")["runs"]
                    if run["lost_count"]]
         for arguments in PRINTING + [["show", hostile[0], "--processes"], ["failed", hostile[0], "--all"],
                                      ["explain", hostile[0]]]:
@@ -506,7 +452,7 @@ class Printing(Case):
 
     def test_top_has_what_ended_processes_used(self):
         """Three short dd's of a run that continues, each with 140 ms, 30 MiB read and 10 written."""
-        tools = {tool["tool"]: tool for tool in json.loads(self.run_tracer("top", "--json").stdout)["tools"]}
+        tools = {tool["tool"]: tool for tool in self.json("top")["tools"]}
         dd = tools["dd"]
         self.assertEqual((dd["process_count"], dd["ended_count"], dd["user_id"], dd["task_id"], dd["rss_bytes"]),
                          (0, 3, 1, None, None))
@@ -518,33 +464,31 @@ class Printing(Case):
         self.assertAlmostEqual(tools["cc1plus"]["cores"], 0.5)
 
     def test_limits_a_container_and_who_sent_a_signal_are_in_json(self):
-        shown = json.loads(self.run_tracer("show", "make", "--json").stdout)
+        shown = self.json("show", "make")
         self.assertEqual(shown["run"]["throttled_ns"], 1200000000)
         self.assertEqual(shown["run"]["core_limit_milli"], 1500)
-        self.assertRegex(self.run_tracer("explain", shown["tasks"][1]["id"]).stdout.decode(),
+        self.assertRegex(self.text("explain", shown["tasks"][1]["id"]),
                          r"cores +allowed 1\.5 of 4\n")
         container = shown["containers"][0]
         self.assertEqual((container["image"], container["pid_namespace"], container["mount_namespace"]),
                          ("debian:12", 4026532201, 4026532199))
-        lossy, = [run["id"] for run in json.loads(self.run_tracer("runs", "--json").stdout)["runs"] if run["lost_count"]]
-        incident = json.loads(self.run_tracer("show", lossy, "--json").stdout)["incidents"][0]
+        lossy, = [run["id"] for run in self.json("runs")["runs"] if run["lost_count"]]
+        incident = self.json("show", lossy)["incidents"][0]
         self.assertEqual(incident["sender_user_id"], 0)
 
     def test_the_host_as_it_was_in_the_last_minute(self):
         """The figures of make_store with known counters: 30 of 240 core-seconds, ..."""
-        output = self.run_tracer("host", "--raw").stdout.decode()
+        output = self.text("host", "--raw")
         for line in ("12.5 % user, 2.5 % system, 5.0 % waiting for I/O, 0.0 % stolen; load 1.25",
                      "1048576 read, 2097152 written", "- received, - sent",
                      "50.0 % CPU, - memory, 10.0 % I/O", "4 processors on 2 cores"):
             self.assertIn(line, output)
-        report, = json.loads(self.run_tracer("host", "--json").stdout)["hosts"]
+        report, = self.json("host")["hosts"]
         self.assertEqual([sample["load_milli"] for sample in report["samples"]], [1250, 500, 9000])
         self.assertIsNone(report["samples"][0]["network_sent_bytes"])
         self.assertEqual(report["host"]["product"], "m7i.xlarge")
         store = self.make_store("host.db")
-        self.assertEqual(json.loads(self.run_tracer("host", "--json", "--since", "100s", "--store",
-                                                    store).stdout)
-                         ["hosts"][0]["samples"][0]["load_milli"], 1250)
+        self.assertEqual(self.json("host", "--since", "100s", "--store", store)["hosts"][0]["samples"][0]["load_milli"], 1250)
 
     UNPRINTED = b"%s: cannot write the output: No space left on device\n"
 
@@ -558,26 +502,22 @@ class Printing(Case):
     def test_the_machine_of_a_cloud_where_it_is_known(self):
         """Known in a lake; a host's own store has no cloud columns."""
         self.assertNotIn(b"cloud", self.run_tracer("host").stdout)
-        host = json.loads(self.run_tracer("host", "--json").stdout)["hosts"][0]["host"]
+        host = self.json("host")["hosts"][0]["host"]
         self.assertEqual([value for name, value in host.items() if name.startswith("cloud_")], [None] * 6)
-        store = os.path.join(self.directory, "cloud.db")
-        subprocess.run([MAKE_STORE, store], check=True)
-        with contextlib.closing(sqlite3.connect(store)) as database, database:
+        with self.changed("cloud") as (store, database):
             database.execute("UPDATE hosts SET cloud_provider = 'aws', cloud_instance_id = 'i-0abc',"
                              " cloud_instance_type = 'm7i.xlarge', cloud_region = 'eu\033[2J', cloud_lifecycle = 'spot'")
         self.assertIn(b"\n  cloud    aws m7i.xlarge i-0abc, region eu\\e[2J, spot\n",
                       self.run_tracer("host", "--store", store).stdout)
-        host = json.loads(self.run_tracer("host", "--json", "--store", store).stdout)["hosts"][0]["host"]
+        host = self.json("host", "--store", store)["hosts"][0]["host"]
         self.assertEqual((host["cloud_instance_id"], host["cloud_zone"]), ("i-0abc", None))
 
     def test_one_host_by_its_name(self):
-        host, = json.loads(self.run_tracer("host", "--json").stdout)["hosts"]
+        host, = self.json("host")["hosts"]
         self.assertEqual(self.run_tracer("host", "--host", host["host"]["hostname"]).stdout, self.run_tracer("host").stdout)
-        self.assertIn(b"no host has this name", self.fails(1, "host", "--host", "no-such-host").stderr)
 
     def test_closed_and_full_outputs_fail(self):
-        with open(self.store, "rb") as file:
-            before = file.read()
+        before = pathlib.Path(self.store).read_bytes()
         for arguments in PRINTING + [["--version"], ["help"], ["runs", "--help"], ["rules", "list"]]:
             closed = subprocess.run(["sh", "-c", 'exec "$0" "$@" >&-', TRACER, *arguments],
                                     env=self.environment, capture_output=True, check=False)
@@ -589,8 +529,7 @@ class Printing(Case):
                 ["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', TRACER, *arguments],
                 env=self.environment, check=False)
             self.assertEqual(everything_closed.returncode, 1, arguments)
-        with open(self.store, "rb") as file:
-            self.assertEqual(file.read(), before)
+        self.assertEqual(pathlib.Path(self.store).read_bytes(), before)
 
     def test_a_reader_that_goes_away(self):
         for ignored in (True, False):
@@ -603,7 +542,7 @@ class Printing(Case):
             self.assertEqual(result.stderr, b"")
 
     def test_pipes_get_everything_without_colour(self):
-        output = self.run_tracer("show", "--all").stdout.decode()
+        output = self.text("show", "--all")
         self.assertNotIn("…", output)
         self.assertIn("├─", output)
         plain = self.run_tracer("show", env={**self.environment, "LC_ALL": "C"}).stdout
@@ -752,8 +691,7 @@ class Json(Case):
 
     @staticmethod
     def read(name):
-        with open(os.path.join(DOCS, name), encoding="utf-8") as file:
-            return file.read()
+        return pathlib.Path(DOCS, name).read_text(encoding="utf-8")
 
     def keys(self, cell):
         """Keys in a table cell, including those of the model's tables that it names."""
@@ -788,19 +726,12 @@ class Json(Case):
         for key, item in value.items():
             self.compare(item, f"{path}.{key}" if path else key, documented, seen)
 
-    @contextlib.contextmanager
-    def daemon(self):
-        """A running correlator, for verbs that report on daemons."""
-        path = functools.partial(os.path.join, self.directory)
-        correlator = Daemon("correlator", [CORRELATOR, "--store", path("own.db"), "--socket", path("socket"),
-                                           "--log-level", "warning"], pathlib.Path(path("log")))
-        try:
-            yield correlator.wait_ready()
-        finally:
-            correlator.kill()
-
     def test_it_is_as_documented(self):
-        with self.daemon():
+        """With a running correlator, for verbs that report on daemons."""
+        correlator = Daemon("correlator", [CORRELATOR, "--store", f"{self.directory}/own.db", "--socket", f"{self.directory}/socket",
+                                           "--log-level", "warning"], f"{self.directory}/log")
+        with correlator:
+            correlator.wait_ready()
             self.check_documented()
 
     def check_documented(self):
@@ -809,7 +740,7 @@ class Json(Case):
         texts = {"sink", "target", "last_error", "cloud"}
         with open(os.path.join(shipper, "status.json"), "w", encoding="ascii") as file:
             json.dump({key: "x" if key in texts else 1 for key in self.section("status")["shipper"][0]}, file)
-        runs = json.loads(self.run_tracer("runs", "--json").stdout)["runs"]
+        runs = self.json("runs")["runs"]
         words = {"SHIPPER": shipper, "RULES": self.make_file("rules.yaml", b"rules: []\n"),
                  "CENTRES": self.make_file("centres.csv", b"Centre,User\nnorth,1000\n"),
                  "PRICES": self.make_file("prices.csv", b"AssetClass,MarketPriceHourly\nnode,0.5\n"),
@@ -820,16 +751,17 @@ class Json(Case):
             documented, seen = self.section(section), set()
             for command in commands:
                 result = self.run_tracer(command[0], "--json", *(words.get(word, word) for word in command[1:]))
+                self.assertNotIn(b"\033", result.stdout)
                 self.compare(json.loads(result.stdout.decode("ascii")), "", documented, seen)
             self.assertEqual(documented.keys() - seen - self.ONLY_IN_LAKES, set(), section)
 
 
 class Times(Case):
     def count(self, *arguments, name="runs"):
-        return len(json.loads(self.run_tracer(*arguments, "--json").stdout)[name])
+        return len(self.json(*arguments)[name])
 
     def test_since_and_until(self):
-        runs = json.loads(self.run_tracer("runs", "--all", "--json").stdout)["runs"]
+        runs = self.json("runs", "--all")["runs"]
         begun = sorted({run["started_unix_ns"] for run in runs})
         middle = datetime.datetime.fromtimestamp(begun[len(begun) // 2] // 10**9, datetime.timezone.utc)
         later = sum(run["started_unix_ns"] >= int(middle.timestamp()) * 10**9 for run in runs)
@@ -840,13 +772,12 @@ class Times(Case):
         self.assertEqual(self.count("runs", "--all", "--since", "2w", "--until", "1s"), len(runs))
         east = {**self.environment, "TZ": "UTC-3"}
         there = (middle + datetime.timedelta(hours=3)).strftime("%Y-%m-%dT%H:%M:%S")
-        result = self.run_tracer("runs", "--all", "--json", "--since", there, env=east)
-        self.assertEqual(len(json.loads(result.stdout)["runs"]), later)
+        self.assertEqual(len(self.json("runs", "--all", "--since", there, env=east)["runs"]), later)
 
     def test_samples_until(self):
-        samples = json.loads(self.run_tracer("host", "--json").stdout)["hosts"][0]["samples"]
+        samples = self.json("host")["hosts"][0]["samples"]
         latest = datetime.datetime.fromtimestamp(samples[0]["unix_ns"] // 10**9, datetime.timezone.utc)
-        fewer = json.loads(self.run_tracer("host", "--json", "--until", latest.strftime("%Y-%m-%dT%H:%M:%SZ")).stdout)
+        fewer = self.json("host", "--until", latest.strftime("%Y-%m-%dT%H:%M:%SZ"))
         self.assertEqual(fewer["hosts"][0]["samples"], samples[1:])
 
 
@@ -854,35 +785,31 @@ class Filters(Case):
     """--host, --user and --limit."""
 
     def test_the_run_is_looked_for_among_them(self):
-        store = os.path.join(self.directory, "filtered.db")
-        shutil.copy(self.store, store)
-        with contextlib.closing(sqlite3.connect(store)) as database, database:
+        with self.changed("filtered") as (store, database):
             run, = database.execute("SELECT id FROM runs WHERE name = 'gzip'").fetchone()
             database.execute("UPDATE runs SET user_id = 4711 WHERE id = ?", (run,))
         wanted = f"{run & 0xffffffffffffffff:016x}"
-        ask = functools.partial(self.run_tracer, env={**self.environment, "TRACER_STORE": store})
+        ask, ask_json = (functools.partial(verb, env={**self.environment, "TRACER_STORE": store}) for verb in (self.run_tracer, self.json))
         shown = {"show": lambda document: document["run"]["id"], "tune": lambda document: document["run_id"],
                  "cost": lambda document: document["run_id"], "explain": lambda document: document["explained"][0]["id"]}
         for verb, find in shown.items():
             for operand in ("gzip", wanted, "latest"):
                 if (verb, operand) != ("explain", "latest"):
-                    result = ask(verb, operand, "--json", "--user", "4711", "--host", "example")
-                    self.assertEqual(find(json.loads(result.stdout)), wanted, (verb, operand))
+                    self.assertEqual(find(ask_json(verb, operand, "--user", "4711", "--host", "example")), wanted, (verb, operand))
             for nobody in (["--user", "4712"], ["--host", "elsewhere"]):
                 self.assertEqual(ask(verb, "gzip", *nobody).returncode, 1, verb)
         self.assertIn(wanted.encode(), ask("export", "--user", "4711", "--format", "csv").stdout)
         self.assertIn(b"# gzip", ask("report", "--user", "4711", "--format", "md").stdout)
         self.assertIn(b"of this host or user", ask("compare", "make", "gzip", "--user", "4711").stderr)
-        sizes = json.loads(ask("tune", "--right-size", "--user", "4711", "--json").stdout)["names"]
-        self.assertEqual([size["name"] for size in sizes], ["gzip"])
-        self.assertEqual(json.loads(ask("tune", "--right-size", "--host", "elsewhere", "--json").stdout)["names"], [])
-        self.assertEqual(len(json.loads(ask("tune", "--trend", "gzip", "--user", "4711", "--json").stdout)["runs"]), 1)
+        self.assertEqual([size["name"] for size in ask_json("tune", "--right-size", "--user", "4711")["names"]], ["gzip"])
+        self.assertEqual(ask_json("tune", "--right-size", "--host", "elsewhere")["names"], [])
+        self.assertEqual(len(ask_json("tune", "--trend", "gzip", "--user", "4711")["runs"]), 1)
         for refused in (["tune", "--list", "--user", "1"], ["show", "--user", "no-such-user"]):
             self.assertEqual(ask(*refused).returncode, 2, refused)
 
     def test_rows_are_filtered(self):
         def rows(*arguments, name):
-            return json.loads(self.run_tracer(*arguments, "--json").stdout)[name]
+            return self.json(*arguments)[name]
         for arguments, name in ((["runs", "--all"], "runs"), (["top", "--all"], "tools"), (["cost"], "rows"), (["prices", "show"], "hosts"),
                                 (["sweep", "--by", "host", "--since", "3650d"], "hosts")):
             every = rows(*arguments, name=name)
@@ -895,10 +822,10 @@ class Filters(Case):
                     self.assertEqual(len(rows(*arguments, "--user", str(user), name=name)),
                                      sum(row["user_id"] == user for row in every), arguments)
                 self.assertEqual(len(rows(*arguments, "--limit", "1", name=name)), 1, arguments)
-        cost = json.loads(self.run_tracer("cost", "--json", "--user", "4711").stdout)
+        cost = self.json("cost", "--user", "4711")
         self.assertEqual((cost["rows"], cost["work_micros"]), ([], 0))
         self.assertEqual(cost["bill_micros"], sum(cost[key] for key in ("other_runs_micros", "system_micros", "idle_micros")))
-        self.fails(1, "host", "--host", "elsewhere")
+        self.assertIn(b"no host has this name", self.fails(1, "host", "--host", "elsewhere").stderr)
         self.fails(2, "cost", "--format", "focus", "--user", "1")
 
 
@@ -906,7 +833,7 @@ class Cut(Case):
     """Lists that --limit cuts say so, on standard error."""
 
     def test_a_list_that_was_cut_says_so(self):
-        runs = len(json.loads(self.run_tracer("runs", "--all", "--json").stdout)["runs"])
+        runs = len(self.json("runs", "--all")["runs"])
         self.assertGreater(runs, 2)
         for arguments, said in ((["runs", "--all", "--limit", "2"], f"2 of {runs} runs"), (["top", "--all", "--limit", "1"], "1 of 3 tools"),
                                 (["cost", "--limit", "1"], "1 of 4 rows"), (["compare", "gzip", "snakemake", "--limit", "1"], "1 of 5 names of tasks"),
@@ -991,7 +918,7 @@ class Formats(Case):
             return cell.lstrip("'") == text or "\n" in text or not text.isascii() or not text.isprintable()
 
     def check(self, command, array):
-        document = json.loads(self.run_tracer(*command, "--format", "json").stdout)
+        document = self.json(*command)
         expected = document[array] if array else [document]
         rows, (header, *lines) = self.rows("ndjson", command), self.rows("csv", command)
         self.assertGreater(len(expected), 0, command)
@@ -1007,14 +934,14 @@ class Formats(Case):
                     self.assertTrue(self.is_same(shown[name], cell), (command, name, shown[name], cell))
 
     def test_same_rows_in_all(self):
-        runs = json.loads(self.run_tracer("runs", "--json").stdout)["runs"]
+        runs = self.json("runs")["runs"]
         words = {"RULES": self.make_file("rules.yaml", b"rules: []\n"), "LOSSY": [run["id"] for run in runs if run["lost_count"]][0],
                  "PRICES": self.make_file("prices.csv", b"AssetClass,MarketPriceHourly\nnode,0.5\n")}
         for command, array in self.COMMANDS:
             self.check([words.get(word, word) for word in command], array)
 
     def test_rows_of_a_run(self):
-        document = json.loads(self.run_tracer("show", "--json", "--processes", "--series", "make").stdout)
+        document = self.json("show", "--processes", "--series", "make")
         for options, inner in ((["--by", "tool"], "tools"), (["--processes"], "processes"), (["--series"], "series")):
             expected = [row for task in document["tasks"] for row in task[inner]]
             self.assertEqual(self.rows("ndjson", ["show", "make", *options]), expected)
@@ -1024,9 +951,7 @@ class Formats(Case):
                 {name: unittest.mock.ANY if "\\" in cell else cell for name, cell in self.flat(row).items()} for row in expected])
 
     def test_without_rows_there_is_a_header(self):
-        empty = os.path.join(self.directory, "empty.db")
-        shutil.copy(self.store, empty)
-        with contextlib.closing(sqlite3.connect(empty)) as database, database:
+        with self.changed("empty") as (empty, database):
             for table in ("runs", "tasks", "tools", "process_rows", "hosts", "incidents"):
                 database.execute(f"DELETE FROM {table}")
         for command, _ in self.COMMANDS:
@@ -1038,11 +963,9 @@ class Formats(Case):
                 self.assertEqual(self.rows("ndjson", command, empty), [], command)
 
     def test_hostile_names(self):
-        store = os.path.join(self.directory, "hostile.db")
-        shutil.copy(self.store, store)
         names = ["=cmd|' /C calc'!A1", "+1", "-bash", "@SUM(A1)", 'a "quoted", name', "two\nlines\r", "\x1b[2J", " padded ", "",
                  b"\xff\x80bytes"]
-        with contextlib.closing(sqlite3.connect(store)) as database, database:
+        with self.changed("hostile") as (store, database):
             ids = [row[0] for row in database.execute("SELECT id FROM tasks LIMIT 10")]
             database.execute("DELETE FROM tasks WHERE id NOT IN (SELECT id FROM tasks LIMIT 10)")
             for task, name in zip(ids, names):
@@ -1060,9 +983,9 @@ class Watched(Case):
     """A host that is watched all the time: its runs are in the bill."""
 
     @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        with contextlib.closing(sqlite3.connect(cls.store)) as database, database:
+    def write_store(cls, path):
+        super().write_store(path)
+        with contextlib.closing(sqlite3.connect(path)) as database, database:
             database.execute("UPDATE runs SET end_boot_ns = NULL WHERE kind = 'system'")
 
 
@@ -1072,8 +995,8 @@ class Centres(Watched):
     def test_centres_add_up_to_the_bill(self):
         centres = self.make_file("sums.csv", b'Centre,Run\n"\x1b[2Jred",make*\nblue,snakemake*\nnone,x\n')
         options = ["--since", "2020-01-01"]
-        bill = json.loads(self.run_tracer("cost", "--json", "--by", "centre", "--centres", centres, *options).stdout)
-        runs = json.loads(self.run_tracer("cost", "--json", "--by", "run", *options).stdout)
+        bill = self.json("cost", "--by", "centre", "--centres", centres, *options)
+        runs = self.json("cost", "--by", "run", *options)
         rows = {row["centre"]: row["cost_micros"] for row in bill["rows"]}
         self.assertEqual(rows.keys(), {"\x1b[2Jred", "blue", "(no centre)"})
         self.assertEqual(sum(rows.values()) + bill["system_micros"] + bill["idle_micros"], bill["bill_micros"])
@@ -1101,7 +1024,7 @@ class Energy(Watched):
     OF = "_milliwatt_hours"
 
     def energy(self, *options):
-        return json.loads(self.run_tracer("cost", "--co2", "--json", "--since", "2020-01-01", *options).stdout)
+        return self.json("cost", "--co2", "--since", "2020-01-01", *options)
 
     def test_rows_and_idle_are_the_host(self):
         whole = self.energy()
@@ -1122,7 +1045,7 @@ class Energy(Watched):
 
     def test_printed_figures_add_up(self):
         for limit in ("1", "0"):
-            text = self.run_tracer("cost", "--co2", "--since", "2020-01-01", "--by", "run", "--limit", limit).stdout.decode()
+            text = self.text("cost", "--co2", "--since", "2020-01-01", "--by", "run", "--limit", limit)
             _, head, *lines = text.split("Modelled")[0].splitlines()
             for column in ("kWh", "kg CO2"):
                 end = head.index(column) + len(column)
@@ -1131,13 +1054,12 @@ class Energy(Watched):
                 self.assertGreater(total, 0)
 
     def test_what_is_not_known_is_said(self):
-        text = self.run_tracer("cost", "--co2", "--since", "2020-01-01").stdout.decode()
+        text = self.text("cost", "--co2", "--since", "2020-01-01")
         for note in ("Modelled from CPU time and memory, not measured", "processors of 1 host is not known", "475 g/kWh"):
             self.assertIn(note, text)
-        known = self.make_store("known.db")
-        with contextlib.closing(sqlite3.connect(known)) as database, database:
+        with self.changed("known") as (known, database):
             database.execute("UPDATE hosts SET cpu_model = 'AMD EPYC 7742 64-Core Processor'")
-        text = self.run_tracer("cost", "--co2", "--carbon-intensity", "56", "--store", known).stdout.decode()
+        text = self.text("cost", "--co2", "--carbon-intensity", "56", "--store", known)
         self.assertNotIn("is not known", text)
         self.assertNotIn("g/kWh", text)
         found = self.energy("--carbon-intensity", "56", "--store", known)
@@ -1162,8 +1084,8 @@ class Focus(Watched):
         until = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=2)).strftime("%Y-%m-%d")
         prices = self.make_file("focus.csv", b"AssetClass,MarketPriceHourly,Currency\nnode,40,EUR\n")
         time = ["--since", self.SINCE, "--until", until, "--prices", prices]
-        bill = json.loads(self.run_tracer("cost", "--json", *time).stdout)
-        rows = list(csv.DictReader(self.run_tracer("cost", "--format", "focus", *time, *options).stdout.decode().splitlines()))
+        bill = self.json("cost", *time)
+        rows = list(csv.DictReader(self.text("cost", "--format", "focus", *time, *options).splitlines()))
         self.assertEqual(self.MANDATORY - rows[0].keys(), set())
         self.assertGreater(len(rows), 1)
         self.assertEqual(sum(decimal.Decimal(row["BilledCost"]) for row in rows) * 10**6, bill["bill_micros"])
@@ -1245,10 +1167,10 @@ class Query(Case):
         self.assertEqual(lines[:2], [b"id,cpu_ns,cpu_share,paid_micros,program",
                                      f"{rows[0]['id']},57000000000,0.57,57000000000,cc1plus".encode()])
         self.assertEqual((ask("--least", "1d").stdout, ask("--least", "1d", "-f", "csv").stdout.count(b"\n")), (b"", 1))
-        help_text = self.run_tracer("query", "busiest", "--help", f"--queries={site}").stdout.decode()
+        help_text = self.text("query", "busiest", "--help", f"--queries={site}")
         for text in ("--least DURATION", "at least so long (1s)", "cpu_ns                   on processors", f"{site}/busiest.sql"):
             self.assertIn(text, help_text)
-        self.assertRegex(self.run_tracer("query", "--list", "--queries", site).stdout.decode(), rf"busiest +T +{site}/busiest.sql")
+        self.assertRegex(self.text("query", "--list", "--queries", site), rf"busiest +T +{site}/busiest.sql")
         self.assertEqual(self.run_tracer("help", "query", "runs").stdout, self.run_tracer("query", "runs", "--help").stdout)
 
     def test_what_is_broken_leaves_the_rest(self):
@@ -1283,20 +1205,16 @@ class Rules(Case):
             self.assertIn(b"No such file", self.fails(1, "rules", "--rules", "/nonexistent", *arguments).stderr)
 
     def test_test(self):
-        found = json.loads(self.run_tracer("rules", "test", "--json", "--", "samtools", "sort",
-                                             "-@", "2").stdout)
+        found = self.json("rules", "test", "--", "samtools", "sort", "-@", "2")
         self.assertEqual(found["name"], "samtools sort")
         site = os.path.join(self.directory, "site")
         os.mkdir(site)
-        with open(os.path.join(site, "a.yaml"), "w", encoding="ascii") as file:
-            file.write("rules:\n  - rule: mine\n    match:\n      executable: samtools\n"
-                       "    role: tool\n    name: ours\n")
-        found = json.loads(self.run_tracer("rules", "test", "--rules", site, "--json", "--",
-                                             "samtools", "sort").stdout)
-        self.assertEqual((found["rule"], verdict["name"]), ("mine", "ours"))
-        with open(os.path.join(site, "b.yaml"), "w", encoding="utf-8") as file:
-            file.write("secrets:\n- secret: ours\n  programs: ours\n  commands: -x SECRET\n"
-                       "  examples: [ours -x «abc», ours -y abc]\n")
+        self.make_file("site/a.yaml", b"rules:\n  - rule: mine\n    match:\n      executable: samtools\n"
+                       b"    role: tool\n    name: ours\n")
+        found = self.json("rules", "test", "--rules", site, "--", "samtools", "sort")
+        self.assertEqual((found["rule"], found["name"]), ("mine", "ours"))
+        self.make_file("site/b.yaml", "secrets:\n- secret: ours\n  programs: ours\n  commands: -x SECRET\n"
+                       "  examples: [ours -x «abc», ours -y abc]\n".encode())
         shown = self.run_tracer("rules", "test", "--rules", site, "--", "ours", "-x", "abc", "--password=x\x1b y").stdout
         self.assertIn(b"  stored       ours -x [redacted] --password=[redacted]\n", shown)
 
