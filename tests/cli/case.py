@@ -51,11 +51,12 @@ class Case(unittest.TestCase):
     def json(self, verb, *arguments, **options):
         return json.loads(self.run_tracer(verb, "--json", *arguments, **options).stdout)
 
+    @classmethod
     @contextlib.contextmanager
-    def changed(self, name, of=None):
+    def changed(cls, name, of=None):
         """A copy of a store, and its database, which is changed within the block."""
-        path = os.path.join(self.directory, f"{name}.db")
-        shutil.copy(of or self.store, path)
+        path = os.path.join(cls.directory, f"{name}.db")
+        shutil.copy(of or cls.store, path)
         with contextlib.closing(sqlite3.connect(path)) as database, database:
             yield path, database
 

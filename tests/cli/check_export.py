@@ -6,24 +6,17 @@
 The stores come from recorded runs (tests/golden); a copy of one gets hostile names.
 """
 import collections
-import contextlib
 import csv
 import json
 import os
 import pathlib
-import shutil
-import sqlite3
-import subprocess
 import sys
-import tempfile
-import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from daemons import replay  # noqa: E402 (the line above has to come first)
-from testing import run_cases  # noqa: E402
+from case import Case
+from daemons import replay
+from testing import run_cases
 
-TRACER, CORRELATOR, SNAKEMAKE, FAILURES = map(os.path.abspath, sys.argv[1:5])
+CORRELATOR, _, FAILURES = map(os.path.abspath, sys.argv[2:5])
 # With characters that are not seen: reordering, zero width, tags, variation selectors.
 HOSTILE = 'a\t"b\n<script>\x1b]0;\u202e,c\\\u061c\u200b\u2060\ufe01\U000e0041'
 SHOWN = '\\u{061c}\\u{200b}\\u{2060}\\u{fe01}\\u{e0041}'
@@ -36,25 +29,20 @@ TRACE = ("task_id hash name status exit submit start complete duration realtime 
 BENCHMARK = "s h:m:s max_rss max_vms max_uss max_pss io_in io_out mean_load cpu_time jobid rule_name wildcards".split()
 
 
-class Export(unittest.TestCase):
+class Export(Case):
     @classmethod
     def setUpClass(cls):
-        cls.directory = cls.enterClassContext(tempfile.TemporaryDirectory())
-        cls.stores = {name: os.path.join(cls.directory, f"{name}.db") for name in ("snakemake", "failures", "hostile")}
-        for name, recording in ("snakemake", SNAKEMAKE), ("failures", FAILURES):
-            replay(pathlib.Path(CORRELATOR).parents[1], recording, cls.stores[name])
-        shutil.copy(cls.stores["snakemake"], cls.stores["hostile"])
-        with contextlib.closing(sqlite3.connect(cls.stores["hostile"])) as store, store:
+        super().setUpClass()
+        failures = replay(pathlib.Path(CORRELATOR).parents[1], FAILURES, os.path.join(cls.directory, "failures.db"))
+        with cls.changed("hostile") as (hostile, store):
             store.execute("UPDATE tasks SET name = ?, label = ?", (HOSTILE, HOSTILE))
             store.execute("UPDATE tools SET name = CAST(x'ff3c00' AS TEXT)")
             for table in "runs", "tasks", "tools", "process_rows":
                 store.execute(f"UPDATE {table} SET gpu_busy_ns = 5, gpu_peak_bytes = 7")
+        cls.stores = {"snakemake": cls.store, "failures": failures, "hostile": hostile}
 
     def tracer(self, store, *arguments, status=0):
-        result = subprocess.run([TRACER, *arguments, "--store", self.stores[store]], capture_output=True, check=False,
-                                env={**os.environ, "LC_ALL": "C.UTF-8", "TZ": "UTC"}, stdin=subprocess.DEVNULL)
-        self.assertEqual(result.returncode, status, (arguments, result))
-        return (result.stderr if status else result.stdout).decode()
+        return self.text(*arguments, "--store", self.stores[store], status=status)
 
     def export(self, store, name, run="latest"):
         return self.tracer(store, "export", run, "--format", name)

@@ -6,23 +6,19 @@
 The store comes from a recorded Snakemake run (tests/golden/snakemake.rec); snakemake.log is
 Snakemake's log of it. For Nextflow, tasks of the store get labels in the form of its hashes.
 """
+import functools
 import json
 import os
 import pathlib
 import re
 import shutil
-import sqlite3
-import subprocess
 import sys
-import tempfile
-import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from daemons import replay  # noqa: E402 (the line above has to come first)
-from testing import run_cases  # noqa: E402
+from case import Case, copy_rows
+from daemons import replay
+from testing import run_cases
 
-TRACER, CORRELATOR, RECORDING = map(os.path.abspath, sys.argv[1:4])
+CORRELATOR, RECORDING = map(os.path.abspath, sys.argv[2:4])
 HERE = pathlib.Path(__file__).resolve().parent
 
 # Names of the run's tasks, by our name and label.
@@ -89,18 +85,17 @@ BROKEN = {
 }
 
 
-class Names(unittest.TestCase):
+class Names(Case):
     @classmethod
     def setUpClass(cls):
-        cls.directory = cls.enterClassContext(tempfile.TemporaryDirectory())
-        cls.store = os.path.join(cls.directory, "tracer.db")
-        os.environ["HOME"] = cls.directory  # where files are kept
-        replay(pathlib.Path(CORRELATOR).parents[1], RECORDING, cls.store)
-        cls.labelled = os.path.join(cls.directory, "labelled.db")
-        shutil.copy(cls.store, cls.labelled)
-        with sqlite3.connect(cls.labelled) as database:
+        super().setUpClass()
+        cls.environment["HOME"] = cls.directory  # where files are kept
+
+    def labelled(self):
+        with self.changed("labelled") as (path, database):
             database.execute("UPDATE tasks SET label = 'ab/cdef01' WHERE name = 'bwa index'")
             database.execute("UPDATE tasks SET name = 'stats', label = 's=s3' WHERE name = 'summary.py'")
+        return path
 
     def show(self, store, text, *options, verb="show"):
         path = pathlib.Path(self.directory, "names")
@@ -108,25 +103,19 @@ class Names(unittest.TestCase):
             path.write_bytes(text.encode("utf-8", "surrogateescape"))
         else:
             path = text
-        return subprocess.run([TRACER, verb, *options, "--store", store, "--names", path], capture_output=True,
-                              text=True, errors="replace", check=False)
+        return self.run_tracer(verb, *options, "--store", store, "--names", path, text=True, errors="replace")
 
-    def json(self, *arguments, verb):
+    def answer(self, *arguments, verb):
         result = self.show(*arguments, "--json", verb=verb)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         return json.loads(result.stdout)
 
     def second_run(self, name, **changes):
         """Returns a store with the run twice: the copy has other ids, and these changes."""
-        store = os.path.join(self.directory, name)
-        shutil.copy(self.store, store)
-        with sqlite3.connect(store) as database:
+        with self.changed(name) as (store, database):
             for table, ids in [("runs", ("id",)), ("tasks", ("id", "run_id", "parent_task_id")),
                                ("tools", ("id", "run_id", "task_id"))]:
-                columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
-                values = [f"{name} + 1" if name in ids else changes.get(f"{table}_{name}", name) for name in columns]
-                database.execute(f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(values)} FROM {table} "
-                                 "WHERE true")
+                copy_rows(database, table, **{name: f"{name} + 1" for name in ids}, **changes.get(table, {}))
         return store
 
     def tasks(self, result):
@@ -149,30 +138,24 @@ class Names(unittest.TestCase):
 
     def test_a_tool_and_its_script_are_one(self):
         """Makes the shell of each bwa step a wrapper named bwa."""
-        store = os.path.join(self.directory, "wrapped.db")
-        shutil.copy(self.store, store)
-        with sqlite3.connect(store) as database:
+        with self.changed("wrapped") as (store, database):
             database.execute("UPDATE tools SET name = 'bwa index', role = 'wrapper' WHERE name = 'bash -c' AND task_id IN "
                              "(SELECT id FROM tasks WHERE name = 'bwa index')")
-        def show(*options):
-            return subprocess.run([TRACER, "show", "--store", store, *options], capture_output=True, text=True,
-                                  check=True).stdout
+        show = functools.partial(self.text, "show", "--store", store)
         self.assertEqual(re.findall(r"^bwa index +(\d+) +(\d+)", show("--by", "tool"), re.M), [("1", "2")])
         self.assertEqual(show().count("bwa index"), 1)
 
     def test_without_names_nothing_is_added(self):
         self.show(self.store, pathlib.Path("none"))
-        result = subprocess.run([TRACER, "show", "--store", self.store, "--json"], capture_output=True, text=True,
-                                check=True)
-        self.assertNotIn("engine_name", result.stdout)
+        self.assertNotIn("engine_name", self.text("show", "--json"))
 
     def test_names_are_kept_until_they_are_forgotten(self):
-        store = self.second_run("kept.db", runs_name="'other'", tasks_label="'other'")
+        store = self.second_run("kept", runs={"name": "'other'"}, tasks={"label": "'other'"})
         log = pathlib.Path(self.directory, "log")
         kept = pathlib.Path(self.directory, ".local/state/tracer/names")
 
         def ask(verb, *options):
-            return subprocess.run([TRACER, verb, "--store", store, *options], capture_output=True, text=True, check=True).stdout
+            return self.text(verb, "--store", store, *options)
 
         def is_named():
             answers = (ask("show", "snakemake"), ask("tune", "snakemake"), ask("tune", "--right-size"),
@@ -205,17 +188,17 @@ class Names(unittest.TestCase):
     def test_files(self):
         for name, (text, expected) in FILES.items():
             with self.subTest(name):
-                tasks = self.tasks(self.show(self.labelled, text, "--json"))
+                tasks = self.tasks(self.show(self.labelled(), text, "--json"))
                 label = "s=s3" if name.startswith("benchmark") else "ab/cdef01"
                 named = [(task["label"], task["engine_name"], task["engine_label"]) for task in tasks if task["engine_name"]]
                 self.assertEqual([(label, *expected)], [(own, name.replace("\\xff", "\ufffd"), tag) for own, name, tag in named])
-                plain = self.show(self.labelled, text).stdout
+                plain = self.show(self.labelled(), text).stdout
                 self.assertNotRegex(plain, "[\x1b\x07\u202e]")
 
     def test_what_the_engine_said(self):
         for name, (text, expected) in FIGURES.items():
             with self.subTest(name):
-                [task] = [task for task in self.tasks(self.show(self.labelled, text, "--json")) if task["engine_name"]]
+                [task] = [task for task in self.tasks(self.show(self.labelled(), text, "--json")) if task["engine_name"]]
                 self.assertEqual(tuple(task[f"engine_{figure}"] for figure in ("wall_ns", "cpu_ns", "peak_rss_bytes")), expected)
 
     def test_broken_files(self):
@@ -232,9 +215,8 @@ class Names(unittest.TestCase):
             result = self.show(self.store, pathlib.Path(path.removesuffix(":1")))
             self.assertEqual(result.returncode, 1)
             self.assertIn(f"{path}: {reason}", result.stderr)
-        result = subprocess.run([TRACER, "export", "--format", "perfetto", "--names", "/nonexistent"], capture_output=True,
-                                text=True, check=False)
-        self.assertEqual((result.returncode, result.stderr), (1, "tracer: /nonexistent: No such file or directory\n"))
+        self.assertEqual(self.text("export", "--format", "perfetto", "--names", "/nonexistent", status=1),
+                         "tracer: /nonexistent: No such file or directory\n")
 
     def test_names_of_another_run(self):
         result = self.show(self.store, TRACE + "1\tff/cdef01\t77\tX\tOK\n")
@@ -242,50 +224,49 @@ class Names(unittest.TestCase):
         self.assertIn("no task of this run is in the --names file", result.stderr)
 
     def test_tune(self):
-        names = {item["name"] for item in self.json(self.store, HERE / "snakemake.log", verb="tune")["names"]}
+        names = {item["name"] for item in self.answer(self.store, HERE / "snakemake.log", verb="tune")["names"]}
         self.assertTrue({"map", "simulate", "flagstat"} <= names, names)
         self.assertFalse({"wgsim", "samtools flagstat"} & names, names)
 
     def test_right_sizes(self):
-        sizes = self.json(self.store, HERE / "snakemake.log", "--right-size", verb="tune")["names"]
+        sizes = self.answer(self.store, HERE / "snakemake.log", "--right-size", verb="tune")["names"]
         self.assertEqual({item["name"]: item["task_count"] for item in sizes},
                          {"map": 3, "simulate": 3, "stats": 3, "index_bam": 3, "flagstat": 3, "index": 1, "reference": 1,
                           "summary": 1})
-        config = self.show(self.labelled, FILES["trace"][0], "--right-size", "--format", "nextflow", verb="tune").stdout
+        config = self.show(self.labelled(), FILES["trace"][0], "--right-size", "--format", "nextflow", verb="tune").stdout
         self.assertIn("    withName: 'ALIGN:BWA' {\n", config)
         self.assertNotIn("Names are Tracer's", config)
 
     def test_right_sizes_of_other_runs(self):
         """Tasks that the file does not have get the name that all tasks of their name have."""
-        store = self.second_run("twice.db", tasks_label="'other'")
+        store = self.second_run("twice", tasks={"label": "'other'"})
         trace = TRACE + "1\tab/cdef01\t77\tINDEX\tOK\n1\tab/cdef02\t77\tA\tOK\n1\tab/cdef03\t77\tB\tOK\n"
-        with sqlite3.connect(store) as database:
+        with self.changed("labelled-twice", store) as (store, database):
             database.execute("UPDATE tasks SET label = 'ab/cdef01' WHERE name = 'bwa index' AND label <> 'other'")
             for label, sample in (("ab/cdef02", "heart"), ("ab/cdef03", "liver")):
                 database.execute("UPDATE tasks SET label = ? WHERE name = 'wgsim' AND label = ?", (label, sample + ".1.fq"))
-        sizes = self.json(store, trace, "--right-size", verb="tune")["names"]
+        sizes = self.answer(store, trace, "--right-size", verb="tune")["names"]
         counts = {item["name"]: item["task_count"] for item in sizes}
         self.assertEqual({name: counts.get(name) for name in ("INDEX", "bwa index", "A", "B", "wgsim")},
                          {"INDEX": 2, "bwa index": None, "A": 1, "B": 1, "wgsim": 4})
 
     def test_compare(self):
-        store = self.second_run("two.db", runs_name="'other'", tasks_label="'other'")
-        steps = self.json(store, HERE / "snakemake.log", "snakemake", "other", verb="compare")["steps"]
+        store = self.second_run("two", runs={"name": "'other'"}, tasks={"label": "'other'"})
+        steps = self.answer(store, HERE / "snakemake.log", "snakemake", "other", verb="compare")["steps"]
         names = {step["name"]: (step["a"]["task_count"], step["b"]["task_count"]) for step in steps}
         self.assertEqual((names["simulate"], names["map"]), ((3, 3), (3, 3)))
         self.assertNotIn("wgsim", names)
 
     def test_failed(self):
-        store = os.path.join(self.directory, "failures.db")
-        subprocess.run([CORRELATOR, "--replay", pathlib.Path(RECORDING).with_name("failures.rec"), "--store", store],
-                       check=True, capture_output=True)
-        with sqlite3.connect(store) as database:
+        replayed = replay(pathlib.Path(CORRELATOR).parents[1], pathlib.Path(RECORDING).with_name("failures.rec"),
+                          os.path.join(self.directory, "replayed.db"))
+        with self.changed("failures", replayed) as (store, database):
             task, run = database.execute("SELECT t.id, r.name FROM tasks t JOIN runs r ON r.id = t.run_id "
                                          "JOIN incidents i ON i.task_id = t.id "
                                          "WHERE t.status = 'failed' AND t.kind <> 'main'").fetchone()
             database.execute("UPDATE tasks SET label = 'ab/cdef01' WHERE id = ?", (task,))
         self.assertIn("ALIGN:BWA s1", self.show(store, FILES["trace"][0], run, "--all", verb="failed").stdout)
-        failures = self.json(store, FILES["trace"][0], run, verb="failed")["failures"]
+        failures = self.answer(store, FILES["trace"][0], run, verb="failed")["failures"]
         self.assertIn(("ALIGN:BWA", "s1"), [(failure["task"]["engine_name"], failure["task"]["engine_label"])
                                            for failure in failures if failure["task"]])
 

@@ -6,54 +6,22 @@
 The store comes from a recorded Snakemake run (tests/golden/snakemake.rec), which has five jobs for each of three
 samples, one for all of them, and two for the reference.
 """
-import contextlib
-import json
-import os
-import pathlib
 import re
-import shutil
-import sqlite3
-import subprocess
 import sys
-import tempfile
-import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from daemons import replay  # noqa: E402 (the line above has to come first)
-from testing import run_cases  # noqa: E402
-
-TRACER, CORRELATOR, RECORDING = map(os.path.abspath, sys.argv[1:4])
+from case import Case, copy_rows
+from testing import run_cases
 
 # Tasks, with the run's own.
 TASKS = {"brain": 5, "heart": 5, "liver": 5, "(shared)": 1, "(no sample)": 3}
 SUMS = ["cpu_ns", "read_bytes", "write_bytes", "run_delay_ns"]
 
 
-class Samples(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.directory = cls.enterClassContext(tempfile.TemporaryDirectory())
-        cls.store = os.path.join(cls.directory, "tracer.db")
-        replay(pathlib.Path(CORRELATOR).parents[1], RECORDING, cls.store)
-        cls.environment = {**os.environ, "TRACER_STORE": cls.store, "LC_ALL": "C.UTF-8", "TZ": "UTC"}
-
-    def tracer(self, *arguments, status=0):
-        result = subprocess.run([TRACER, *arguments], capture_output=True, text=True, check=False,
-                                env=self.environment, stdin=subprocess.DEVNULL)
-        self.assertEqual(result.returncode, status, (arguments, result))
-        return result.stderr if status else result.stdout
-
-    def json(self, *arguments):
-        return json.loads(self.tracer(*arguments, "--json"))
-
+class Samples(Case):
     def without_samples(self):
         """A store with the same run, in whose command lines nothing recurs."""
-        path = os.path.join(self.directory, "without.db")
-        if not os.path.exists(path):
-            shutil.copy(self.store, path)
-            with contextlib.closing(sqlite3.connect(path)) as store, store:
-                store.execute("UPDATE process_rows SET arguments = NULL")
+        with self.changed("without") as (path, database):
+            database.execute("UPDATE process_rows SET arguments = NULL")
         return path
 
     def test_cost(self):
@@ -62,7 +30,7 @@ class Samples(unittest.TestCase):
         self.assertEqual(sum(row["cost_micros"] for row in bill["rows"]) + bill["idle_micros"] + bill["system_micros"]
                          + bill["other_runs_micros"], bill["bill_micros"])
         self.assertEqual((bill["sampled_run_count"], bill["unsampled_run_count"]), (1, 0))
-        self.assertNotIn("No sample structure", self.tracer("cost", "latest", "--by", "sample"))
+        self.assertNotIn("No sample structure", self.text("cost", "latest", "--by", "sample"))
 
     def test_show(self):
         shown = self.json("show", "--by", "sample")
@@ -83,7 +51,7 @@ class Samples(unittest.TestCase):
                 self.assertEqual(task["sample"], task["label"].split(".")[0])
 
     def test_show_as_text(self):
-        lines = self.tracer("show", "--by", "sample").splitlines()
+        lines = self.text("show", "--by", "sample").splitlines()
         table = lines[lines.index("") + 1:]
         self.assertEqual(table[0].split()[:4], ["sample", "tasks", "failed", "wall"])
         self.assertEqual({line.split("  ")[0].strip(): int(line[len("(no sample)"):].split()[0]) for line in table[1:]},
@@ -99,17 +67,15 @@ class Samples(unittest.TestCase):
         self.assertEqual(by_sample["imbalance"],
                          {"sample": walls[2][1], "wall_ns": walls[2][0], "median_wall_ns": walls[1][0]})
         self.assertEqual(by_sample["findings"], by_task["findings"])
-        self.assertRegex(self.tracer("tune", "--by", "sample"),
+        self.assertRegex(self.text("tune", "--by", "sample"),
                          f"\n  Imbalance: tasks on {walls[2][1]} ran for .* times the median ")
-        self.tracer("tune", "--by", "sample", "--list", status=2)
+        self.text("tune", "--by", "sample", "--list", status=2)
 
     def test_a_slow_merge_hides_no_samples(self):
         """The summary of all samples takes a hundred times as long as all else."""
-        path = os.path.join(self.directory, "slow.db")
-        shutil.copy(self.store, path)
-        with contextlib.closing(sqlite3.connect(path)) as store, store:
-            changed = store.execute("UPDATE tasks SET end_boot_ns = end_boot_ns + 100 * (SELECT max(end_boot_ns) - "
-                                    "min(begin_boot_ns) FROM tasks) WHERE name = 'summary.py'").rowcount
+        with self.changed("slow") as (path, database):
+            changed = database.execute("UPDATE tasks SET end_boot_ns = end_boot_ns + 100 * (SELECT max(end_boot_ns) - "
+                                       "min(begin_boot_ns) FROM tasks) WHERE name = 'summary.py'").rowcount
         self.assertEqual(changed, 1)
         shown = self.json("show", "--by", "sample", "--store", path)
         self.assertEqual({row["sample"]: row["task_count"] for row in shown["samples"]}, TASKS)
@@ -118,42 +84,33 @@ class Samples(unittest.TestCase):
         reason = "fewer than two names recur in several steps"
         for verb in ["cost", "show", "tune"]:
             self.assertIn(f"\nNo sample structure found: {reason}\n",
-                          self.tracer(verb, "latest", "--by", "sample", "--store", self.without_samples()), verb)
+                          self.text(verb, "latest", "--by", "sample", "--store", self.without_samples()), verb)
         shown = self.json("show", "--by", "sample", "--store", self.without_samples())
         self.assertEqual(shown["sample_misfit"], reason)
         self.assertEqual([row["sample"] for row in shown["samples"]], ["(no sample)"])
 
-    def copy_run(self, store, number, name, patient, factor):
+    def copy_run(self, database, number, name, patient, factor):
         """A copy of the run whose samples are those of a patient, and whose tasks take factor times as long."""
-        references = {"runs": ["id"], "tasks": ["id", "run_id"], "tools": ["id", "run_id", "task_id"],
-                      "process_rows": ["id", "tool_id"]}
-        for table, changed in references.items():
-            columns = [column for _, column, *_ in store.execute(f"PRAGMA table_info({table})")]
-            values = {column: f"{column} + {number * 10**12}" for column in changed}
-            values["started_unix_ns"] = f"started_unix_ns + {number} * 3600000000000"
-            if table == "tasks":
-                values["end_boot_ns"] = f"begin_boot_ns + CAST((end_boot_ns - begin_boot_ns) * {factor} AS INTEGER)"
-            if table == "runs":
-                values["name"] = f"'{name}'"
-            if table == "process_rows":
-                values["arguments"] = f"sample_of(arguments, '{patient}')"
-            store.execute(f"INSERT INTO {table} SELECT {', '.join(values.get(column, column) for column in columns)} "
-                          f"FROM {table} WHERE id IN (SELECT id FROM original_{table})")
+        later = {"started_unix_ns": f"started_unix_ns + {number} * 3600000000000"}
+        changes = {"runs": {"name": f"'{name}'"}, "process_rows": {"arguments": f"sample_of(arguments, '{patient}')"}, "tools": {},
+                   "tasks": {"end_boot_ns": f"begin_boot_ns + CAST((end_boot_ns - begin_boot_ns) * {factor} AS INTEGER)"}}
+        ids = {"runs": ["id"], "tasks": ["id", "run_id"], "tools": ["id", "run_id", "task_id"], "process_rows": ["id", "tool_id"]}
+        for table, names in ids.items():
+            copy_rows(database, table, f"id IN (SELECT id FROM original_{table})", **later, **changes[table],
+                      **{name: f"{name} + {number * 10**12}" for name in names})
 
     def store_of_patients(self):
         """Eight runs `old` and eight runs `new`, each with three samples of a patient; new ones are slower by a fifth."""
-        path = os.path.join(self.directory, "patients.db")
-        shutil.copy(self.store, path)
-        with contextlib.closing(sqlite3.connect(path)) as store, store:
-            store.create_function("sample_of", 2, lambda line, patient: line and re.sub(
+        with self.changed("patients") as (path, database):
+            database.create_function("sample_of", 2, lambda line, patient: line and re.sub(
                 rb"brain|heart|liver", lambda name: patient.encode() + b"_" + name.group(), line))
             for table in ["runs", "tasks", "tools", "process_rows"]:
-                store.execute(f"CREATE TEMP TABLE original_{table} AS SELECT id FROM {table}")
-            store.execute("DELETE FROM original_runs WHERE id IN "
-                          "(SELECT id FROM runs WHERE kind IN ('system', 'session'))")
+                database.execute(f"CREATE TEMP TABLE original_{table} AS SELECT id FROM {table}")
+            database.execute("DELETE FROM original_runs WHERE id IN "
+                             "(SELECT id FROM runs WHERE kind IN ('system', 'session'))")
             for number in range(16):
                 patient = number % 8
-                self.copy_run(store, number + 1, "old" if number < 8 else "new", f"P{patient}",
+                self.copy_run(database, number + 1, "old" if number < 8 else "new", f"P{patient}",
                               (1 + patient) * (1 if number < 8 else 1.2 + patient / 1000))
         return path
 
@@ -171,24 +128,19 @@ class Samples(unittest.TestCase):
         for side in ["a", "b"]:
             self.assertEqual((compared[side]["sampled_run_count"], compared[side]["unsampled_run_count"]), (8, 0))
         self.assertIn("\nCompared in pairs by sample: 5 of 9 task names\n",
-                      self.tracer("compare", "old", "new", "--by", "sample", "--store", path))
-        shown = self.tracer("compare", "old", "new", "--by", "sample", "--sample-sheet", "none", "--store", path)
+                      self.text("compare", "old", "new", "--by", "sample", "--store", path))
+        shown = self.text("compare", "old", "new", "--by", "sample", "--sample-sheet", "none", "--store", path)
         self.assertIn("\nCompared in pairs by sample: 0 of 9 task names\n", shown)
         self.assertIn("\nNo sample structure found in 16 runs: --sample-sheet none\n", shown)
         pattern = self.json("compare", "old", "new", "--by", "sample", "--store", path,
                             "--sample-pattern", "(P[0-9]_(?:brain|heart|liver))")
         self.assertEqual(pattern, compared)
 
-    def file(self, name, content):
-        path = os.path.join(self.directory, name)
-        pathlib.Path(path).write_bytes(content)
-        return path
-
     def test_sheet_and_pattern(self):
         """Both find what is inferred; a sheet also in a run in which nothing can be inferred."""
-        nf_core = self.file("sheet.csv", b"sample,fastq_1,fastq_2\nbrain,b_1.fq,\n\"liver\",l_1.fq,\nbrain,b_2.fq,\n")
-        snakemake = self.file("samples.tsv", b"\xef\xbb\xbfpath\tSample\r\nx,y\tbrain\r\nz\tliver\r\n")
-        other = self.file("other.csv", b"sample\nkidney\n")
+        nf_core = self.make_file("sheet.csv", b"sample,fastq_1,fastq_2\nbrain,b_1.fq,\n\"liver\",l_1.fq,\nbrain,b_2.fq,\n")
+        snakemake = self.make_file("samples.tsv", b"\xef\xbb\xbfpath\tSample\r\nx,y\tbrain\r\nz\tliver\r\n")
+        other = self.make_file("other.csv", b"sample\nkidney\n")
         without_heart = {**TASKS, "(no sample)": TASKS["(no sample)"] + TASKS["heart"]}
         del without_heart["heart"]
         for verb, key in [("show", "samples"), ("cost", "rows"), ("tune", "names")]:
@@ -202,7 +154,7 @@ class Samples(unittest.TestCase):
                 if verb == "tune": # which leaves out the engine
                     found["(no sample)"] += 1
                 self.assertEqual(found, expected, (verb, option))
-        shown = self.tracer("show", "--by", "sample", "--sample-sheet", other)
+        shown = self.text("show", "--by", "sample", "--sample-sheet", other)
         self.assertIn("\nNo sample structure found: no name of the sample sheet is in a command line\n", shown)
 
     def test_broken_sheets_and_patterns(self):
@@ -212,15 +164,15 @@ class Samples(unittest.TestCase):
                                 (b"sample\n---\n", "%s:2: no letter or digit in the name of a sample, or over 256 bytes"),
                                 (b"sample\n\"brain\n", "%s:2: the file ends inside a quoted field"),
                                 (b"sample\n", "%s: names no sample")]:
-            path = self.file("broken.csv", content)
-            self.assertEqual(self.tracer("show", "--by", "sample", "--sample-sheet", path, status=1),
+            path = self.make_file("broken.csv", content)
+            self.assertEqual(self.text("show", "--by", "sample", "--sample-sheet", path, status=1),
                              f"tracer: {reason % path}\n".replace(":0:", ":"))
         for verb in ["show", "tune", "cost"]:
-            self.assertIn("No such file", self.tracer(verb, "--by", "sample", "--sample-sheet", "/nonexistent", status=1))
+            self.assertIn("No such file", self.text(verb, "--by", "sample", "--sample-sheet", "/nonexistent", status=1))
             self.assertIn("'(b': missing closing parenthesis",
-                          self.tracer(verb, "--by", "sample", "--sample-pattern", "(b", status=2))
-            self.assertIn("needs --by sample", self.tracer(verb, "--sample-pattern", "(b)", status=2))
-            self.assertIn("give only one of", self.tracer(verb, "--by", "sample", "--sample-pattern", "(b)",
+                          self.text(verb, "--by", "sample", "--sample-pattern", "(b", status=2))
+            self.assertIn("needs --by sample", self.text(verb, "--sample-pattern", "(b)", status=2))
+            self.assertIn("give only one of", self.text(verb, "--by", "sample", "--sample-pattern", "(b)",
                                                             "--sample-sheet", "none", status=2))
 
 
