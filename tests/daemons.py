@@ -13,6 +13,7 @@ import signal
 import sqlite3
 import subprocess
 import tempfile
+import time
 
 from testing import EMULATED, ENVIRONMENT, Skip, remove_tree, same, wait_until
 
@@ -116,6 +117,18 @@ class Daemon:
 
     def descriptor_count(self):
         return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+
+class Correlator(Daemon):
+    """One without a probe, on a store that continues after each restart."""
+
+    def __init__(self, program, directory, *options, store="tracer.db", socket="tracer.sock", wait=True):
+        self.store, self.socket = directory / store, directory / socket
+        super().__init__("correlator", [
+            program, "--socket", self.socket, "--store", self.store, "--retain", "0", "--host-period", "0",
+            "--rules", directory, *options], directory / f"log-{time.monotonic_ns()}", prepare=None)
+        if wait:
+            self.wait_ready()
 
 
 class Daemons:

@@ -432,9 +432,9 @@ class Story:
         """The offset that acknowledges everything."""
         return self.events[-1][0] + 1 if self.events else 0
 
-    def tell(self, wanted=0):
-        """The frames of the events from offset `wanted` on."""
-        return b"".join(data for offset, data in self.events if offset >= wanted)
+    def tell(self, wanted=0, until=None):
+        """The frames of the events from offset `wanted` on, up to that event."""
+        return b"".join(data for offset, data in self.events[:until] if offset >= wanted)
 
     def process_scan(self, moment=-1, now_ns=None):
         """A full scan: init, sshd, and the processes running before event `moment`."""
@@ -449,6 +449,16 @@ class Story:
         return b"".join(frame(message("sample", records=padded(sample))) for sample in samples) + \
             frame(message("scan", boot_ns=now, unix_ns=10**18 + now, with_text=1,
                           backlog_bytes=0 if moment == -1 else len(self.events) - moment))
+
+
+def connect(path, story, begin=0, until=None, acknowledged=False):
+    """A probe that has sent its hello, a scan from before event `begin`, and the events up to `until`."""
+    peer = Peer(path)
+    wanted = peer.greet(story.hello())
+    peer.send(story.process_scan(begin) + story.tell(wanted, until))
+    if acknowledged:
+        peer.wait_acknowledged(story.events[:until][-1][0] + 1)
+    return peer
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A store that cannot be written: the disk is full, another program has locked it, or it is broken."""
+"""A store that cannot be written: the disk is full, or another program has locked it."""
 
 import contextlib
 import sqlite3
@@ -6,7 +6,7 @@ import subprocess
 import time
 
 from storm import await_ends, check_each_once
-from testing import ENVIRONMENT, fill, same, wait_until
+from testing import fill, same, wait_until
 
 WITHOUT_S = 6  # longer than any lock timeout
 COMMANDS = 400
@@ -111,33 +111,3 @@ def test_a_locked_store(bench):
     finally:
         other.close()
     check_recovers(daemons, ran)
-
-
-def refusal(daemons, *arguments):
-    """(exit status, lines) of a correlator that refuses this store."""
-    result = subprocess.run(
-        [daemons.build / "correlator/tracer-correlator", "--socket", daemons.socket, "--rules",
-         daemons.directory, *arguments], capture_output=True, text=True, timeout=60, check=False,
-        env=ENVIRONMENT)
-    return result.returncode, result.stderr.splitlines()
-
-
-def test_a_broken_store(bench):
-    """Truncated or overwritten in the middle: one line, and the file is left unchanged."""
-    daemons = bench.daemons()
-    daemons.start()
-    bench.storm(count=COMMANDS).wait()
-    await_ends(daemons, COMMANDS)
-    daemons.stop()
-    content = daemons.store.read_bytes()
-    for name, damaged in (("cut", content[:len(content) // 2]), ("cut short", content[:5000]),
-                          ("no database", bytes(range(256)) * 400)):
-        daemons.store.write_bytes(damaged)
-        status, lines = refusal(daemons, "--store", daemons.store)
-        same(f"{name}: status and lines ({lines})", (status, len(lines)), (1, 1))
-        assert "tracer.db" in lines[0], lines
-        same(f"{name}: the file is as it was", daemons.store.read_bytes() == damaged, True)
-        shown = subprocess.run([daemons.build / "cli/tracer", "runs", "--store", daemons.store],
-                               capture_output=True, text=True, check=False,
-                               env=ENVIRONMENT)
-        assert shown.returncode == 1 and len(shown.stderr.splitlines()) <= 2, shown
