@@ -250,3 +250,19 @@ class Correlator:
             messages = self.messages()
             return messages if condition(messages) else None
         return wait_until("the messages of the probe", known, SETTLE_TIMEOUT_S)
+
+
+@contextlib.contextmanager
+def connected(build, directory, *options, acknowledge=True):
+    """A correlator of the test, and a function that starts a probe for it. Yields both."""
+    correlator, probes = Correlator(directory, acknowledge), []
+
+    def start():
+        probes.append(Probe(build, "--socket", correlator.path, *options, directory=directory))
+        return probes[-1]
+    try:
+        yield correlator, start
+    finally:
+        for probe in probes:
+            probe.kill()
+        correlator.close()

@@ -70,6 +70,14 @@ def run(path, *argv):
     return Child(lambda: os.execv(path, argv)).wait()
 
 
+def run_in(group, *argv):
+    """The same in a cgroup."""
+    def body():
+        (group / "cgroup.procs").write_text(str(os.getpid()))
+        os.execv(argv[0], argv)
+    return Child(body).wait()
+
+
 def near(what, found, expected, share, slack):
     assert abs(found - expected) <= expected * share + slack, \
         f"{what}: {found}, expected about {expected}"
