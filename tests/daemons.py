@@ -230,12 +230,12 @@ class Daemons:
     def check_store(self):
         same("integrity of the store", self.value("PRAGMA integrity_check"), "ok")
 
-    def tell(self, *arguments):
+    def tell(self, *arguments, status=0):
         """Output of `tracer ...`."""
         result = subprocess.run([self.build / "cli/tracer", *map(str, arguments), "--store", self.store],
                                 capture_output=True, check=False, env=ENVIRONMENT)
         same(f"status of tracer {arguments}: {result.stderr.decode(errors='replace')}",
-             result.returncode, 0)
+             result.returncode, status)
         return result.stdout.decode()
 
     def tracer(self, *arguments):

@@ -52,26 +52,21 @@ def can_watch():
 
 class Case(unittest.TestCase):
     def setUp(self):
-        self.directory = tempfile.TemporaryDirectory()
-        os.chmod(self.directory.name, 0o777)
-        self.environment = {**os.environ, "HOME": self.directory.name, "LC_ALL": "C.UTF-8"}
+        self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.directory.chmod(0o777)
+        self.environment = {**os.environ, "HOME": str(self.directory), "LC_ALL": "C.UTF-8"}
         for name in ("SUDO_UID", "SUDO_GID", "TRACER_STORE"):
             self.environment.pop(name, None)
 
     def tearDown(self):
         self.assertEqual(self.leftovers(), [])
-        self.directory.cleanup()
 
     @staticmethod
     def leftovers():
         return glob.glob("/run/tracer-run-*")
 
     def path(self, name):
-        return os.path.join(self.directory.name, name)
-
-    def touch(self, name):
-        with open(self.path(name), "w", encoding="ascii"):
-            pass
+        return str(self.directory / name)
 
     def start(self, *arguments, **options):
         options.setdefault("env", self.environment)
@@ -83,17 +78,28 @@ class Case(unittest.TestCase):
         process.output, process.errors = process.communicate(timeout=90)
         return process
 
+    def ran(self, *arguments, status=0, **options):
+        """Of a command that ends so and says nothing: its output."""
+        process = self.run_tracer(*arguments, **options)
+        self.assertEqual((process.returncode, process.errors), (status, b""))
+        return process.output
+
     def runs(self, *options):
         """Of the store where every verb looks."""
         return json.loads(self.run_tracer("runs", "--json", "--limit", "0", *options).output or '{"runs": []}')["runs"]
 
-    def report(self, *command, options=(), **keywords):
-        path = self.path("report.json")
-        process = self.run_tracer("run", "--json", "--processes", "--output", path, *options, "--",
-                                  *command, **keywords)
-        self.assertEqual(process.errors, b"")
-        with open(path, encoding="utf-8") as file:
-            return process, json.load(file)
+    def rows(self, store, sql):
+        with contextlib.closing(sqlite3.connect(store)) as database:
+            return database.execute(sql).fetchall()
+
+    def check_all_ended(self, store):
+        for table in ("runs", "tasks", "tools", "processes"):
+            self.assertEqual(self.rows(store, f"SELECT count(*) FROM {table} WHERE end_boot_ns IS NULL"), [(0,)], table)
+
+    def report(self, *command, **options):
+        path = self.directory / "report.json"
+        output = self.ran("run", "--json", "--processes", "--output", str(path), "--", *command, **options)
+        return output, json.loads(path.read_text(encoding="utf-8"))
 
 
 class Command(Case):
@@ -128,7 +134,7 @@ class Command(Case):
                   "ls /proc/self/fd; ps -o pgid= -p $$")
         command = ["bash", "-c", script]
         reader, extra = os.pipe()
-        options = {"cwd": self.directory.name, "env": self.environment, "pass_fds": [extra],
+        options = {"cwd": self.directory, "env": self.environment, "pass_fds": [extra],
                    "start_new_session": True}
         signal.signal(signal.SIGUSR1, signal.SIG_IGN)
         try:
@@ -163,16 +169,14 @@ class Command(Case):
         process = self.run_tracer("run", "-q", "--as", "daemon", "--", "id", "-un")
         self.assertEqual(process.output, b"daemon\n")
 
-
     def test_in_a_pid_namespace(self):
         """Inside, pids differ from those of the kernel side; the report still covers the command."""
-        path = self.path("report.json")
+        path = self.directory / "report.json"
         result = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", TRACER, "run", "--json", "--processes",
                                  "--output", path, "--", "sh", "-c", "sleep 0.2; exit 3"], env=self.environment,
                                 stdin=subprocess.DEVNULL, capture_output=True, timeout=90, check=False)
         self.assertEqual((result.returncode, result.stderr), (3, b""))
-        with open(path, encoding="utf-8") as file:
-            report = json.load(file)
+        report = json.loads(path.read_text(encoding="utf-8"))
         self.assertEqual(report["run"]["exit_code"], 3)
         programs = [process["program"] for task in report["tasks"] for process in task["processes"]]
         self.assertEqual(sorted(programs), ["sh", "sleep"])
@@ -214,7 +218,7 @@ class Signals(Case):
         process = self.start_and_wait(["bash", "-c", UNTIL, self.path("go-on")])
         wait_until("a row", self.runs)
         process.kill()
-        self.touch("go-on")
+        (self.directory / "go-on").touch()
         process.communicate()
         deadline = time.monotonic() + LEFTOVERS_TIMEOUT_S
         while self.leftovers() and time.monotonic() < deadline:
@@ -230,7 +234,7 @@ class Signals(Case):
             with open(f"/proc/{child}/comm", encoding="ascii") as file:
                 if file.read() == "tracer-probe\n":
                     self.kill_and_wait(int(child))
-        self.touch("go-on")
+        (self.directory / "go-on").touch()
         output = process.communicate(timeout=60)
         self.assertEqual((process.returncode, output[0]), (4, b"done\n"))
         self.assertIn(b"tracer-probe ended while the command ran", output[1])
@@ -240,20 +244,26 @@ class Keeping(Case):
     def test_store_is_kept_and_added_to(self):
         path = self.path("kept.db")
         for command in ("true", "sleep"):
-            process = self.run_tracer("run", "-q", "--store", path, "--", command, "0.1")
-            self.assertEqual((process.returncode, process.errors), (0, b""))
-        runs = json.loads(self.run_tracer("runs", "--json", "--limit", "0", "--store", path).output)["runs"]
+            self.ran("run", "-q", "--store", path, "--", command, "0.1")
+        runs = self.runs("--store", path)
         names = [run["name"] for run in runs if run["kind"] == "command"]
         self.assertIn("true", names)
         self.assertIn("sleep", names)
         self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
 
     def test_a_store_that_cannot_be_kept_is_reported_before_the_command(self):
-        process = self.run_tracer("run", "--store", self.path("none/kept\033.db"), "--", "touch",
-                                  self.path("ran"))
-        self.assertEqual(process.returncode, 125)
-        self.assertIn(b"none/kept\\e.db: no such directory", process.errors)
-        self.assertFalse(os.path.exists(self.path("ran")))
+        """A missing directory, a file that is not a store and stays as it is, and the store of a correlator."""
+        text, held = self.directory / "text", self.path("kept.db")
+        text.write_text("mine\n" * 1000)
+        with open(held + ".lock", "w", encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            for path, words in ((self.path("none/kept\033.db"), "none/kept\\e.db: no such directory"), (text, "not a tracer store"),
+                                (held, f"in use by another tracer-correlator or tracer run (pid {os.getpid()})")):
+                process = self.run_tracer("run", "--store", path, "--", "touch", self.path("ran"))
+                self.assertEqual(process.returncode, 125)
+                self.assertIn(words.encode(), process.errors)
+                self.assertFalse(os.path.exists(self.path("ran")))
+        self.assertEqual(text.read_text(), "mine\n" * 1000)
 
     def test_a_reader_that_goes_away_takes_nothing_with_it(self):
         path = self.path("kept.db")
@@ -263,18 +273,7 @@ class Keeping(Case):
                                  env=self.environment, stdin=subprocess.DEVNULL, stderr=writer, check=False)
         os.close(writer)
         self.assertEqual(process.returncode, 3)
-        self.assertTrue(json.loads(self.run_tracer("runs", "--json", "--store", path).output)["runs"])
-
-    def test_what_is_no_store_is_left_alone(self):
-        path = self.path("text")
-        with open(path, "w", encoding="ascii") as file:
-            file.write("mine\n" * 1000)
-        process = self.run_tracer("run", "--store", path, "--", "touch", self.path("ran"))
-        self.assertEqual(process.returncode, 125)
-        self.assertIn(b"not a tracer store", process.errors)
-        self.assertFalse(os.path.exists(self.path("ran")))
-        with open(path, encoding="ascii") as file:
-            self.assertEqual(file.read(), "mine\n" * 1000)
+        self.assertTrue(self.runs("--store", path))
 
     def test_a_page_of_the_run(self):
         page = pathlib.Path(self.path("run.html"))
@@ -289,18 +288,15 @@ class Keeping(Case):
         self.assertEqual(self.run_tracer("run", "-q", "--report", self.path("missing/run.html"), "--", "false").returncode, 1)
 
     def test_a_user_cannot_have_root_write_elsewhere(self):
-        victim = self.path("victim")
-        with open(victim, "w", encoding="ascii") as file:
-            file.write("root's")
-        os.chmod(victim, 0o600)
-        os.symlink(victim, self.path("link"))
+        victim = self.directory / "victim"
+        victim.write_text("root's")
+        victim.chmod(0o600)
+        (self.directory / "link").symlink_to(victim)
         environment = {**self.environment, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)}
         for option in ("--store", "--output"):
-            process = self.run_tracer("run", option, self.path("link"), "--", "true",
-                                      env=environment)
+            process = self.run_tracer("run", option, self.path("link"), "--", "true", env=environment)
             self.assertEqual(process.returncode, 125, process.errors)
-        with open(victim, encoding="ascii") as file:
-            self.assertEqual(file.read(), "root's")
+        self.assertEqual(victim.read_text(), "root's")
 
     def test_without_services_runs_are_where_show_looks(self):
         for number in (1, 2, 3):
@@ -334,28 +330,17 @@ class Keeping(Case):
         top = json.loads(self.run_tracer("top", "--json", "--all").output)
         self.assertLess(top["lag_ns"], 15e9)
         self.assertEqual(len({tool["run_id"] for tool in top["tools"]}), 2)
-        self.touch("first")
+        (self.directory / "first").touch()
         self.assertEqual(started[0].communicate(timeout=60)[1], b"")
         wait_until("one has ended", lambda: sorted(run["status"] for run in self.runs()) == ["failed", "running"])
-        self.touch("second")
+        (self.directory / "second").touch()
         started[1].communicate(timeout=60)
         self.assertEqual([process.returncode for process in started], [5, 6])
         self.assertEqual(sorted(run["exit_code"] for run in self.runs()), [5, 6])
-        with contextlib.closing(sqlite3.connect(self.path(".local/state/tracer/tracer.db"))) as database:
-            tables = ("runs", "tasks", "tools", "process_rows")
-            revs = [rev for table in tables for rev, in database.execute(f"SELECT rev FROM {table}")]
-            self.assertEqual(len(revs), len(set(revs)))
-            for table in tables:
-                self.assertEqual(database.execute(f"SELECT count(*) FROM {table} WHERE end_boot_ns IS NULL").fetchone(), (0,))
-
-    def test_a_store_of_a_correlator_is_refused(self):
-        path = self.path("kept.db")
-        with open(path + ".lock", "w", encoding="ascii") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            process = self.run_tracer("run", "-q", "--store", path, "--", "touch", self.path("ran"))
-        self.assertEqual(process.returncode, 125)
-        self.assertIn(f"in use by another tracer-correlator or tracer run (pid {os.getpid()})".encode(), process.errors)
-        self.assertFalse(os.path.exists(self.path("ran")))
+        store = self.path(".local/state/tracer/tracer.db")
+        revs = [rev for table in ("runs", "tasks", "tools", "process_rows") for rev, in self.rows(store, f"SELECT rev FROM {table}")]
+        self.assertEqual(len(revs), len(set(revs)))
+        self.check_all_ended(store)
 
     @contextlib.contextmanager
     def stranger(self):
@@ -371,37 +356,25 @@ class Keeping(Case):
     def test_the_file_holds_the_run_and_nothing_of_others(self):
         path = self.path("kept.db")
         with self.stranger():
-            process = self.run_tracer("run", "-q", "--store", path, "--", "sh", "-c", "sleep 0.5; cat /dev/null; exit 3")
-        self.assertEqual((process.returncode, process.errors), (3, b""))
-        with open(path, "rb") as file:
-            self.assertNotIn(STRANGER.encode(), file.read())
-        self.assertEqual([name for name in os.listdir(self.directory.name)
+            self.ran("run", "-q", "--store", path, "--", "sh", "-c", "sleep 0.5; cat /dev/null; exit 3", status=3)
+        self.assertNotIn(STRANGER.encode(), pathlib.Path(path).read_bytes())
+        self.assertEqual([name for name in os.listdir(self.directory)
                           if name.startswith("kept.db") and name != "kept.db.lock"], ["kept.db"])
-        shown = json.loads(self.run_tracer("runs", "--all", "--json", "--limit", "0", "--store", path).output)["runs"]
-        self.assertEqual([(run["kind"], run["exit_code"], run["living_count"]) for run in shown],
+        self.assertEqual([(run["kind"], run["exit_code"], run["living_count"]) for run in self.runs("--all", "--store", path)],
                          [("command", 3, 0)])
-        with contextlib.closing(sqlite3.connect(path)) as database:
-            programs = {name for name, in database.execute("SELECT program FROM processes")}
-            self.assertEqual(programs, {"sh", "sleep", "cat"})
-            for table, key in (("tasks", "run_id"), ("tools", "run_id"), ("processes", "run_id")):
-                self.assertEqual(database.execute(f"SELECT DISTINCT {key} IN (SELECT id FROM runs) FROM {table}").fetchall(),
-                                 [(1,)])
-            self.assertEqual(database.execute("SELECT count(*) FROM hosts").fetchall(), [(1,)])
+        self.assertEqual({name for name, in self.rows(path, "SELECT program FROM processes")}, {"sh", "sleep", "cat"})
+        for table in ("tasks", "tools", "processes"):
+            self.assertEqual(self.rows(path, f"SELECT DISTINCT run_id IN (SELECT id FROM runs) FROM {table}"), [(1,)])
+        self.assertEqual(self.rows(path, "SELECT count(*) FROM hosts"), [(1,)])
 
     def test_what_still_runs_is_marked_as_left(self):
         path = self.path("kept.db")
-        process = self.run_tracer("run", "-q", "--store", path, "--", "sh", "-c",
-                                  f"setsid sleep 30 >/dev/null 2>&1 & echo $! >{self.path('pid')}; sleep 1.5")
-        with open(self.path("pid"), encoding="ascii") as file:
-            os.kill(int(file.read()), signal.SIGKILL)
-        self.assertEqual((process.returncode, process.errors), (0, b""))
-        with contextlib.closing(sqlite3.connect(path)) as database:
-            self.assertEqual(database.execute("SELECT program, ended FROM processes WHERE ended = 'left'").fetchall(),
-                             [("sleep", "left")])
-            for table in ("runs", "tasks", "tools", "processes"):
-                self.assertEqual(database.execute(f"SELECT count(*) FROM {table} WHERE end_boot_ns IS NULL").fetchall(),
-                                 [(0,)], table)
-        run, = json.loads(self.run_tracer("runs", "--json", "--store", path).output)["runs"]
+        self.ran("run", "-q", "--store", path, "--", "sh", "-c",
+                 f"setsid sleep 30 >/dev/null 2>&1 & echo $! >{self.path('pid')}; sleep 1.5")
+        os.kill(int((self.directory / "pid").read_text()), signal.SIGKILL)
+        self.assertEqual(self.rows(path, "SELECT program FROM processes WHERE ended = 'left'"), [("sleep",)])
+        self.check_all_ended(path)
+        run, = self.runs("--store", path)
         self.assertEqual((run["status"], run["living_count"]), ("succeeded", 0))
         self.assertIn(b"left", self.run_tracer("show", "-p", "--store", path).output)
 
@@ -411,35 +384,30 @@ class Keeping(Case):
             for script in SCHEMA_1:
                 database.executescript(script.read_text(encoding="utf-8"))
             before = database.execute("SELECT count(*) FROM runs").fetchone()[0]
-        process = self.run_tracer("run", "-q", "--store", path, "--", "true")
-        self.assertEqual((process.returncode, process.errors), (0, b""))
-        with contextlib.closing(sqlite3.connect(path)) as database:
-            self.assertEqual(database.execute("SELECT count(*) FROM runs").fetchone()[0], before + 1)
+        self.ran("run", "-q", "--store", path, "--", "true")
+        self.assertEqual(self.rows(path, "SELECT count(*) FROM runs"), [(before + 1,)])
 
     def test_record_and_replay(self):
         recording = self.path("a.rec")
-        process = self.run_tracer("record", recording, "--", "bash", "-c", "echo $$; exec sleep 0.1")
-        self.assertEqual((process.returncode, process.errors), (0, b""))
+        pid = self.ran("record", recording, "--", "bash", "-c", "echo $$; exec sleep 0.1").decode().strip()
         self.assertEqual(os.stat(recording).st_mode & 0o777, 0o600)
         listed = self.run_tracer("replay", recording, "--json")
         self.assertEqual(listed.returncode, 0, listed.errors)
         self.assertTrue(json.loads(listed.output)["runs"])
         store = self.path("replayed.db")
         self.assertEqual(self.run_tracer("replay", recording, "--store", store).returncode, 0)
-        explained = self.run_tracer("explain", process.output.decode().strip(), "--store", store)
+        explained = self.run_tracer("explain", pid, "--store", store)
         self.assertIn(b"sleep 0.1", explained.output)
         self.assertEqual(self.run_tracer("replay", self.path("none")).returncode, 1)
 
     def test_record_overwrites_only_on_request(self):
         recording = self.path("there.rec")
-        with open(recording, "wb") as file:
-            file.write(b"mine")
+        pathlib.Path(recording).write_bytes(b"mine")
         for command, status in ((["--", "true"], 125), (["--duration", "1s"], 1)):
             refused = self.run_tracer("record", recording, *command)
             self.assertEqual(refused.returncode, status)
             self.assertIn(b"there.rec exists: name another file, or overwrite it with --force", refused.errors)
-            with open(recording, "rb") as file:
-                self.assertEqual(file.read(), b"mine")
+            self.assertEqual(pathlib.Path(recording).read_bytes(), b"mine")
         self.assertEqual(self.run_tracer("record", "--force", recording, "--", "true").returncode, 0)
         self.assertTrue(json.loads(self.run_tracer("replay", recording, "--json").output)["runs"])
 

@@ -32,9 +32,7 @@ def test_killed_at_random(bench):
     """Probe, correlator or both, at any moment, including their start: nothing is lost or doubled,
     and losses on a machine too busy for them are counted."""
     chance = random.Random(bench.seed)
-    daemons, cgroup = bench.daemons(), bench.cgroup()
-    daemons.mount_pins()
-    daemons.probe_options = ["--ring-size", "64M"]
+    daemons, cgroup = bench.daemons("--ring-size", "64M", pins=True), bench.cgroup()
     daemons.start()
     supervisor, storm = Supervisor(daemons), bench.storm(cgroup=cgroup)
     killed = []

@@ -2,7 +2,7 @@
 and downgraded again."""
 
 from release import earlier_build
-from storm import await_ends, check_each_once
+from storm import finish
 from testing import same, wait_until
 
 BEFORE = 300 # commands run before the programs change
@@ -27,9 +27,7 @@ def started(daemons, storm):
 
 def earlier_pair(bench):
     build = earlier_build()
-    daemons = bench.daemons()
-    daemons.mount_pins()
-    daemons.probe_options = ["--ring-size", "64M"]
+    daemons = bench.daemons("--ring-size", "64M", pins=True)
     daemons.use(build)
     daemons.start()
     return daemons, build
@@ -43,10 +41,7 @@ def test_upgraded_from_an_earlier_release(bench):
     schema = daemons.value("PRAGMA user_version")
     change_to(daemons, daemons.build)
     storm.stop()
-    await_ends(daemons, storm.count)
-    daemons.stop()
-    check_each_once(daemons, storm.count, lost_max=AT_ONCE_MAX if schema < SCHEMA_OF_STATES else 0)
-    daemons.check_store()
+    finish(daemons, storm.count, lost_max=AT_ONCE_MAX if schema < SCHEMA_OF_STATES else 0)
     bench.note(f"schema {schema} to {daemons.value('PRAGMA user_version')}, {storm.count} commands, each once")
 
 
@@ -73,7 +68,4 @@ def test_back_to_an_earlier_release(bench):
         daemons.probe.stop()
         daemons.start_probe()
     storm.stop()
-    await_ends(daemons, storm.count)
-    daemons.stop()
-    check_each_once(daemons, storm.count)
-    daemons.check_store()
+    finish(daemons, storm.count)

@@ -1,5 +1,6 @@
 """A full ring, a reader that stays away, and what remains in the kernel at the end."""
 
+import contextlib
 import json
 import pathlib
 import random
@@ -8,8 +9,7 @@ import struct
 import subprocess
 import time
 
-from storm import (FINAL_SHARE_MIN, KINDS, await_ends, check_accounted, check_each_once, leaves,
-                   lost_kinds)
+from storm import FINAL_SHARE_MIN, KINDS, await_ends, bpftool, check_accounted, finish, leaves, lost_kinds
 from testing import ENVIRONMENT, same, wait_until
 from wire_client import read_recording
 
@@ -57,10 +57,9 @@ def await_losses(daemons):
 
 def test_a_ring_that_runs_full(bench):
     """Recorded and lost records add up for each kind, in the right place and time."""
-    daemons, cgroup = bench.daemons(), bench.cgroup()
+    daemons, cgroup = bench.daemons("--ring-size", RING_SIZE), bench.cgroup()
     recording = daemons.directory / "recording"
     daemons.correlator_options = ["--record", recording]
-    daemons.probe_options = ["--ring-size", RING_SIZE]
     daemons.start()
     bench.storm(count=20, marked=True).wait() # its run is complete
     await_ends(daemons, 20)
@@ -92,18 +91,15 @@ def test_a_ring_that_runs_full(bench):
 
 def counted_losses(daemons, kind=None):
     """Losses counted in the kernel so far, of that RECORD_ type or of all, from the pinned map (loss_slot)."""
-    result = subprocess.run(["bpftool", "-j", "map", "dump", "pinned",
-                             daemons.pin_directory / "losses"], capture_output=True, check=True)
-    slots = [bytes(int(byte, 16) for byte in entry["value"]) for entry in json.loads(result.stdout)]
+    slots = [bytes(int(byte, 16) for byte in entry["value"])
+             for entry in bpftool("map", "dump", "pinned", daemons.pin_directory / "losses")]
     return sum(count for _, of, count in (struct.unpack("=QI4xQ", slot[:24]) for slot in slots)
                if kind in (None, of))
 
 
 def test_losses_are_reported_once(bench):
     """Whichever daemon is killed while the ring overflows repeatedly: recorded and lost add up to what ran."""
-    daemons, cgroup = bench.daemons(), bench.cgroup()
-    daemons.mount_pins()
-    daemons.probe_options = ["--ring-size", "64K"]
+    daemons, cgroup = bench.daemons("--ring-size", "64K", pins=True), bench.cgroup()
     daemons.start()
     kills, random_numbers = 6, random.Random(bench.seed)
     storm = bench.storm(rate=10**6, cgroup=cgroup)
@@ -136,8 +132,7 @@ def test_losses_are_reported_once(bench):
 def test_stopped_with_a_full_ring(bench):
     """Without pins, nothing can deliver the ring or report losses later, so a daemon that is asked
     to stop does both first."""
-    daemons, cgroup = bench.daemons(), bench.cgroup()
-    daemons.probe_options = ["--ring-size", RING_SIZE]
+    daemons, cgroup = bench.daemons("--ring-size", RING_SIZE), bench.cgroup()
     daemons.start()
     storm = bench.storm(rate=10**6, count=FLOOD, cgroup=cgroup)
     await_ends(daemons, 1) # the cgroup's path is known
@@ -161,9 +156,7 @@ def check_incomplete(daemons):
     report = daemons.tracer("show", runs[1]["id"])
     assert report["run"]["lost_count"] > 0, "the run is said to be complete"
     assert any(task["lost_count"] > 0 for task in report["tasks"]), "all tasks are complete"
-    text = subprocess.run([daemons.build / "cli/tracer", "show", runs[1]["id"], "--store",
-                           daemons.store], capture_output=True, text=True, check=True,
-                          env=ENVIRONMENT).stdout
+    text = daemons.tell("show", runs[1]["id"])
     assert "incomplete" in text.lower(), text
 
 
@@ -173,11 +166,11 @@ def test_long_command_lines(bench):
     daemons = bench.daemons()
     daemons.start()
     storm = bench.storm(rate=1000, count=LONG_LINES, padding_bytes=8000).wait()
-    await_ends(daemons, storm.count)
-    daemons.stop()
-    bench.note(f"{storm.count} commands at {storm.rate:.0f} a second: losses "
-               f"{daemons.rows('SELECT kind, lost_count FROM losses')}")
-    check_each_once(daemons, storm.count)
+    try:
+        finish(daemons, storm.count)
+    finally:
+        bench.note(f"{storm.count} commands at {storm.rate:.0f} a second: losses "
+                   f"{daemons.rows('SELECT kind, lost_count FROM losses')}")
 
 
 def test_a_flood_of_forks(bench):
@@ -238,8 +231,7 @@ def test_a_daemon_that_stands_still(bench):
 def test_a_long_outage(bench):
     """Processes that run when the correlator stops, and end before it returns, end by their record,
     not because scans miss them, however long the backlog before that record."""
-    daemons = bench.daemons()
-    daemons.probe_options = ["--ring-size", "64M"]
+    daemons = bench.daemons("--ring-size", "64M")
     daemons.start()
     sleepers = [subprocess.Popen(["sleep", "1000"]) for _ in range(20)]
     try:
@@ -253,14 +245,12 @@ def test_a_long_outage(bench):
             sleeper.wait()
     time.sleep(3) # longer than any wait for a final record
     daemons.start_correlator()
-    await_ends(daemons, storm.count)
-    daemons.stop()
+    exit_only = finish(daemons, storm.count)
     pids = [sleeper.pid for sleeper in sleepers]
     rows = daemons.rows("SELECT pid, ended, signal, totals FROM processes WHERE program = 'sleep'")
     rows = [row for row in rows if row["pid"] in pids]
     same("sleepers", len(rows), len(pids))
     same("ends", {(row["ended"], row["signal"]) for row in rows}, {("exit", signal.SIGTERM)})
-    exit_only = check_each_once(daemons, storm.count)
     assert exit_only <= storm.count * (1 - FINAL_SHARE_MIN), f"{exit_only} without a final record"
     bench.note(f"{storm.count} commands during the outage, {exit_only} without a final record")
 
@@ -273,12 +263,10 @@ def bpf_objects(daemons, process):
             name, _, value = line.partition(":")
             if name in ("prog_id", "map_id", "link_id"):
                 found[name[:-3]].add(int(value))
-    for path in daemons.pin_directory.rglob("*"):
+    for path in filter(pathlib.Path.is_file, daemons.pin_directory.rglob("*")):
         for kind in ("map", "link"):
-            result = subprocess.run(["bpftool", "-j", kind, "show", "pinned", path],
-                                    capture_output=True, check=False)
-            if result.returncode == 0 and path.is_file():
-                shown = json.loads(result.stdout)
+            with contextlib.suppress(subprocess.CalledProcessError):  # an object of another kind
+                shown = bpftool(kind, "show", "pinned", path)
                 shown = shown[0] if isinstance(shown, list) else shown
                 if "id" in shown and "error" not in shown:
                     found[kind].add(shown["id"])
@@ -287,15 +275,12 @@ def bpf_objects(daemons, process):
 
 
 def listed(kind):
-    result = subprocess.run(["bpftool", "-j", kind, "list"], capture_output=True, check=True)
-    return {item["id"] for item in json.loads(result.stdout)}
+    return {item["id"] for item in bpftool(kind, "list")}
 
 
 def test_a_reader_that_stays_away(bench):
     """Collection stops when the lease ends; later events are counted. --detach removes everything."""
-    daemons = bench.daemons()
-    daemons.mount_pins()
-    daemons.probe_options = ["--lease", str(LEASE_S)]
+    daemons = bench.daemons("--lease", str(LEASE_S), pins=True)
     daemons.start()
     held = bpf_objects(daemons, daemons.probe)
     assert all(held.values()), f"the probe holds {held}"
@@ -312,7 +297,6 @@ def test_a_reader_that_stays_away(bench):
         "SELECT sum(lost_count) FROM losses WHERE kind = 'exec'") or 0) >= 100)
     daemons.stop()
     same("recorded", sorted(leaves(daemons)), [*range(100), *range(200, 300)])
-    daemons.probe_options = []
     same("status of --detach", daemons.detach().returncode, 0)
     assert not daemons.pin_directory.exists(), "pins are left"
     wait_until("everything is gone", lambda: not any(ids & listed(kind)

@@ -86,8 +86,7 @@ def test_hours_of_load_replayed(bench):
 
 def test_a_long_storm(bench):
     """Each command is recorded once, or counted as lost on a busy machine; nothing grows."""
-    daemons, cgroup = bench.daemons(), bench.cgroup()
-    daemons.probe_options = ["--ring-size", "64M"]
+    daemons, cgroup = bench.daemons("--ring-size", "64M"), bench.cgroup()
     daemons.start()
     total = SOAK_COMMANDS if LONG else COMMANDS
     storm = bench.storm(count=total, rate=1000, cgroup=cgroup)

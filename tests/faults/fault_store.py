@@ -5,7 +5,7 @@ import sqlite3
 import subprocess
 import time
 
-from storm import await_ends, check_each_once
+from storm import await_ends, finish
 from testing import fill, same, wait_until
 
 WITHOUT_S = 6  # longer than any lock timeout
@@ -60,12 +60,9 @@ def check_waits(bench, daemons, ran):
 
 def check_recovers(daemons, ran):
     """It recovers by itself: the same process, nothing missing, and a message in its log."""
-    await_ends(daemons, ran)
     # The store's log may have had space for all of them.
     wait_until("it says so", lambda: "can be written again" in daemons.correlator.log())
-    daemons.stop()
-    check_each_once(daemons, ran)
-    daemons.check_store()
+    finish(daemons, ran)
 
 
 @contextlib.contextmanager
@@ -91,10 +88,7 @@ def test_killed_while_the_disk_is_full(bench):
     with waits_for_room(bench) as (daemons, ran):
         daemons.correlator.kill()
     daemons.start_correlator()
-    await_ends(daemons, ran)
-    daemons.stop()
-    check_each_once(daemons, ran)
-    daemons.check_store()
+    finish(daemons, ran)
 
 
 def test_a_locked_store(bench):

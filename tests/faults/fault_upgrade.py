@@ -3,6 +3,7 @@
 The other build is the same probe with one unused byte of each BPF object changed.
 """
 
+import collections
 import json
 import os
 import pathlib
@@ -14,7 +15,7 @@ import struct
 import subprocess
 
 from fault_ring import boot_ns, counted_losses
-from storm import await_ends, check_each_once, check_nothing_else, leaves
+from storm import await_ends, bpftool, check_each_once, check_nothing_else, finish, leaves
 from testing import ENVIRONMENT, LONG, Skip, same, wait_until
 from wire_client import read_recording
 
@@ -47,9 +48,7 @@ def other_build(program, path):
 
 def pinned_pair(bench):
     """Daemons, and the two builds of the probe."""
-    daemons = bench.daemons()
-    daemons.mount_pins()
-    daemons.probe_options = ["--ring-size", "64M"]
+    daemons = bench.daemons("--ring-size", "64M", pins=True)
     builds = (daemons.probe_program, other_build(daemons.probe_program,
                                                  daemons.directory / "tracer-probe"))
     daemons.start()
@@ -68,9 +67,7 @@ def test_upgrades_under_a_storm(bench):
         daemons.probe_program = builds[(number + 1) % 2]
         daemons.start_probe()
     storm.stop()
-    await_ends(daemons, storm.count)
-    daemons.stop()
-    check_each_once(daemons, storm.count)
+    finish(daemons, storm.count)
     same("replacements", daemons.probe.log().count("new programs replace the old ones"), UPGRADES)
     bench.note(f"{UPGRADES} upgrades: {storm.count} commands at {storm.rate:.0f} a second, "
                "each once")
@@ -138,9 +135,7 @@ def test_killed_in_the_middle_of_an_upgrade(bench):
 
 
 def control_bytes(pin_directory):
-    shown = json.loads(subprocess.run(
-        ["bpftool", "-j", "map", "dump", "pinned", pin_directory / "control"],
-        capture_output=True, check=True).stdout)
+    shown = bpftool("map", "dump", "pinned", pin_directory / "control")
     return bytes(int(byte, 16) for byte in shown[0]["value"])
 
 
@@ -169,10 +164,8 @@ def test_a_ring_of_another_version(bench):
     """Its content cannot be read: it is counted as lost once, and nothing is missing after that."""
     if not shutil.which("bpftool"):
         raise Skip("bpftool not installed")
-    daemons, observer = bench.daemons(), bench.daemons()
+    daemons, observer = bench.daemons("--ring-size", "64M", pins=True), bench.daemons()
     recording = observer.directory / "recording"
-    daemons.mount_pins()
-    daemons.probe_options = ["--ring-size", "64M"]
     observer.start_probe("--record", recording) # an independent record of the events
     daemons.start()
     daemons.correlator.kill()
@@ -236,9 +229,7 @@ def test_killed_while_a_version_is_replaced(bench):
     the previous one returns. Recorded and lost add up to what ran, and nothing is left behind."""
     if not shutil.which("strace") or not shutil.which("bpftool"):
         raise Skip("strace or bpftool not installed")
-    daemons, observer = bench.daemons(), bench.daemons()
-    daemons.mount_pins()
-    daemons.probe_options = ["--ring-size", "64M"]
+    daemons, observer = bench.daemons("--ring-size", "64M", pins=True), bench.daemons()
     recording, log = observer.directory / "recording", daemons.directory / "calls"
     daemons.start()
     maps = [path for path in daemons.pin_directory.iterdir() if path.is_file()]
@@ -298,16 +289,10 @@ def test_killed_while_a_version_is_replaced(bench):
 
 def shown_losses(daemons):
     """Losses in `tracer status`; its exit status says that the daemons have ended."""
-    result = subprocess.run([daemons.build / "cli/tracer", "status", "--json", "--store",
-                             daemons.store], capture_output=True, check=False,
-                            env=ENVIRONMENT)
-    return {loss["kind"]: loss["lost_count"] for loss in json.loads(result.stdout)["losses"]}
+    return {loss["kind"]: loss["lost_count"] for loss in json.loads(daemons.tell("status", "--json", status=1))["losses"]}
 
 
 def kinds_until(recording, end_ns):
     """{kind: number of records in that recording until then}"""
-    found = {}
-    for message in read_recording(recording):
-        if message.get("boot_ns", 0) <= end_ns:
-            found[message["message"]] = found.get(message["message"], 0) + 1
-    return found
+    return collections.Counter(message["message"] for message in read_recording(recording)
+                               if message.get("boot_ns", 0) <= end_ns)

@@ -1,6 +1,7 @@
 """A storm of short commands (storm.c), and whether the store has each of them once."""
 
 import collections
+import json
 import os
 import shutil
 import signal
@@ -8,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-from testing import same
+from testing import ENVIRONMENT, same
 
 FAILS_EVERY = 50  # as in storm.c
 STALL_TIMEOUT_S = 90
@@ -168,3 +169,17 @@ def check_accounted(bench, daemons, storm, cgroup):
     assert missing["exit"] <= most["exit"], f"{missing['exit']} have no end, {most['exit']} lost it"
     unfinished = most["final"] + storm.count * (1 - FINAL_SHARE_MIN)
     assert missing["final"] <= unfinished, f"{missing['final']} lack their final record"
+
+
+def finish(daemons, count, lost_max=0):
+    """Waits for what is under way and ends the daemons: every command is stored once. Returns as check_each_once()."""
+    await_ends(daemons, count)
+    daemons.stop()
+    exit_only = check_each_once(daemons, count, lost_max)
+    daemons.check_store()
+    return exit_only
+
+
+def bpftool(*arguments):
+    """Its answer; that about one object may be a list of one."""
+    return json.loads(subprocess.run(["bpftool", "-j", *arguments], capture_output=True, check=True).stdout)
