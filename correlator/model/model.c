@@ -103,13 +103,13 @@ void model_set_gone(struct model *model, int64_t id)
 
 bool model_is_dirty(const struct model *model)
 {
-	return model->dirty_runs || model->dirty_tasks || model->dirty_tools || model->dirty_images ||
-	       model->fact_count > model->host_sample_count || model->losses_dirty || model->host_dirty;
+	return model->dirty_runs || model->dirty_tasks || model->dirty_tools || model_pending(model) > 0 ||
+	       model->losses_dirty || model->host_dirty;
 }
 
 size_t model_pending(const struct model *model)
 {
-	return model->fact_count + model->dirty_image_count;
+	return model->fact_count - model->host_sample_count + model->dirty_image_count;
 }
 
 uint64_t model_now_boot_ns(const struct model *model)

@@ -129,7 +129,7 @@ void model_set_gone(struct model *model, int64_t id);
 	} while (0)
 /* Whether there is anything to write besides the stream's position, the clock and host samples. */
 bool model_is_dirty(const struct model *model);
-/* Approximate number of rows waiting for a commit, so that the caller can bound it. */
+/* Approximate number of rows waiting for a commit, without host samples, so that the caller can bound it. */
 size_t model_pending(const struct model *model);
 /* Latest time of the stream, boot clock. */
 uint64_t model_now_boot_ns(const struct model *model);

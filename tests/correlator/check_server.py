@@ -387,6 +387,26 @@ def test_a_restart_without_a_probe_keeps_the_clock(directory):
         correlator.stop()
 
 
+def test_samples_of_an_idle_host_share_a_commit(directory):
+    """Scans find nothing new: they cause no commit, even while a sample of the host waits for one."""
+    story, stored = Story().commands(3), []
+    with Correlator(directory, "--host-period", "1") as correlator:
+        peer = connect(correlator, story)
+        peer.wait_acknowledged(story.end)
+        found_ns = story.now + 5_000_000_000
+        peer.send(story.process_scan(now_ns=found_ns))
+
+        def another_commit():
+            peer.send(story.process_scan(now_ns=found_ns + 4_500_000_000)) # no longer follows a change
+            count = correlator.rows("SELECT count(*) FROM host_samples")[0][0]
+            if not stored or count > stored[-1]:
+                stored.append(count)
+            return len(stored) > 3
+
+        wait_until("commits", another_commit)
+    same("samples in a commit", stored[3] - stored[2], 3)
+
+
 def test_nothing_of_the_host_where_it_is_not_asked(directory):
     story = Story().commands(3)
     with Correlator(directory) as correlator:
