@@ -39,7 +39,8 @@ enum process_place {
 struct process {
 	struct process_key key;
 	struct process *parent;        /* NULL: unknown or gone */
-	struct process_key parent_key; /* only while loading */
+	struct process_key parent_key; /* these two only in states: ids of `parent` and `group` */
+	int64_t group_id;
 	struct process *children;      /* list by sibling_* */
 	struct process *sibling_prev, *sibling_next;
 	enum process_place place;

@@ -18,13 +18,15 @@
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
+#include "correlator/model/cause.h"
 #include "correlator/model/pipe.h"
 #include "correlator/model/process.h"
 #include "correlator/model/run.h"
+#include "correlator/model/siblings.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
 #include "correlator/model/tree.h"
-#include "correlator/rows/exchange.h"
+#include "correlator/rows/entities.h"
 #include "correlator/rows/persist.h"
 #include "correlator/store/writer.h"
 
@@ -41,8 +43,6 @@ struct known {
 
 struct loader {
 	struct model *model;
-	struct archive archive;
-	struct columns columns;
 	struct known *known;
 	int64_t living_count; /* images running according to the store and not loaded yet */
 	bool bad;
@@ -79,16 +79,18 @@ static void *loader_new(struct loader *loader, size_t size)
 	return entity;
 }
 
-static void begin_state(struct loader *loader, struct store_result *result)
+static void load_columns(struct loader *loader, const struct field *columns, const void *row, void *entity)
+{
+	if (!fields_from_row(columns, row, entity, &loader->model->kept_texts))
+		loader->bad = true;
+}
+
+static void load_state(struct loader *loader, struct store_result *result, const struct field *fields, void *entity)
 {
 	struct store_value state = store_result_get(result, "state");
 
-	archive_begin_loading(&loader->archive, state.data, state.size);
-}
-
-static void end_state(struct loader *loader)
-{
-	loader->bad = !archive_end(&loader->archive) || loader->columns.bad || loader->bad;
+	if (!fields_from_state(fields, state.data, state.size, entity))
+		loader->bad = true;
 }
 
 static void forget(struct loader *loader, struct store_result *result)
@@ -106,10 +108,8 @@ static void load_container(struct loader *loader, struct store_result *result)
 	if (!container)
 		return;
 	store_result_get_container(result, &row);
-	container_columns(&loader->columns, &row, container);
-	begin_state(loader, result);
-	container_state(&loader->archive, container);
-	end_state(loader);
+	load_columns(loader, container_columns, &row, container);
+	load_state(loader, result, container_state, container);
 	container_add(loader->model, container);
 	add(loader, WHO_CONTAINER, container->id, container);
 }
@@ -118,17 +118,19 @@ static void load_run(struct loader *loader, struct store_result *result)
 {
 	struct model *model = loader->model;
 	struct run *run = loader_new(loader, sizeof(*run));
+	struct siblings *siblings;
 	struct row_run row;
 
 	if (!run)
 		return;
 	DL_APPEND(model->runs, run);
 	store_result_get_run(result, &row);
-	run_columns(&loader->columns, &row, run);
+	load_columns(loader, run_columns, &row, run);
+	load_state(loader, result, run_state, run);
+	run->tally.inner_core_limit_milli = ROW_NULL;
+	run->memory.written_bytes = run->memory.bytes;
+	DL_COUNT(run->siblings, siblings, run->siblings_count);
 	run->container = find(loader, WHO_CONTAINER, row.container_id);
-	begin_state(loader, result);
-	run_state(&loader->archive, run);
-	end_state(loader);
 	if (run->boundary_key)
 		HASH_ADD(hh, model->runs_by_boundary, boundary_key, sizeof(run->boundary_key), run);
 	if (run->kind == RUN_SYSTEM && !run->of_past_boot)
@@ -136,12 +138,37 @@ static void load_run(struct loader *loader, struct store_result *result)
 	add(loader, WHO_RUN, run->id, run);
 }
 
+/* Each entity that was saved with the cause has its own copy. */
+static void own_cause(struct cause *cause)
+{
+	if (cause)
+		cause->references = 1;
+}
+
+static void link_groups(struct loader *loader, struct task *task)
+{
+	struct run *run = task->run;
+	struct group *group;
+	struct tool *tool;
+
+	DL_FOREACH (task->groups, group) {
+		group->task = task;
+		if (group->spine_index >= run->spine_length)
+			loader->bad = true;
+		else if (group->spine_index >= 0)
+			run->spine_group[group->spine_index] = group;
+		add(loader, WHO_GROUP, group->id, group);
+		DL_FOREACH (group->tools, tool) {
+			tool->group = group;
+			add(loader, WHO_TOOL, tool->id, tool);
+		}
+	}
+}
+
 static void load_task(struct loader *loader, struct store_result *result)
 {
 	struct run *run;
 	struct task *task;
-	struct group *group;
-	struct tool *tool;
 	struct row_task row;
 
 	store_result_get_task(result, &row);
@@ -153,23 +180,19 @@ static void load_task(struct loader *loader, struct store_result *result)
 		return;
 	task->run = run;
 	DL_APPEND(run->tasks, task);
-	task_columns(&loader->columns, &row, task);
+	load_columns(loader, task_columns, &row, task);
+	load_state(loader, result, task_state, task);
+	task->memory.written_bytes = task->memory.bytes;
+	own_cause(task->cause);
 	task->container = find(loader, WHO_CONTAINER, row.container_id);
-	begin_state(loader, result);
-	task_state(&loader->archive, task);
-	end_state(loader);
 	if (task->kind == TASK_MAIN)
 		run->main = task;
+	link_groups(loader, task);
 	bool awaited = task->awaited && task->cause;
 
 	task->awaited = false;
 	if (awaited)
 		task_await_retry(loader->model, task);
-	DL_FOREACH (task->groups, group) {
-		add(loader, WHO_GROUP, group->id, group);
-		DL_FOREACH (group->tools, tool)
-			add(loader, WHO_TOOL, tool->id, tool);
-	}
 }
 
 static void load_tool(struct loader *loader, struct store_result *result)
@@ -179,14 +202,47 @@ static void load_tool(struct loader *loader, struct store_result *result)
 
 	store_result_get_tool(result, &row);
 	tool = find(loader, WHO_TOOL, row.id);
-	if (tool && !tool->name)
-		tool_columns(&loader->columns, &row, tool);
+	if (!tool || tool->name)
+		return;
+	load_columns(loader, tool_columns, &row, tool);
+	tool->memory.written_bytes = tool->memory.bytes;
+}
+
+/* The opposite of fill_status() in persist.c. */
+static void load_status(struct image *image, const struct row_process *row)
+{
+	bool known = row->signal != ROW_NULL || row->exit_code != ROW_NULL;
+
+	image->wait_status = !known ? ROW_NULL : row->signal != ROW_NULL ? row->signal : row->exit_code << 8;
+	if (known && row->core_dumped == 1)
+		image->wait_status |= 0x80;
+	image->oom_killed = row->oom_killed == 1;
+	image->failed = row->failed == 1;
+}
+
+/* Samplers and scans continue from its row and its last sample. */
+static void load_progress(struct image *image, const struct row_process *row, struct store_result *result)
+{
+	struct store_value sampled = store_result_get(result, "sampled_boot_ns");
+
+	image->uninterruptible_ns = row->uninterruptible_ns;
+	image->use = DEVICE_USE_UNKNOWN;
+	image->use.busy_ns = row->gpu_busy_ns;
+	image->use.energy_uj = row->gpu_energy_uj;
+	image->memory_stall_ns = row->memory_delay_ns == ROW_NULL ? 0 : row->memory_delay_ns;
+	image->sampled_cpu_ns = image->totals.cpu_ns;
+	image->sampled_io_bytes = totals_io_bytes(&image->totals);
+	image->sampled_gpu_busy_ns = image->use.busy_ns;
+	if (sampled.type != STORE_VALUE_INTEGER)
+		return;
+	image->sampled_boot_ns = (uint64_t)sampled.integer;
+	image->sampled_cpu_ns = store_result_get(result, "sampled_cpu_ns").integer;
+	image->sampled_memory_bytes = store_result_get(result, "sampled_memory_bytes").integer;
 }
 
 /* The sums already include the image's figures, so it is only linked. */
 static struct image *load_image(struct loader *loader, struct store_result *result)
 {
-	struct store_value sampled = store_result_get(result, "sampled_boot_ns");
 	struct row_process row;
 	struct tool *tool;
 	struct image *image;
@@ -198,58 +254,89 @@ static struct image *load_image(struct loader *loader, struct store_result *resu
 		return NULL;
 	image->tool = tool;
 	DL_APPEND(tool->images, image);
-	image_columns(&loader->columns, &row, image);
+	load_columns(loader, image_columns, &row, image);
+	load_status(image, &row);
+	load_progress(image, &row, result);
+	image->own_command = image->began != IMAGE_FORK;
+	image->totals.valid |= row.partial == 1 ? COUNTERS_PARTIAL : 0;
 	image->container = find(loader, WHO_CONTAINER, row.container_id);
 	image_link(loader->model, image);
-	if (sampled.type == STORE_VALUE_INTEGER) {
-		image->sampled_boot_ns = (uint64_t)sampled.integer;
-		image->sampled_cpu_ns = store_result_get(result, "sampled_cpu_ns").integer;
-		image->sampled_memory_bytes = store_result_get(result, "sampled_memory_bytes").integer;
-	}
 	return image;
 }
 
-static void load_process(struct loader *loader, struct store_result *result)
+/* Makes a command of the loaded fields, which it frees. Returns NULL if one is missing, or if out of memory. */
+static struct command *restore_command(struct command *loaded)
 {
-	struct model *model = loader->model;
-	bool has_image = store_result_get(result, "id").type == STORE_VALUE_INTEGER;
-	struct process_links links = {0};
-	struct process *process;
-	struct image *image;
-	struct group *group;
+	struct command *command = NULL;
 
-	begin_state(loader, result);
-	process_links_state(&loader->archive, &links);
-	group = find(loader, WHO_GROUP, links.group_id);
-	image = has_image ? load_image(loader, result) : NULL;
-	if ((has_image && !image) || (links.group_id && !group) || loader->archive.bad) {
-		end_state(loader);
-		forget(loader, result);
+	if (loaded->program && loaded->path && loaded->working_directory && loaded->arguments)
+		command = command_restore(loaded->program, loaded->path, loaded->script, loaded->working_directory,
+					  loaded->arguments, loaded->arguments_size, loaded->redacted_count,
+					  loaded->flags);
+	free((char *)loaded->program);
+	free(loaded->path);
+	free(loaded->script);
+	free(loaded->working_directory);
+	free(loaded->arguments);
+	free(loaded);
+	return command;
+}
+
+static void link_command(struct loader *loader, struct process *process)
+{
+	if (!process->command)
+		return;
+	process->command = restore_command(process->command);
+	if (!process->command) {
+		loader->bad = true;
 		return;
 	}
-	process = process_new(
-		model, &(struct image_key){.pid = (uint32_t)links.key.pid, .start_boot_ns = links.key.start_boot_ns},
-		NULL);
-	if (!process)
-		return;
-	process->parent_key = links.parent;
-	process->image = image;
+	if (command_charge(process->command, process->uid, &loader->model->command_accounts) < 0)
+		loader->model->out_of_memory = true;
+	if (process->image)
+		process->image->command = command_ref(process->command);
+}
+
+static void link_process(struct loader *loader, struct process *process, struct group *group)
+{
+	link_command(loader, process);
+	own_cause(process->cause);
+	for (unsigned i = 0; process->endings && i < process->endings->count; i++)
+		own_cause(process->endings->item[i].cause);
 	if (group)
-		process_set_group(model, process, group->task->run, group);
+		process_set_group(loader->model, process, group->task->run, group);
 	process->state_is_stored = process->has_state = true;
-	if (image)
-		image->process = process;
-	process_state(&loader->archive, model, process);
-	if (process->command && command_charge(process->command, process->uid, &model->command_accounts) < 0)
-		model->out_of_memory = true;
-	if (image && process->command)
-		image->command = command_ref(process->command);
 	if (group && process->spine_index >= 0 && process->spine_index < process->run->spine_length)
 		process->run->spine[process->spine_index] = process;
 	else
 		process->spine_index = -1;
-	archive_require(&loader->archive, process->place == PLACE_NONE || (group && image));
-	end_state(loader);
+	if (process->place != PLACE_NONE && (!group || !process->image))
+		loader->bad = true;
+}
+
+static void load_process(struct loader *loader, struct store_result *result)
+{
+	bool has_image = store_result_get(result, "id").type == STORE_VALUE_INTEGER;
+	struct image *image = has_image ? load_image(loader, result) : NULL;
+	struct process ids = {0}, *process;
+	struct group *group;
+
+	load_state(loader, result, process_ids, &ids);
+	group = find(loader, WHO_GROUP, ids.group_id);
+	if ((has_image && !image) || (ids.group_id && !group)) {
+		forget(loader, result);
+		return;
+	}
+	process = process_new(loader->model,
+			      &(struct image_key){.pid = (uint32_t)ids.key.pid, .start_boot_ns = ids.key.start_boot_ns},
+			      NULL);
+	if (!process)
+		return;
+	process->image = image;
+	if (image)
+		image->process = process;
+	load_state(loader, result, process_state, process);
+	link_process(loader, process, group);
 	if (!image || image->ended != IMAGE_LIVING)
 		return;
 	loader->living_count--;
@@ -267,9 +354,7 @@ static void load_host(struct loader *loader, struct store_result *result)
 	loader->living_count = store_result_get(result, "living_count").integer;
 	if (store_result_get(result, "state").type == STORE_VALUE_NULL)
 		return;
-	begin_state(loader, result);
-	host_state(&loader->archive, loader->model);
-	end_state(loader);
+	load_state(loader, result, host_state, loader->model);
 	loader->bad = bad; /* a broken host state is ignored: nothing refers to it */
 }
 
@@ -367,7 +452,7 @@ static int give_up(struct model *model, const struct store_stream *stream)
 
 int load_model(struct model *model)
 {
-	struct loader loader = {.model = model, .columns = {.model = model, .loading = true}};
+	struct loader loader = {.model = model};
 	struct known *known, *next;
 	struct store_stream stream;
 	int r = store_read_stream(model->store, &stream);
@@ -377,7 +462,6 @@ int load_model(struct model *model)
 	memcpy(model->boot_id, stream.boot_id, sizeof(model->boot_id));
 	/* Until the next event this is the latest time known: what a reboot ended was last seen then. */
 	model->now_boot_ns = stream.committed_boot_ns;
-	archive_init(&loader.archive);
 	r = load_rows(&loader);
 	if (r == 0 && is_broken(&loader))
 		r = give_up(model, &stream);
@@ -387,6 +471,5 @@ int load_model(struct model *model)
 		HASH_DEL(loader.known, known);
 		free(known);
 	}
-	archive_deinit(&loader.archive);
 	return model->out_of_memory ? -ENOMEM : r;
 }

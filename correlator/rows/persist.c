@@ -21,39 +21,44 @@
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
-#include "correlator/rows/exchange.h"
+#include "correlator/model/tree.h"
+#include "correlator/rows/entities.h"
 #include "correlator/store/writer.h"
 
 #define LAST_SEEN_PERIOD_NS (30 * INT64_C(1000000000))
 
 struct saver {
 	struct model *model;
-	struct columns columns;
-	struct archive archive;
+	msgpack_sbuffer state;
+	msgpack_packer packer;
 };
+
+static int state_write(void *context, const char *data, size_t size)
+{
+	struct saver *saver = context;
+
+	if (msgpack_sbuffer_write(&saver->state, data, size) != 0)
+		saver->model->out_of_memory = true;
+	return 0;
+}
 
 static int64_t id_or_null(const struct container *container)
 {
 	return container ? container->id : ROW_NULL;
 }
 
-/* Writes the state in the archive, which holds what the columns do not. */
-static int put_state(struct saver *saver, const char *entity, int64_t id, int64_t image_id)
+/* Writes what the columns do not hold. `image_id`: row of a process, else ROW_NULL. */
+static int put_state(struct saver *saver, const char *kind, int64_t id, int64_t image_id, const struct field *fields,
+		     const void *entity)
 {
-	const msgpack_sbuffer *buffer = &saver->archive.buffer;
-
-	if (!archive_end(&saver->archive))
+	if (!saver->model->keep_states)
+		return 0;
+	msgpack_sbuffer_clear(&saver->state);
+	fields_to_state(fields, entity, &saver->packer);
+	if (saver->model->out_of_memory)
 		return -ENOMEM;
 	return store_put_state(saver->model->store,
-			       &(struct store_state){id, entity, image_id, buffer->data, buffer->size});
-}
-
-/* Opens the archive for a state. Returns false if states are not kept. */
-static bool begin_state(struct saver *saver)
-{
-	if (saver->model->keep_states)
-		archive_begin_saving(&saver->archive);
-	return saver->model->keep_states;
+			       &(struct store_state){id, kind, image_id, saver->state.data, saver->state.size});
 }
 
 /* A fork shares its parent's command line, which is stored only once. */
@@ -74,6 +79,23 @@ static void fill_command(const struct model *model, struct row_process *row, con
 	row->arguments.size = command_stored_size(command, model->arguments, model->keep_arguments);
 }
 
+/* The status of wait(2) in three columns, and what follows from it. */
+static void fill_status(struct row_process *row, const struct image *image)
+{
+	int64_t status = image->wait_status;
+
+	row->exit_code = row->signal = row->core_dumped = row->oom_killed = row->failed = ROW_NULL;
+	if (image->ended != IMAGE_EXIT || status == ROW_NULL)
+		return;
+	row->core_dumped = (status & 0x80) != 0;
+	row->oom_killed = image->oom_killed;
+	row->failed = image->failed;
+	if (status & 0x7f)
+		row->signal = status & 0x7f;
+	else
+		row->exit_code = status >> 8 & 0xff;
+}
+
 struct image_walk {
 	struct saver *saver;
 	struct image *next;
@@ -92,8 +114,12 @@ static bool next_image(void *context, struct row_process *ret_row)
 		.run_id = image->tool->group->task->run->id,
 		.task_id = image->tool->group->task->id,
 		.tool_id = image->tool->id,
+		.partial = (image->totals.valid & COUNTERS_PARTIAL) != 0,
 	};
-	image_columns(&walk->saver->columns, ret_row, image);
+	fields_to_row(image_columns, image, ret_row);
+	if (image->ended == IMAGE_LIVING)
+		ret_row->end_boot_ns = ROW_NULL;
+	fill_status(ret_row, image);
 	fill_command(walk->saver->model, ret_row, image);
 	walk->next = image->dirty_next;
 	return true;
@@ -106,6 +132,12 @@ static int put_images(struct saver *saver)
 	return walk.next ? store_put_processes(saver->model->store, next_image, &walk) : 0;
 }
 
+/* While something is running, its row has no end. */
+static int64_t end_or_null(const struct tally *tally)
+{
+	return tally->living_count > 0 ? ROW_NULL : (int64_t)tally->end_boot_ns;
+}
+
 static int put_tool(struct saver *saver, struct tool *tool)
 {
 	struct model *model = saver->model;
@@ -113,7 +145,9 @@ static int put_tool(struct saver *saver, struct tool *tool)
 	struct row_tool row = {.host_id = model->host.id, .run_id = task->run->id, .task_id = task->id};
 	int r = 0;
 
-	tool_columns(&saver->columns, &row, tool);
+	fields_to_row(tool_columns, tool, &row);
+	row.end_boot_ns = end_or_null(&tool->tally);
+	tool->memory.written_bytes = tool->memory.bytes;
 	if (tool->moved)
 		r = store_renew_processes(model->store, tool->id);
 	return r < 0 ? r : store_put_tool(model->store, &row);
@@ -124,6 +158,33 @@ static int64_t parent_task(const struct task *task)
 	if (task->kind == TASK_MAIN)
 		return ROW_NULL; /* the top of its run */
 	return task->orchestrator_group ? task->orchestrator_group->task->id : task->run->main->id;
+}
+
+static void fill_figures(struct row_task *row, const struct task *task)
+{
+	struct task_figures figures;
+
+	task_fold(task, &figures.tally, &figures.limits, &figures.lost_count);
+	/* Programs outside its container only start it. */
+	figures.core_limit_milli = figures.tally.inner_core_limit_milli != ROW_NULL
+					   ? figures.tally.inner_core_limit_milli
+					   : figures.tally.core_limit_milli;
+	fields_to_row(task_figure_columns, &figures, row);
+	row->end_boot_ns = end_or_null(&figures.tally);
+	row->status = outcome_words[outcome_status(&task->outcome, figures.tally.living_count > 0)];
+}
+
+/* Sets what its state has instead of pointers. */
+static void set_ids(struct task *task)
+{
+	struct run *run = task->run;
+	struct group *group;
+
+	task->orchestrator_group_id = task->orchestrator_group ? task->orchestrator_group->id : 0;
+	DL_FOREACH (task->groups, group)
+		group->spine_index = -1;
+	for (int i = 0; i < run->spine_length; i++)
+		run->spine_group[i]->spine_index = i;
 }
 
 static int put_task(struct saver *saver, struct task *task)
@@ -137,15 +198,15 @@ static int put_task(struct saver *saver, struct task *task)
 	};
 	int r = 0;
 
-	task_columns(&saver->columns, &row, task);
+	fields_to_row(task_columns, task, &row);
+	fill_figures(&row, task);
+	task->memory.written_bytes = task->memory.bytes;
 	if (task->merged_into_id != ROW_NULL)
 		r = store_move_task(model->store, task->id, task->merged_into_id);
 	if (r == 0)
 		r = store_put_task(model->store, &row);
-	if (r < 0 || !begin_state(saver))
-		return r;
-	task_state(&saver->archive, task);
-	return put_state(saver, "task", task->id, ROW_NULL);
+	set_ids(task);
+	return r < 0 ? r : put_state(saver, "task", task->id, ROW_NULL, task_state, task);
 }
 
 static int put_run(struct saver *saver, struct run *run)
@@ -158,15 +219,16 @@ static int put_run(struct saver *saver, struct run *run)
 		.root_end_boot_ns = run->outcome.living_roots == 0 && run->outcome.end_boot_ns
 					    ? (int64_t)run->outcome.end_boot_ns
 					    : ROW_NULL,
+		.status = outcome_words[outcome_status(&run->outcome, run->tally.living_count > 0)],
 	};
 	int r;
 
-	run_columns(&saver->columns, &row, run);
+	tally_raise(&run->tally.core_limit_milli, run->tally.inner_core_limit_milli);
+	fields_to_row(run_columns, run, &row);
+	row.end_boot_ns = end_or_null(&run->tally);
+	run->memory.written_bytes = run->memory.bytes;
 	r = store_put_run(model->store, &row);
-	if (r < 0 || !begin_state(saver))
-		return r;
-	run_state(&saver->archive, run);
-	return put_state(saver, "run", run->id, ROW_NULL);
+	return r < 0 ? r : put_state(saver, "run", run->id, ROW_NULL, run_state, run);
 }
 
 static int put_container(struct saver *saver, struct container *container)
@@ -174,35 +236,36 @@ static int put_container(struct saver *saver, struct container *container)
 	struct row_container row = {.host_id = saver->model->host.id};
 	int r;
 
-	container_columns(&saver->columns, &row, container);
+	fields_to_row(container_columns, container, &row);
+	if (container->living_count > 0)
+		row.end_boot_ns = ROW_NULL;
 	r = store_put_container(saver->model->store, &row);
-	if (r < 0 || !begin_state(saver))
-		return r;
-	container_state(&saver->archive, container);
-	return put_state(saver, "container", container->id, ROW_NULL);
+	return r < 0 ? r : put_state(saver, "container", container->id, ROW_NULL, container_state, container);
 }
 
-static int put_process(struct saver *saver, struct process *process)
+static int put_process(struct saver *saver, const struct process *process)
 {
-	const struct process *parent = process->parent;
-	struct process_links links = {
-		.key = process->key,
-		.parent = parent ? parent->key : (struct process_key){0},
-		.group_id = process->group ? process->group->id : 0,
-	};
+	const struct model *model = saver->model;
+	struct process stored = *process;
+	struct command command;
 
-	archive_begin_saving(&saver->archive);
-	process_links_state(&saver->archive, &links);
-	process_state(&saver->archive, saver->model, process);
-	return put_state(saver, "process", process_row_id(saver->model, process),
-			 process->image ? process->image->id : ROW_NULL);
+	if (process->parent)
+		stored.parent_key = process->parent->key;
+	else
+		stored.parent_key = (struct process_key){0};
+	stored.group_id = process->group ? process->group->id : 0;
+	if (process->command) {
+		command = *process->command;
+		command.arguments_size = command_stored_size(process->command, model->arguments, model->keep_arguments);
+		stored.command = &command;
+	}
+	return put_state(saver, "process", process_row_id(model, process),
+			 process->image ? process->image->id : ROW_NULL, process_state, &stored);
 }
 
 static int put_host_state(struct saver *saver)
 {
-	archive_begin_saving(&saver->archive);
-	host_state(&saver->archive, saver->model);
-	return put_state(saver, "host", 0, ROW_NULL);
+	return put_state(saver, "host", 0, ROW_NULL, host_state, saver->model);
 }
 
 /* States of ended entities are deleted in the transaction that writes their ends; otherwise they would
@@ -330,12 +393,13 @@ static void clear_all(struct model *model)
 
 static int with_saver(struct model *model, int (*put)(struct saver *saver))
 {
-	struct saver saver = {.model = model, .columns = {.model = model}};
+	struct saver saver = {.model = model};
 	int r;
 
-	archive_init(&saver.archive);
+	msgpack_sbuffer_init(&saver.state);
+	msgpack_packer_init(&saver.packer, &saver, state_write);
 	r = put(&saver);
-	archive_deinit(&saver.archive);
+	msgpack_sbuffer_destroy(&saver.state);
 	return r;
 }
 

@@ -1,7 +1,7 @@
 -- In the lake, tables are partitioned by month (datalake/generate); no table of the store changes for that.
 --
 -- The state of running entities is kept in their rows and, beyond these, by name: see
--- correlator/rows/archive.h. Of the previous release's state, in a binary format, only the host's is kept.
+-- correlator/rows/fields.h. Of the previous release's state, in a binary format, only the host's is kept.
 
 -- State of an entity that its row does not hold, needed by the correlator to continue after a restart.
 -- Private to the correlator: no other reader, not shipped.
@@ -9,7 +9,7 @@ CREATE TABLE states (
   id                INTEGER NOT NULL PRIMARY KEY, -- id; id of the run, task or container, for a process an id that no exec changes, for the host 0; derived
   entity            TEXT NOT NULL, -- text; host, container, run, task, process; correlator
   image_id          INTEGER, -- id; processes.id of the current image of a process, NULL: it has no row; model
-  state             BLOB NOT NULL -- msgpack; state that no column holds, by name; correlator/rows/state.c
+  state             BLOB NOT NULL -- msgpack; state that no column holds, by name; correlator/rows/entities.c
 ) STRICT;
 
 INSERT INTO states (id, entity, state)

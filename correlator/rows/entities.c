@@ -1,0 +1,352 @@
+/* The tables of all fields of the entities that are stored. See entities.h.
+ *
+ * NULL in a row means unknown or none, ROW_NULL or "" in an entity. A count that is NULL because its column is newer than
+ * the row loads as 0. A field is saved in the state under its name, so a renamed field keeps its old name
+ * here: NAMED("old", new). What a restart resets is not saved: the progress of processes as seen by scans,
+ * the parts of a run's name, the command that cancelled a job.
+ */
+#include "correlator/rows/entities.h"
+
+#include "correlator/model/cause.h"
+#include "correlator/model/command.h"
+#include "correlator/model/container.h"
+#include "correlator/model/group.h"
+#include "correlator/model/image.h"
+#include "correlator/model/model.h"
+#include "correlator/model/process.h"
+#include "correlator/model/run.h"
+#include "correlator/model/sent_signal.h"
+#include "correlator/model/siblings.h"
+#include "correlator/model/task.h"
+#include "correlator/model/tool.h"
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+#define TEXT_OF(NAME, text, ...) text,
+static const char *const boundary_words[] = {RULES_BOUNDARIES(TEXT_OF)};
+static const char *const role_words[] = {RULES_ROLES(TEXT_OF)};
+static const char *const run_words[] = {RUN_KINDS(TEXT_OF)};
+static const char *const task_words[] = {TASK_KINDS(TEXT_OF)};
+static const char *const reason_words[] = {REASONS(TEXT_OF)};
+static const char *const began_words[] = {"fork", "exec", "found"};
+static const char *const ended_words[] = {NULL, "exit", "exec", "lost"};
+static const char *const totals_words[] = {"sample", "exec", "exit", "final"};
+const char *const outcome_words[] = {OUTCOME_STATUSES(TEXT_OF)};
+
+/* clang-format off */
+
+/* ---- fields of ENTITY, and their columns in ROW; to be defined before each table */
+#define OF(field) ((ENTITY *)NULL)->field
+#define AT(field) .offset = offsetof(ENTITY, field), .size = sizeof(OF(field))
+#define INTEGER(kind_of, field, lowest, highest) \
+	.kind = (kind_of), AT(field), .is_signed = (typeof(OF(field)))-1 < 1, .min = (lowest), .max = (highest)
+#define NUMBER(field) INTEGER(FIELD_NUMBER, field, INT64_MIN, INT64_MAX)
+
+/* Numbers. A COUNT is never unknown; an end is the same, 0 until there is one. */
+#define COLUMN(name, field) {NUMBER(field), .column = offsetof(ROW, name), .missing = ROW_NULL},
+#define COUNT(name, field) {NUMBER(field), .column = offsetof(ROW, name)},
+#define WORD(name, field, texts) \
+	{INTEGER(FIELD_WORD, field, 0, ARRAY_SIZE(texts) - 1), .column = offsetof(ROW, name), .words = (texts)},
+#define TEXT_COLUMN(kind_of, name, field, required) \
+	{.kind = (kind_of), AT(field), .column = offsetof(ROW, name), .is_required = (required)},
+#define TEXT(name, field) TEXT_COLUMN(FIELD_TEXT, name, field, false)
+#define NAME(name, field) TEXT_COLUMN(FIELD_TEXT, name, field, true)
+#define CHARS(name, field) TEXT_COLUMN(FIELD_CHARS, name, field, false)
+#define REQUIRED_CHARS(name, field) TEXT_COLUMN(FIELD_CHARS, name, field, true)
+
+#define TOTAL(name, totals, unknown) \
+	{NUMBER(totals.name), .column = offsetof(ROW, name), .missing = (unknown), \
+	 .valid = offsetof(ENTITY, totals.valid), .valid_bit = COUNTER_VALID(name)},
+/* What the kernel did not record counts as 0 in a sum, unless it never records it. */
+#define SUM(name) TOTAL(name, tally.totals, TOTALS_OPTIONAL & COUNTER_VALID(name) ? ROW_NULL : 0)
+#define TALLY \
+	COLUMN(begin_boot_ns, tally.begin_boot_ns) COUNT(end_boot_ns, tally.end_boot_ns) \
+	COLUMN(started_unix_ns, tally.started_unix_ns) COUNT(process_count, tally.process_count) \
+	COUNT(living_count, tally.living_count) COUNT(failed_count, tally.failed_count) \
+	COUNT(partial_count, tally.partial_count) COLUMN(peak_rss_bytes, tally.peak_rss_bytes) \
+	COLUMN(gpu_peak_bytes, tally.gpu_peak_bytes) ROW_TOTALS(SUM)
+#define LIMIT(name) COLUMN(name, limits.name)
+#define MEMORY COLUMN(concurrent_memory_bytes, memory.bytes)
+
+/* Fields of a state. The default of an id, or of another figure that may be unknown, is ROW_NULL. */
+#define NAMED_AS(text) .name = (text), .name_size = sizeof(text) - 1
+#define RANGE(field, absent, lowest, highest) {INTEGER(FIELD_NUMBER, field, lowest, highest), NAMED_AS(#field), .missing = (absent)},
+#define NAMED(old, field) {NUMBER(field), NAMED_AS(old)},
+#define INT(field) NAMED(#field, field)
+#define ID(field) RANGE(field, ROW_NULL, INT64_MIN, INT64_MAX)
+#define ENUM(field, highest) RANGE(field, 0, 0, highest)
+#define STATE(kind_of, old, field, ...) {.kind = (kind_of), AT(field), NAMED_AS(old), __VA_ARGS__},
+#define STATE_TEXT(field, required) STATE(FIELD_TEXT, #field, field, .is_required = (required))
+#define STATE_CHARS(field) STATE(FIELD_CHARS, #field, field)
+#define RAW(field) STATE(FIELD_RAW, #field, field)
+#define PART(kind_of, field, which) STATE(kind_of, #field, field, .part = &(which))
+
+#define OUTCOME \
+	INT(outcome.known) INT(outcome.failed) INT(outcome.root_count) INT(outcome.living_roots) \
+	INT(outcome.end_boot_ns)
+#define LIMITS_BEYOND_COLUMNS INT(limits.cgroup_id) ID(limits.throttled_before_ns)
+
+/* ---- containers */
+
+#define ENTITY struct container
+#define ROW struct row_container
+const struct field container_columns[] = {
+	COLUMN(id, id)
+	REQUIRED_CHARS(runtime, runtime)
+	REQUIRED_CHARS(runtime_id, runtime_id)
+	NAME(cgroup_path, cgroup_path)
+	TEXT(image, image)
+	TEXT(name, name)
+	COLUMN(pid_namespace, pid_namespace)
+	COLUMN(mount_namespace, mount_namespace)
+	COLUMN(run_id, run_id)
+	COLUMN(task_id, task_id)
+	COLUMN(begin_boot_ns, begin_boot_ns)
+	COUNT(end_boot_ns, end_boot_ns)
+	COLUMN(started_unix_ns, started_unix_ns)
+	ROW_LIMITS(LIMIT)
+	{0}
+};
+const struct field container_state[] = {INT(labelled) LIMITS_BEYOND_COLUMNS {0}};
+#undef ENTITY
+#undef ROW
+
+/* ---- runs */
+
+#define ENTITY struct siblings
+static const struct field siblings_fields[] = {
+	INT(kind) INT(stem_hash) INT(stem_words_hash) INT(whole_words) INT(several)
+	ENUM(common.count, WORDS_MAX) RAW(common.hashes)
+	{0}
+};
+#undef ENTITY
+static const struct part siblings = {siblings_fields, sizeof(struct siblings), offsetof(struct siblings, prev),
+				     offsetof(struct siblings, next), 0, 0, 0};
+
+#define ENTITY struct run
+#define ROW struct row_run
+const struct field run_columns[] = {
+	COLUMN(id, id)
+	WORD(kind, kind, run_words)
+	NAME(name, name)
+	CHARS(engine, engine)
+	CHARS(run_key, run_key)
+	COLUMN(root_process_id, root_process_id)
+	COLUMN(origin_process_id, origin_process_id)
+	COLUMN(user_id, user_id)
+	TEXT(working_directory, working_directory)
+	COLUMN(exit_code, outcome.exit_code)
+	COLUMN(signal, outcome.signal)
+	WORD(reason, reason, reason_words)
+	COLUMN(task_count, task_count)
+	COLUMN(lost_count, lost_count)
+	TALLY MEMORY ROW_LIMITS(LIMIT)
+	COLUMN(core_limit_milli, tally.core_limit_milli)
+	{0}
+};
+const struct field run_state[] = {
+	INT(boundary_key) ENUM(engine_rank, RULES_RANK_WORKFLOW) INT(frozen) INT(of_past_boot)
+	RANGE(name_priority, -1, -1, RUN_NAME_FIXED) RANGE(orchestrator, -1, -1, RUN_SPINE_MAX - 1)
+	ENUM(spine_length, RUN_SPINE_MAX) OUTCOME LIMITS_BEYOND_COLUMNS
+	PART(FIELD_LIST, siblings, siblings)
+	{0}
+};
+#undef ENTITY
+#undef ROW
+
+/* ---- tasks, with their groups and tools */
+
+#define ENTITY struct tool
+#define ROW struct row_tool
+const struct field tool_columns[] = {
+	COLUMN(id, id)
+	NAME(name, name)
+	WORD(role, role, role_words)
+	TALLY MEMORY
+	COLUMN(requested_thread_count, tally.requested_thread_count)
+	{0}
+};
+static const struct field tool_fields[] = {
+	INT(id) INT(start_boot_ns) ID(tally.core_limit_milli) ID(tally.inner_core_limit_milli)
+	{0}
+};
+#undef ENTITY
+#undef ROW
+static const struct part tools = {tool_fields, sizeof(struct tool), offsetof(struct tool, prev),
+				  offsetof(struct tool, next), 0, 0, 0};
+
+#define ENTITY struct group
+static const struct field group_fields[] = {
+	INT(id) INT(root_process_id)
+	INT(orchestrator.pid) INT(orchestrator.start_boot_ns)
+	INT(lost_count) INT(inner_memory_bytes) INT(outer_memory_bytes)
+	ID(limits.memory_limit_bytes) ID(limits.cgroup_peak_bytes) ID(limits.throttled_ns) LIMITS_BEYOND_COLUMNS
+	RANGE(spine_index, -1, -1, RUN_SPINE_MAX - 1)
+	PART(FIELD_LIST, tools, tools)
+	{0}
+};
+#undef ENTITY
+static const struct part groups = {group_fields, sizeof(struct group), offsetof(struct group, prev),
+				   offsetof(struct group, next), 0, 0, 0};
+
+/* Shared by several entities, and saved with each of them. */
+#define ENTITY struct cause
+static const struct field cause_fields[] = {
+	INT(reported) INT(work) ID(process_id) ID(sender_process_id) ID(sender_user_id) ENUM(kind, CAUSE_OOM)
+	STATE_TEXT(what, true) STATE_TEXT(why, true)
+	STATE_CHARS(sender_program)
+	{0}
+};
+#undef ENTITY
+static const struct part cause = {.fields = cause_fields, .size = sizeof(struct cause)};
+
+#define ENTITY struct task_figures
+#define ROW struct row_task
+const struct field task_figure_columns[] = {
+	TALLY ROW_LIMITS(LIMIT)
+	COLUMN(lost_count, lost_count)
+	COLUMN(requested_thread_count, tally.requested_thread_count)
+	COLUMN(core_limit_milli, core_limit_milli)
+	{0}
+};
+#undef ENTITY
+#define ENTITY struct task
+const struct field task_columns[] = {
+	COLUMN(id, id)
+	COLUMN(merged_into_id, merged_into_id)
+	COLUMN(retried_by_id, retried_by_id)
+	WORD(kind, kind, task_words)
+	NAME(name, name)
+	TEXT(label, label)
+	COLUMN(root_process_id, root_process_id)
+	COLUMN(orchestrator_process_id, orchestrator_process_id)
+	TEXT(working_directory, working_directory)
+	COLUMN(exit_code, outcome.exit_code)
+	COLUMN(signal, outcome.signal)
+	WORD(reason, reason, reason_words)
+	MEMORY
+	{0}
+};
+const struct field task_state[] = {
+	ENUM(name_by, NAMED_BY_RULE) INT(label_fixed)
+	STATE(FIELD_BYTES, "words", words.data, .size_at = offsetof(struct task, words.size))
+	INT(words_kind) INT(words_rank) INT(root.pid) INT(root.start_boot_ns) INT(orchestrator.pid)
+	INT(orchestrator.start_boot_ns) INT(orchestrator_group_id) INT(failed_commands_reported)
+	INT(crashes_reported) INT(incident_boot_ns) INT(idle_count)
+	INT(fatal) INT(work) INT(wraps) INT(awaited) INT(awaits.pid) INT(awaits.start_boot_ns) INT(awaits_cause_id)
+	PART(FIELD_POINTER, cause, cause)
+	OUTCOME
+	PART(FIELD_LIST, groups, groups)
+	{0}
+};
+#undef ENTITY
+#undef ROW
+
+/* ---- processes, with their images */
+
+#define ENTITY struct sent_signal
+static const struct field signal_fields[] = {
+	INT(boot_ns) ID(sender_id) INT(sender_pid) INT(sender_uid) INT(signal) ENUM(kind, SENDER_KINDS - 1)
+	STATE_CHARS(program)
+	{0}
+};
+#undef ENTITY
+static const struct part signals = {signal_fields, sizeof(struct sent_signal), 0, 0,
+				    offsetof(struct sent_signals, item), SENT_SIGNALS_MAX, sizeof(struct sent_signals)};
+
+#define ENTITY struct ending
+static const struct field ending_fields[] = {
+	INT(pid) INT(start_boot_ns) INT(end_boot_ns) INT(wait_status) INT(is_task)
+	INT(is_part) INT(is_captured) INT(exit_flags) ENUM(kind, ENDING_RETRIED) ENUM(followed, FOLLOWED_BY_TOOLS)
+	STATE(FIELD_POINTER, "cause", cause, .part = &cause, .is_required = true)
+	{0}
+};
+#undef ENTITY
+static const struct part endings = {ending_fields, sizeof(struct ending), 0, 0,
+				    offsetof(struct endings, item), ENDINGS_MAX, sizeof(struct endings)};
+
+#define ENTITY struct command
+static const struct field command_fields[] = {
+	INT(flags) INT(redacted_count)
+	STATE_TEXT(program, false) STATE_TEXT(path, false)
+	STATE_TEXT(script, false) STATE_TEXT(working_directory, false)
+	STATE(FIELD_BYTES, "arguments", arguments, .size_at = offsetof(struct command, arguments_size))
+	{0}
+};
+#undef ENTITY
+static const struct part command = {.fields = command_fields, .size = sizeof(struct command)};
+
+/* The base from which figures are counted. */
+#define ENTITY struct counters
+#define COUNTER(counter) \
+	{NUMBER(counter), NAMED_AS(#counter), .missing = ROW_NULL, \
+	 .valid = offsetof(struct counters, valid), .valid_bit = COUNTER_VALID(counter)},
+static const struct field base_fields[] = {ROW_COUNTED_TOTALS(COUNTER) COUNTER(maxrss_bytes) {0}};
+#undef ENTITY
+static const struct part base = {.fields = base_fields};
+
+#define ENTITY struct image
+#define ROW struct row_process
+#define IMAGE_TOTAL(name) TOTAL(name, totals, ROW_NULL)
+const struct field image_columns[] = {
+	COLUMN(id, id)
+	COLUMN(parent_id, parent_id)
+	COLUMN(pid, pid)
+	COLUMN(exec_id, exec_id)
+	COLUMN(user_id, uid)
+	WORD(began, began, began_words)
+	WORD(ended, ended, ended_words)
+	WORD(totals, totals_kind, totals_words)
+	COLUMN(begin_boot_ns, begin_boot_ns)
+	COUNT(end_boot_ns, end_boot_ns)
+	COLUMN(started_unix_ns, started_unix_ns)
+	WORD(role, role, role_words)
+	TEXT_COLUMN(FIELD_KEPT, rule, rule, false)
+	WORD(reason, reason, reason_words)
+	COLUMN(spawn_cpu_ns, spawn_cpu_ns)
+	COLUMN(peak_rss_bytes, peak_rss_bytes)
+	TEXT(gpu, gpu)
+	COLUMN(gpu_peak_bytes, gpu_peak_bytes)
+	ROW_TOTALS(IMAGE_TOTAL)
+	{0}
+};
+static const struct field image_fields[] = {
+	ENUM(rank, RULES_RANK_WORKFLOW) ENUM(boundary, ARRAY_SIZE(boundary_words) - 1) INT(nested) INT(interactive) INT(expected_codes) INT(traits)
+	ID(requested_thread_count) ID(core_limit_milli)
+	PART(FIELD_PART, base, base)
+	{0}
+};
+#undef ENTITY
+#undef ROW
+static const struct part image = {.fields = image_fields};
+
+#define ENTITY struct process
+#define IDS ENUM(key.pid, UINT32_MAX) INT(key.start_boot_ns) INT(group_id)
+const struct field process_ids[] = {IDS {0}};
+const struct field process_state[] = {
+	IDS NAMED("parent.pid", parent_key.pid) NAMED("parent.start_boot_ns", parent_key.start_boot_ns)
+	INT(exec_id) ID(parent_image_id) INT(parent_exec_id) INT(first_exec_id) ENUM(path_rank, RULES_RANK_WORKFLOW)
+	INT(fork_boot_ns) INT(cgroup_id) INT(uid) INT(pgid) INT(flags)
+	INT(pid_namespace) INT(mount_namespace) INT(core_limit_milli) INT(output_pipe)
+	NAMED("stdin_pipe", pipes[PIPE_READ].inode) NAMED("stdout_pipe", pipes[PIPE_WRITTEN].inode)
+	INT(is_task_root) INT(is_run_root) INT(has_container) INT(ignored) INT(ended) INT(has_final) INT(end_boot_ns)
+	INT(stall_since_boot_ns) ENUM(place, PLACE_FULL) ENUM(stall, STALL_IDLE)
+	RANGE(spine_index, -1, -1, RUN_SPINE_MAX - 1)
+	PART(FIELD_ARRAY, signals, signals)
+	PART(FIELD_POINTER, cause, cause)
+	PART(FIELD_ARRAY, endings, endings)
+	PART(FIELD_POINTER, command, command)
+	PART(FIELD_POINTER, image, image)
+	{0}
+};
+#undef ENTITY
+
+/* ---- the host */
+
+/* Losses in the layout of the kernel side: another version of the records uses another ring and starts again
+ * from zero. */
+#define ENTITY struct model
+const struct field host_state[] = {
+	INT(generation) STATE(FIELD_RAW, "losses", losses_reported)
+	{0}
+};
