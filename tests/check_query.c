@@ -38,6 +38,7 @@ TEST(queries_run_on_empty_and_filled)
 	put_process(&process);
 	task.merged_into_id = ROW_NULL;
 	task.status = "failed";
+	task.label = NULL; /* made of its command line */
 	put_task(&task);
 	/* Its engine, and work beside it. */
 	engine.merged_into_id = ROW_NULL;

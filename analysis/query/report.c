@@ -324,8 +324,14 @@ int report_load_samples(struct report *report, const struct sample_names *names)
 				report->samples);
 }
 
+int report_load_labels(struct report *report)
+{
+	return labels_load(report->store, &report->parts, &report->labels);
+}
+
 void report_free(struct report *report)
 {
+	labels_free(&report->labels);
 	if (report->samples)
 		run_samples_free(report->samples);
 	free(report->samples);
@@ -524,8 +530,8 @@ struct walk {
 	bool goes_on;           /* the task after it is walked next, so reading ahead pays */
 };
 
-/* Converts times to the run's clock. */
-static void window_shift(const struct report *report, size_t part, struct window *window)
+/* Converts times to the run's clock, and adds labels. */
+static void window_complete(const struct report *report, size_t part, struct window *window)
 {
 	int64_t by_ns = report_part_shift_ns(report, part);
 
@@ -534,6 +540,8 @@ static void window_shift(const struct report *report, size_t part, struct window
 
 		task->begin_boot_ns = row_add(task->begin_boot_ns, by_ns);
 		task->end_boot_ns = row_add(task->end_boot_ns, by_ns);
+		if (!task->label)
+			task->label = labels_find(&report->labels, task->id);
 	}
 	for (size_t i = 0; i < window->tools.count; i++) {
 		struct row_tool *tool = ROWS_ITEM(&window->tools, tool, i);
@@ -598,7 +606,7 @@ static int window_load(const struct walk *walk, size_t index, bool with_tools, s
 		error = rows_load(&window->tools, &row_type_tool, report->store, "tools_between", parameters);
 	if (error < 0)
 		return error;
-	window_shift(report, part, window);
+	window_complete(report, part, window);
 	window->is_loaded = true;
 	return 0;
 }
@@ -620,8 +628,12 @@ int report_load_task(const struct report *report, size_t index, struct rows *ret
 	if (error == 0 && ret_rows->count == 0)
 		return -ENOENT;
 	if (error == 0) {
-		ROWS_ITEM(ret_rows, task, 0)->begin_boot_ns = report->tasks[index].begin_boot_ns;
-		ROWS_ITEM(ret_rows, task, 0)->end_boot_ns = report->tasks[index].end_boot_ns;
+		struct row_task *task = ROWS_ITEM(ret_rows, task, 0);
+
+		task->begin_boot_ns = report->tasks[index].begin_boot_ns;
+		task->end_boot_ns = report->tasks[index].end_boot_ns;
+		if (!task->label)
+			task->label = labels_find(&report->labels, task->id);
 	}
 	return error;
 }

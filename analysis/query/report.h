@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "analysis/query/labels.h"
 #include "analysis/query/run_samples.h"
 
 /* What the engine calls a task, borrowed; NULL if unknown. And what it reported about it, only if the name is known; each is
@@ -55,6 +56,7 @@ struct report {
 	size_t *by_id;                    /* indexes into tasks, sorted by id */
 	struct engine_name *engine_names; /* one per task, NULL if not requested */
 	struct run_samples *samples;      /* NULL if not requested */
+	struct labels labels;             /* of tasks without one in the store; none if not requested */
 	struct report_doubts doubts;
 	size_t effect_counts[REPORT_EFFECT_COUNT + 1]; /* of its incidents */
 	bool out_of_memory;                            /* the OOM killer made a task fail */
@@ -69,6 +71,9 @@ int report_load(struct report *report, struct store *store, const struct row_run
 int report_load_attempts(struct report *report, struct store *store, const struct row_run *run, bool with_containers);
 /* Finds out which sample each task worked on. `names` is NULL to infer them. Returns 0 or -errno. */
 int report_load_samples(struct report *report, const struct sample_names *names);
+/* Makes the labels of tasks that have none in the store: in all rows of tasks that are read from now on. Returns 0 or
+ * -errno. */
+int report_load_labels(struct report *report);
 void report_free(struct report *report);
 
 /* The run with the combined figures of all parts, and the id and clock of the first part. */

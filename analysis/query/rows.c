@@ -104,6 +104,9 @@ DESCRIBE(owner_day, ROW_OWNER_DAY_COLUMNS, "")
 #define ROW_TYPE row_sample_word
 DESCRIBE(sample_word, ROW_SAMPLE_WORD_COLUMNS, "name")
 #undef ROW_TYPE
+#define ROW_TYPE row_task_line
+DESCRIBE(task_line, ROW_TASK_LINE_COLUMNS, "name tool")
+#undef ROW_TYPE
 #define ROW_TYPE row_right_size_task
 DESCRIBE(right_size_task, ROW_RIGHT_SIZE_TASK_COLUMNS, "name")
 #undef ROW_TYPE

@@ -85,6 +85,9 @@ extern const struct row_type row_type_cloud_host;
 /* Result columns of analysis/query/lookups/sample_words.sql. */
 #define ROW_SAMPLE_WORD_COLUMNS(I, T, B) I(task_id) T(name) B(arguments) T(path) T(working_directory)
 
+/* Result columns of analysis/query/lookups/task_lines.sql. */
+#define ROW_TASK_LINE_COLUMNS(I, T, B) I(task_id) T(name) T(tool) B(arguments)
+
 /* Result columns of analysis/query/lookups/right_size_tasks.sql. */
 #define ROW_RIGHT_SIZE_TASK_COLUMNS(I, T, B) \
 	I(task_id) I(run_id) T(name) I(has_succeeded) I(is_oom_killed) I(is_running) \
@@ -111,6 +114,7 @@ extern const struct row_type row_type_cloud_host;
 	R(COST_WATCHED, cost_watched) \
 	R(OWNER_DAY, owner_day) \
 	R(SAMPLE_WORD, sample_word) \
+	R(TASK_LINE, task_line) \
 	R(RIGHT_SIZE_TASK, right_size_task) \
 	R(RIGHT_SIZE_CPU, right_size_cpu) \
 	R(HISTORY_RUN, history_run) \

@@ -207,14 +207,12 @@ int history_load(struct store *store, const struct history_request *request, str
 	return error < 0 ? error : steps_make(history);
 }
 
-/* ---- samples ------------------------------------------------------------------------- */
+/* ---- samples and labels -------------------------------------------------------------- */
 
-static int run_load_samples(struct store *store, const struct sample_names *names, const struct history *history,
-			    struct history_run *run)
+/* Sets the parts of a run (row_part), to be freed. */
+static int parts_make(const struct history *history, const struct history_run *run, struct rows *ret_parts)
 {
 	struct row_part *items = calloc(run->part_count, sizeof(*items));
-	const struct rows parts = {.items = items, .count = run->part_count};
-	int error;
 
 	if (!items)
 		return -ENOMEM;
@@ -223,8 +221,19 @@ static int run_load_samples(struct store *store, const struct sample_names *name
 
 		items[i] = (struct row_part){.run = {.id = part->id, .host_id = part->host_id}, .joined_id = run->id};
 	}
-	error = run_samples_load(store, &parts, run->id, names, &run->samples);
-	free(items);
+	*ret_parts = (struct rows){.items = items, .count = run->part_count};
+	return 0;
+}
+
+static int run_load_samples(struct store *store, const struct sample_names *names, const struct history *history,
+			    struct history_run *run)
+{
+	struct rows parts = {0};
+	int error = parts_make(history, run, &parts);
+
+	if (error == 0)
+		error = run_samples_load(store, &parts, run->id, names, &run->samples);
+	rows_free(&parts);
 	return error;
 }
 
@@ -250,10 +259,33 @@ int history_load_samples(struct store *store, const struct sample_names *names, 
 	return error;
 }
 
+int history_load_labels(struct store *store, struct history *history)
+{
+	int error = 0;
+
+	for (size_t i = 0; error == 0 && i < history->run_count; i++) {
+		struct rows parts = {0};
+
+		error = parts_make(history, &history->runs[i], &parts);
+		if (error == 0)
+			error = labels_load(store, &parts, &history->runs[i].labels);
+		rows_free(&parts);
+	}
+	for (size_t i = 0; error == 0 && i < history->step_count; i++) {
+		struct steps_task *task = &history->steps[i];
+
+		if (!task->label)
+			task->label = labels_find(&history->runs[task->run].labels, history->task_ids[i]);
+	}
+	return error;
+}
+
 void history_free(struct history *history)
 {
-	for (size_t i = 0; i < history->run_count; i++)
+	for (size_t i = 0; i < history->run_count; i++) {
 		run_samples_free(&history->runs[i].samples);
+		labels_free(&history->runs[i].labels);
+	}
 	free(history->task_ids);
 	rows_free(&history->parts);
 	rows_free(&history->tasks);

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "analysis/query/labels.h"
 #include "analysis/query/run_samples.h"
 #include "analysis/tune/steps.h"
 
@@ -16,6 +17,7 @@ struct history_run {
 	size_t first, part_count; /* in `parts` */
 	bool is_comparable;       /* as a whole: it succeeded */
 	struct run_samples samples;
+	struct labels labels; /* of tasks without one in the store */
 };
 
 struct history {
@@ -44,4 +46,6 @@ struct history_request {
 int history_load(struct store *store, const struct history_request *request, struct history *ret_history);
 /* Sets the samples of tasks. `names` is NULL to infer them. Returns as above. */
 int history_load_samples(struct store *store, const struct sample_names *names, struct history *history);
+/* Makes the labels of tasks that have none in the store. Returns as above. */
+int history_load_labels(struct store *store, struct history *history);
 void history_free(struct history *history);

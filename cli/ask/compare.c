@@ -217,6 +217,9 @@ static int sides_load(struct view *view, struct compared *compared)
 		error = sample_options_read(options, compared->by_sample, &names);
 	for (int i = 0; compared->by_sample && error == 0 && i < COMPARE_SIDES; i++)
 		error = history_load_samples(view->store, names, &sides[i].history);
+	for (int i = 0; error == 0 && i < COMPARE_SIDES; i++)
+		if (sides[0].history.run_count == 1 && sides[1].history.run_count == 1) /* else none is used */
+			error = history_load_labels(view->store, &sides[i].history);
 	sample_names_free(names);
 	return error;
 }

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "analysis/query/command.h"
-#include "analysis/query/rows.h"
+#include "analysis/query/report.h"
 #include "analysis/query/subject.h"
 #include "analysis/query/units.h"
 #include "cli/site_rules.h"
@@ -32,6 +32,7 @@ struct story {
 	struct store *store;
 	const struct rules *rules;
 	const struct output *output;
+	const char *label; /* of the process's task, if the store has none; NULL: unknown */
 };
 
 /* ---- output ------------------------------------------------------------------ */
@@ -128,8 +129,8 @@ static void process_show(const struct story *story, struct store_result *row)
 	point(story, "tool", result_text(row, "tool_name"));
 	point(story, "placement", result_text(row, "reason"));
 	point(story, "task", result_text(row, "task_name"));
-	if (result_text(row, "task_label"))
-		point(story, "label", result_text(row, "task_label"));
+	if (story->label || result_text(row, "task_label"))
+		point(story, "label", story->label ? story->label : result_text(row, "task_label"));
 	point(story, "reason", result_text(row, "task_reason"));
 	point(story, "run", result_text(row, "run_name"));
 	point(story, "reason", result_text(row, "run_reason"));
@@ -216,6 +217,52 @@ static void subject_show(const struct story *story, enum subject_kind kind, stru
 	output_flow_end(&flow, POINT_COLUMNS);
 }
 
+/* Finds the label of a process's task, if the store has none: the run's other tasks decide it. */
+static int label_find(struct store *store, struct store_result *row, struct report *report, const char **ret_label)
+{
+	int64_t run_id = result_integer(row, "run_id"), task_id = result_integer(row, "task_id");
+	const struct store_parameter parameters[] = {{"first_id", STORE_INTEGER, run_id, NULL},
+						     {"last_id", STORE_INTEGER, run_id, NULL},
+						     {"host", STORE_NULL, 0, NULL},
+						     {"user_id", STORE_NULL, 0, NULL},
+						     {0}};
+	struct rows run = {0};
+	int error = 0;
+
+	if (run_id != ROW_NULL && !result_text(row, "task_label"))
+		error = rows_load(&run, &row_type_run, store, "run", parameters);
+	if (error == 0 && run.count > 0)
+		error = report_load(report, store, run.items, false);
+	if (error == 0 && run.count > 0)
+		error = report_load_labels(report);
+	if (error == 0)
+		*ret_label = labels_find(&report->labels, task_id);
+	rows_free(&run);
+	return error;
+}
+
+static int row_show(const struct story *story, const struct subject *found, struct store_result *row, json_t *array)
+{
+	struct story labelled = *story;
+	struct report report = {0};
+	int error = 0;
+
+	if (found->kind == SUBJECT_PROCESS)
+		error = label_find(story->store, row, &report, &labelled.label);
+	if (error == 0 && array) {
+		json_t *object = json_pack("{s:s}", "subject", subject_kind_name(found->kind));
+
+		json_object_update_new(object, result_to_json(row));
+		if (labelled.label)
+			json_set_string(object, "task_label", labelled.label);
+		json_array_append_new(array, object);
+	} else if (error == 0) {
+		subject_show(&labelled, found->kind, row);
+	}
+	report_free(&report);
+	return error;
+}
+
 static int found_show(const struct story *story, const struct subject *found, json_t *array)
 {
 	struct store_result *result;
@@ -224,15 +271,11 @@ static int found_show(const struct story *story, const struct subject *found, js
 	if (error < 0)
 		return error;
 	more = store_result_next(result);
-	if (more > 0 && array) {
-		json_t *object = json_pack("{s:s}", "subject", subject_kind_name(found->kind));
-
-		json_object_update_new(object, result_to_json(result));
-		json_array_append_new(array, object);
-	} else if (more > 0) {
-		subject_show(story, found->kind, result);
-	}
+	if (more > 0)
+		error = row_show(story, found, result, array);
 	store_result_free(result);
+	if (error < 0)
+		return error;
 	if (more > 0 && !array && found->kind == SUBJECT_PROCESS)
 		return chain_show(story, found);
 	return more < 0 ? more : 0;
@@ -265,7 +308,7 @@ static int explain_show(struct view *view)
 	struct subject found[SUBJECTS_MAX];
 	size_t count = 0;
 	struct rules *rules = site_rules_load(rules_directory); /* without them, no file:line */
-	struct story story = {view->store, rules, &view->output};
+	struct story story = {view->store, rules, &view->output, NULL};
 	const struct store_parameter filter[] = {SOURCE_FILTER(view->options)};
 	json_t *root = json_pack("{s:[]}", "explained");
 	int error = subjects_find(view->store, name, filter, found, &count);

@@ -54,6 +54,8 @@ static int export_show(struct view *view)
 	if (error == 0)
 		error = report_load(&report, view->store, runs.items, true);
 	if (error == 0)
+		error = report_load_labels(&report);
+	if (error == 0)
 		error = run_write(&report);
 	report_free(&report);
 	rows_free(&runs);

@@ -234,6 +234,8 @@ static int show_run(struct view *view, const struct row_run *run)
 	if (error == 0)
 		error = names_join_run(&names, &failures.report);
 	if (error == 0)
+		error = report_load_labels(&failures.report);
+	if (error == 0)
 		error = view->options->format ? print_document(&failures, view->options->format) : print_all(&failures);
 	report_free(&failures.report);
 	return error;

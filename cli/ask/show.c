@@ -44,6 +44,8 @@ static int show(struct view *view)
 	if (error == 0 && by_sample)
 		error = report_load_samples(&report, sample_names);
 	if (error == 0)
+		error = report_load_labels(&report);
+	if (error == 0)
 		error = report_print(&report, &view->output, &style);
 	progress_hide();
 	sample_names_free(sample_names);

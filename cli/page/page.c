@@ -85,6 +85,8 @@ int report_page_write(struct store *store, const struct row_run *run, const stru
 	if (error == 0)
 		error = report_load_samples(&report, sample_names);
 	if (error == 0)
+		error = report_load_labels(&report);
+	if (error == 0)
 		error = output_write(&report, request);
 	sample_names_free(sample_names);
 	report_free(&report);

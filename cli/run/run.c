@@ -178,6 +178,8 @@ static void report_show(struct run *run, struct store *store, const struct row_r
 	if (error == 0 && run->style.view == REPORT_SAMPLES)
 		error = report_load_samples(&report, names);
 	if (error == 0)
+		error = report_load_labels(&report);
+	if (error == 0)
 		error = report_print(&report, &output, &run->style);
 	if (!ferror(run->output))
 		source_say(store, error);

@@ -94,9 +94,7 @@ struct run {
 	struct cancel cancel;
 	int64_t task_count;
 	struct task *main;
-	struct task *tasks; /* in memory */
-	struct siblings *siblings;
-	unsigned siblings_count;
+	struct task *tasks;   /* in memory */
 	struct task *awaited; /* list, latest first: failed ones that may be retried */
 	int awaited_count;
 	struct process *spine[RUN_SPINE_MAX]; /* NULL: that process is gone */

@@ -6,7 +6,6 @@
 #include "correlator/model/process_key.h"
 #include "correlator/model/reason.h"
 #include "correlator/model/tally.h"
-#include "correlator/model/words.h"
 
 /* K(name, text of the row) */
 #define TASK_KINDS(K) \
@@ -33,10 +32,7 @@ struct task {
 	enum task_kind kind;
 	char *name; /* NULL: to be derived from its tools */
 	enum named_by name_by;
-	char *label;                     /* NULL: none */
-	bool label_fixed;                /* given by a rule */
-	struct words words;              /* the label is made from these */
-	uint64_t words_kind, words_rank; /* of that name; see placement/label.c */
+	char *label; /* by a rule, NULL: none */
 	int64_t root_process_id;
 	int64_t orchestrator_process_id;
 	struct process_key orchestrator;  /* key of that process; pid 0: no particular one */

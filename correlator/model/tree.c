@@ -14,7 +14,6 @@
 #include "correlator/model/pending.h"
 #include "correlator/model/pipe.h"
 #include "correlator/model/process.h"
-#include "correlator/model/siblings.h"
 #include "correlator/model/tool.h"
 
 struct run *run_new(struct model *model, const struct process *root, enum run_kind kind, uint64_t boundary_key)
@@ -147,22 +146,6 @@ void task_set_orchestrator(struct task *task, struct process *orchestrator)
 	orchestrator->group->members++;
 }
 
-/* `into` takes the label of `from` if it has none, or if only that of `from` was given by a rule. */
-static void merge_label(struct task *into, struct task *from)
-{
-	if (into->label_fixed || (into->words.data && !from->label_fixed))
-		return;
-	words_deinit(&into->words);
-	free(into->label);
-	into->label = from->label;
-	into->label_fixed = from->label_fixed;
-	into->words = from->words;
-	into->words_kind = from->words_kind;
-	into->words_rank = from->words_rank;
-	from->label = NULL;
-	from->words = (struct words){0};
-}
-
 struct group *group_open(struct model *model, struct task *task, const struct process *process)
 {
 	struct group *group = group_new(model, task, &process->key);
@@ -216,7 +199,10 @@ void task_merge(struct model *model, struct task *from, struct task *into)
 		into->cause = cause_ref(from->cause);
 	into->crashes_reported += from->crashes_reported;
 	into->failed_commands_reported |= from->failed_commands_reported;
-	merge_label(into, from);
+	if (!into->label) {
+		into->label = from->label;
+		from->label = NULL;
+	}
 	task_forget_retry(model, from);
 	from->merged_into_id = into->id;
 	task_set_dirty(model, from);
@@ -257,7 +243,6 @@ void task_free(struct model *model, struct task *task)
 	model_set_gone(model, task->id);
 	free(task->name);
 	free(task->label);
-	words_deinit(&task->words);
 	free(task->working_directory);
 	cause_unref(task->cause);
 	free(task);
@@ -276,7 +261,6 @@ void run_free(struct model *model, struct run *run)
 		HASH_DELETE(hh, model->runs_by_boundary, run);
 	MODEL_FORGET_DIRTY(model->dirty_runs, run);
 	DL_DELETE(model->runs, run);
-	siblings_free(run);
 	model_set_gone(model, run->id);
 	if (model->system == run)
 		model->system = NULL;

@@ -18,7 +18,6 @@
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
 #include "correlator/placement/classify.h"
-#include "correlator/placement/label.h"
 
 #define NAMED_TOOLS_MAX 3
 #define TOOLS_SORTED_MAX 64
@@ -133,7 +132,8 @@ void task_name_note_image(struct model *model, struct task *task, const struct p
 	if (task == task->run->main)
 		return;
 	name_by(model, task, process, class);
-	label_note_image(model, task, process, class);
+	if (class->task_label[0] && !task->label)
+		model_set_text(model, &task->label, class->task_label);
 }
 
 /* Skips images that only forked: they have their parent's command line. */
@@ -166,13 +166,7 @@ void task_name_note_images(struct model *model, struct task *task)
 void task_name_set_all(struct model *model)
 {
 	struct task *task;
-	bool again = true;
 
-	while (again) {
-		again = false;
-		DL_FOREACH2 (model->dirty_tasks, task, dirty_next) {
-			task_name_set(task);
-			again = label_set(model, task) || again;
-		}
-	}
+	DL_FOREACH2 (model->dirty_tasks, task, dirty_next)
+		task_name_set(task);
 }

@@ -16,7 +16,6 @@
 #include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/sent_signal.h"
-#include "correlator/model/siblings.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
 
@@ -113,16 +112,6 @@ const struct field container_state[] = {INT(labelled) LIMITS_BEYOND_COLUMNS {0}}
 
 /* ---- runs */
 
-#define ENTITY struct siblings
-static const struct field siblings_fields[] = {
-	INT(kind) INT(stem_hash) INT(stem_words_hash) INT(whole_words) INT(several)
-	ENUM(common.count, WORDS_MAX) RAW(common.hashes)
-	{0}
-};
-#undef ENTITY
-static const struct part siblings = {siblings_fields, sizeof(struct siblings), offsetof(struct siblings, prev),
-				     offsetof(struct siblings, next), 0, 0, 0};
-
 #define ENTITY struct run
 #define ROW struct row_run
 const struct field run_columns[] = {
@@ -148,7 +137,6 @@ const struct field run_state[] = {
 	INT(boundary_key) ENUM(engine_rank, RULES_RANK_WORKFLOW) INT(frozen) INT(of_past_boot)
 	RANGE(name_priority, -1, -1, RUN_NAME_FIXED) RANGE(orchestrator, -1, -1, RUN_SPINE_MAX - 1)
 	ENUM(spine_length, RUN_SPINE_MAX) OUTCOME LIMITS_BEYOND_COLUMNS
-	PART(FIELD_LIST, siblings, siblings)
 	{0}
 };
 #undef ENTITY
@@ -228,9 +216,7 @@ const struct field task_columns[] = {
 	{0}
 };
 const struct field task_state[] = {
-	ENUM(name_by, NAMED_BY_RULE) INT(label_fixed)
-	STATE(FIELD_BYTES, "words", words.data, .size_at = offsetof(struct task, words.size))
-	INT(words_kind) INT(words_rank) INT(root.pid) INT(root.start_boot_ns) INT(orchestrator.pid)
+	ENUM(name_by, NAMED_BY_RULE) INT(root.pid) INT(root.start_boot_ns) INT(orchestrator.pid)
 	INT(orchestrator.start_boot_ns) INT(orchestrator_group_id) INT(failed_commands_reported)
 	INT(crashes_reported) INT(incident_boot_ns) INT(idle_count)
 	INT(fatal) INT(work) INT(wraps) INT(awaited) INT(awaits.pid) INT(awaits.start_boot_ns) INT(awaits_cause_id)

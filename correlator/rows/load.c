@@ -22,7 +22,6 @@
 #include "correlator/model/pipe.h"
 #include "correlator/model/process.h"
 #include "correlator/model/run.h"
-#include "correlator/model/siblings.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
 #include "correlator/model/tree.h"
@@ -118,7 +117,6 @@ static void load_run(struct loader *loader, struct store_result *result)
 {
 	struct model *model = loader->model;
 	struct run *run = loader_new(loader, sizeof(*run));
-	struct siblings *siblings;
 	struct row_run row;
 
 	if (!run)
@@ -129,7 +127,6 @@ static void load_run(struct loader *loader, struct store_result *result)
 	load_state(loader, result, run_state, run);
 	run->tally.inner_core_limit_milli = ROW_NULL;
 	run->memory.written_bytes = run->memory.bytes;
-	DL_COUNT(run->siblings, siblings, run->siblings_count);
 	run->container = find(loader, WHO_CONTAINER, row.container_id);
 	if (run->boundary_key)
 		HASH_ADD(hh, model->runs_by_boundary, boundary_key, sizeof(run->boundary_key), run);

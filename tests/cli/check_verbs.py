@@ -263,7 +263,7 @@ class Stores(Case):
         with self.changed("commands") as (_, database):
             database.text_factory = bytes
             commands = database.execute("SELECT DISTINCT command FROM readable_processes WHERE pid = 1000").fetchall()
-            self.assertEqual(commands, [(b"tool -t ' 2 it'\\''s' 'evil\033[2J\nname\x80\xff\xe2\x80\xae'",)])
+            self.assertEqual(commands, [(b"tool -t ' 2 it'\\''s' -n 'evil\033[2J\nname\x80\xff\xe2\x80\xae'",)])
             for arguments, command in ((None, None), (b"", None), (b"a\0", b"a"), (b"a", b"a"), (b"a\0\0b\0", b"a '' b"),
                                        (b"x\x10\x05\0-\0[]\0", b"'x\x10\x05' - []"), (b"\0", b"''")):
                 database.execute("UPDATE process_rows SET arguments = ?", (arguments,))
@@ -976,7 +976,7 @@ class Formats(Case):
         self.assertEqual(shown, {"'=cmd|' /C calc'!A1", "'+1", "'-bash", "'@SUM(A1)", 'a "quoted", name', "two\\nlines\\r",
                                  "\\e[2J", " padded ", "", "\\xff\\x80bytes"})
         header, *lines = self.rows("csv", ["query", "processes", "--run", "make"])
-        self.assertIn('["tool","-t"," 2 it\'s","evil\\\\e[2J\\\\nname\\\\x80\\\\xff\\\\u{202e}"]', lines[0])
+        self.assertIn('["tool","-t"," 2 it\'s","-n","evil\\\\e[2J\\\\nname\\\\x80\\\\xff\\\\u{202e}"]', lines[0])
 
 
 class Watched(Case):

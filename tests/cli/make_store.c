@@ -155,7 +155,7 @@ static void put_tools(const struct row_task *task, const struct step *step)
 	tool_count = task->process_count - helper_count;
 	for (int i = 0; step->tools[i]; i++) {
 		struct row_tool tool = {ROW_TOOL_COLUMNS(NULL_I, NULL_T, NULL_B)};
-		static const char arguments[] = "tool\0-t\0 2 it's\0" HOSTILE;
+		static const char arguments[] = "tool\0-t\0 2 it's\0-n\0" HOSTILE;
 		bool helper = is_helper(step->tools[i]);
 
 		tool.id = id_of("tool", step->tools[i], task->id);

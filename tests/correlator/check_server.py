@@ -391,7 +391,7 @@ def test_samples_of_an_idle_host_share_a_commit(directory):
     """Scans find nothing new: they cause no commit, even while a sample of the host waits for one."""
     story, stored = Story().commands(3), []
     with Correlator(directory, "--host-period", "1") as correlator:
-        peer = connect(correlator, story)
+        peer = connect(correlator.socket, story)
         peer.wait_acknowledged(story.end)
         found_ns = story.now + 5_000_000_000
         peer.send(story.process_scan(now_ns=found_ns))
