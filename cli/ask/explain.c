@@ -217,26 +217,28 @@ static void subject_show(const struct story *story, enum subject_kind kind, stru
 	output_flow_end(&flow, POINT_COLUMNS);
 }
 
-/* Finds the label of a process's task, if the store has none: the run's other tasks decide it. */
-static int label_find(struct store *store, struct store_result *row, struct report *report, const char **ret_label)
+/* Makes the label of a process's task, if the store has none: all tasks of the run decide it. */
+static int label_make(struct store *store, struct store_result *row, struct report *report, const char **ret_label)
 {
-	int64_t run_id = result_integer(row, "run_id"), task_id = result_integer(row, "task_id");
+	int64_t run_id = result_integer(row, "run_id");
+	const char *task_kind = result_text(row, "task_kind");
 	const struct store_parameter parameters[] = {{"first_id", STORE_INTEGER, run_id, NULL},
 						     {"last_id", STORE_INTEGER, run_id, NULL},
 						     {"host", STORE_NULL, 0, NULL},
 						     {"user_id", STORE_NULL, 0, NULL},
 						     {0}};
 	struct rows run = {0};
-	int error = 0;
+	int error;
 
-	if (run_id != ROW_NULL && !result_text(row, "task_label"))
-		error = rows_load(&run, &row_type_run, store, "run", parameters);
+	if (!task_kind || strcmp(task_kind, "main") == 0 || result_text(row, "task_label"))
+		return 0;
+	error = rows_load(&run, &row_type_run, store, "run", parameters);
 	if (error == 0 && run.count > 0)
 		error = report_load(report, store, run.items, false);
 	if (error == 0 && run.count > 0)
 		error = report_load_labels(report);
 	if (error == 0)
-		*ret_label = labels_find(&report->labels, task_id);
+		*ret_label = labels_find(&report->labels, result_integer(row, "task_id"));
 	rows_free(&run);
 	return error;
 }
@@ -248,7 +250,7 @@ static int row_show(const struct story *story, const struct subject *found, stru
 	int error = 0;
 
 	if (found->kind == SUBJECT_PROCESS)
-		error = label_find(story->store, row, &report, &labelled.label);
+		error = label_make(story->store, row, &report, &labelled.label);
 	if (error == 0 && array) {
 		json_t *object = json_pack("{s:s}", "subject", subject_kind_name(found->kind));
 

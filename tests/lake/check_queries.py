@@ -427,6 +427,10 @@ def test_verbs_give_the_same_output(lake):
                 compare_verb(lake, store, "show", each["id"], "--processes")
                 compare_verb(lake, store, "explain", each["id"])
                 compare_verb(lake, store, "explain", each["id"], "--json")
+            with sqlite3.connect(store) as database:
+                for process, in database.execute("SELECT printf('%016x', min(p.id)) FROM processes p JOIN tasks t ON t.id = p.task_id "
+                                                 "WHERE t.kind <> 'main' AND p.arguments IS NOT NULL GROUP BY t.name"):
+                    compare_verb(lake, store, "explain", process)
 
 
 def test_verbs_on_several_hosts(lake):
