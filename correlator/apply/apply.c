@@ -9,6 +9,7 @@
 #include "correlator/apply/change.h"
 #include "correlator/apply/found.h"
 #include "correlator/apply/scan.h"
+#include "correlator/apply/state.h"
 #include "correlator/incidents/cancel.h"
 #include "correlator/incidents/loss.h"
 #include "correlator/incidents/retry.h"
@@ -37,8 +38,7 @@ static void apply_fork(struct model *model, const struct record_fork *fork)
 
 	if (process_find(model, fork->header.image.pid, fork->header.image.start_boot_ns))
 		return; /* resent after a restart */
-	found = found_find(model, &(struct process_key){.start_boot_ns = fork->header.image.start_boot_ns,
-							.pid = fork->header.image.pid});
+	found = found_find(model, fork->header.image.pid, fork->header.image.start_boot_ns);
 	if (found)
 		found_free(model, found);
 	parent = found_resolve(model, &fork->parent);
@@ -335,11 +335,16 @@ int apply_begin(const struct model_options *options, struct store *store, struct
 
 	if (!model)
 		return -ENOMEM;
+	model->apply = calloc(1, sizeof(*model->apply));
+	if (!model->apply) {
+		apply_end(model);
+		return -ENOMEM;
+	}
 	host_facts_init(&unknown);
 	boot_set_host(model, &unknown);
 	r = load_model(model);
 	if (r < 0) {
-		model_free(model);
+		apply_end(model);
 		return r;
 	}
 	*ret_model = model;
@@ -350,7 +355,9 @@ void apply_end(struct model *model)
 {
 	if (!model)
 		return;
-	found_free_all(model);
+	if (model->apply)
+		found_free_all(model);
+	free(model->apply);
 	model_free(model);
 }
 

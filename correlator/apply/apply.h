@@ -8,6 +8,7 @@
 #pragma once
 
 #include "correlator/store/writer.h"
+#include "correlator/host/host.h"
 #include "correlator/model/device.h"
 #include "correlator/model/model.h"
 

@@ -5,6 +5,7 @@
 
 #include "correlator/apply/change.h"
 #include "correlator/apply/found.h"
+#include "correlator/apply/state.h"
 #include "correlator/model/cgroup.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
@@ -38,7 +39,7 @@ static void end_boot(struct model *model)
 	cgroup_forget_all(model);
 	model->system = NULL;
 	model->now_boot_ns = 0;
-	model->found_settle_boot_ns = 0;
+	model->apply->found_settle_boot_ns = 0;
 }
 
 static void set_host_id(struct model *model, const struct wire_hello *hello)
@@ -50,13 +51,14 @@ static void set_host_id(struct model *model, const struct wire_hello *hello)
 	identity_begin(&identity, "host");
 	identity_add_bytes(&identity, key->data, key->size);
 	model->host.id = identity_end(&identity);
-	identity_format(model->host.id, model->host_key);
+	identity_format(model->host.id, model->apply->host.host_key);
 }
 
 void boot_note_hello(struct model *model, const struct wire_hello *hello)
 {
 	char boot_id[sizeof(model->boot_id)];
 	int64_t now_unix_ns = (int64_t)hello->unix_ns;
+	struct host_texts *texts = &model->apply->host;
 
 	copy_bytes(boot_id, sizeof(boot_id), &hello->boot_id);
 	if (model->boot_id[0] && strcmp(model->boot_id, boot_id) != 0)
@@ -64,20 +66,20 @@ void boot_note_hello(struct model *model, const struct wire_hello *hello)
 	set_host_id(model, hello);
 	memcpy(model->boot_id, boot_id, sizeof(boot_id));
 	image_begin_identities(model);
-	copy_bytes(model->hostname, sizeof(model->hostname), &hello->hostname);
-	copy_bytes(model->kernel, sizeof(model->kernel), &hello->kernel);
-	copy_bytes(model->machine, sizeof(model->machine), &hello->machine);
-	copy_bytes(model->probe_version, sizeof(model->probe_version), &hello->probe_version);
+	copy_bytes(texts->hostname, sizeof(texts->hostname), &hello->hostname);
+	copy_bytes(texts->kernel, sizeof(texts->kernel), &hello->kernel);
+	copy_bytes(texts->machine, sizeof(texts->machine), &hello->machine);
+	copy_bytes(texts->probe_version, sizeof(texts->probe_version), &hello->probe_version);
 	model->clock_offset_ns = now_unix_ns - (int64_t)hello->boot_ns;
-	model->host.host_key = model->host_key;
-	model->host.hostname = model->hostname;
+	model->host.host_key = texts->host_key;
+	model->host.hostname = texts->hostname;
 	model->host.boot_id = model->boot_id;
 	model->host.boot_unix_ns = model->clock_offset_ns;
-	model->host.kernel = model->kernel;
-	model->host.machine = model->machine;
+	model->host.kernel = texts->kernel;
+	model->host.machine = texts->machine;
 	model->host.cpu_count = (int64_t)hello->cpu_count;
 	model->host.memory_bytes = (int64_t)hello->memory_bytes;
-	model->host.probe_version = model->probe_version;
+	model->host.probe_version = texts->probe_version;
 	if (!model->host.first_seen_unix_ns)
 		model->host.first_seen_unix_ns = now_unix_ns;
 	model->host.last_seen_unix_ns = now_unix_ns;
@@ -93,7 +95,7 @@ static const char *text_or_null(const char *text)
 
 static void fill_host_facts(struct model *model)
 {
-	const struct host_facts *facts = &model->host_facts;
+	const struct host_facts *facts = &model->apply->host.facts;
 	struct row_host *host = &model->host;
 
 	host->os = text_or_null(facts->os);
@@ -112,7 +114,7 @@ static void fill_host_facts(struct model *model)
 
 void boot_set_host(struct model *model, const struct host_facts *facts)
 {
-	model->host_facts = *facts;
+	model->apply->host.facts = *facts;
 	fill_host_facts(model);
 	model->host_dirty = model->host.host_key != NULL;
 }

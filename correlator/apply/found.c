@@ -2,6 +2,7 @@
 #include "correlator/apply/found.h"
 
 #include "correlator/apply/change.h"
+#include "correlator/apply/state.h"
 #include "correlator/model/command.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
@@ -28,22 +29,23 @@ struct found {
 
 void found_free(struct model *model, struct found *found)
 {
-	HASH_DELETE(hh, model->found, found);
+	HASH_DELETE(hh, model->apply->found, found);
 	command_unref(found->command);
 	free(found);
 }
 
 void found_free_all(struct model *model)
 {
-	while (model->found)
-		found_free(model, model->found);
+	while (model->apply->found)
+		found_free(model, model->apply->found);
 }
 
-struct found *found_find(struct model *model, const struct process_key *key)
+struct found *found_find(struct model *model, uint32_t pid, uint64_t start_boot_ns)
 {
+	const struct process_key key = {.start_boot_ns = start_boot_ns, .pid = pid};
 	struct found *found;
 
-	HASH_FIND(hh, model->found, key, sizeof(*key), found);
+	HASH_FIND(hh, model->apply->found, &key, sizeof(key), found);
 	return found;
 }
 
@@ -54,13 +56,10 @@ static struct found *take_line(struct model *model, struct found *found)
 	struct found *line = NULL;
 
 	while (found) {
-		const struct process_key parent = {.start_boot_ns = found->context.parent.start_boot_ns,
-						   .pid = found->context.parent.pid};
-
-		HASH_DELETE(hh, model->found, found);
+		HASH_DELETE(hh, model->apply->found, found);
 		found->next = line;
 		line = found;
-		found = found_find(model, &parent);
+		found = found_find(model, line->context.parent.pid, line->context.parent.start_boot_ns);
 	}
 	return line;
 }
@@ -129,7 +128,7 @@ struct process *found_resolve(struct model *model, const struct image_key *key)
 	process = process_find(model, key->pid, key->start_boot_ns);
 	if (process)
 		return process;
-	found = found_find(model, &(struct process_key){.start_boot_ns = key->start_boot_ns, .pid = key->pid});
+	found = found_find(model, key->pid, key->start_boot_ns);
 	return found ? found_place(model, found) : NULL;
 }
 
@@ -140,12 +139,17 @@ static int compare_found(struct found *left, struct found *right)
 	return left->key.pid < right->key.pid ? -1 : left->key.pid > right->key.pid;
 }
 
+bool found_any(const struct model *model)
+{
+	return model->apply->found;
+}
+
 /* Places all remaining found processes, oldest first, so that siblings are placed in start order. */
 void found_place_all(struct model *model)
 {
-	HASH_SORT(model->found, compare_found);
-	while (model->found && !model->out_of_memory)
-		found_place(model, model->found);
+	HASH_SORT(model->apply->found, compare_found);
+	while (model->apply->found && !model->out_of_memory)
+		found_place(model, model->apply->found);
 }
 
 static void note_settle_time(struct model *model, const struct record_header *sample)
@@ -153,8 +157,8 @@ static void note_settle_time(struct model *model, const struct record_header *sa
 	bool young = sample->boot_ns < sample->image.start_boot_ns + FOUND_YOUNG_NS;
 	uint64_t settle_boot_ns = sample->boot_ns + (young ? FOUND_SETTLE_NS : 0);
 
-	if (settle_boot_ns > model->found_settle_boot_ns)
-		model->found_settle_boot_ns = settle_boot_ns;
+	if (settle_boot_ns > model->apply->found_settle_boot_ns)
+		model->apply->found_settle_boot_ns = settle_boot_ns;
 }
 
 /* Samples of scans without text carry only the name of the main thread. */
@@ -180,8 +184,7 @@ void found_note(struct model *model, const struct record *record)
 {
 	const struct record_exec *sample = &record->exec;
 	const struct image_key *image = &sample->header.image;
-	struct process_key key = {.start_boot_ns = image->start_boot_ns, .pid = image->pid};
-	struct found *found = found_find(model, &key);
+	struct found *found = found_find(model, image->pid, image->start_boot_ns);
 
 	if (!found || found->exec_id != image->exec_id)
 		note_settle_time(model, &sample->header);
@@ -189,8 +192,8 @@ void found_note(struct model *model, const struct record *record)
 		found = model_alloc(model, sizeof(*found));
 		if (!found)
 			return;
-		found->key = key;
-		HASH_ADD(hh, model->found, key, sizeof(found->key), found);
+		found->key = (struct process_key){.start_boot_ns = image->start_boot_ns, .pid = image->pid};
+		HASH_ADD(hh, model->apply->found, key, sizeof(found->key), found);
 	}
 	if (!found->command || found->exec_id != image->exec_id || has_text(record))
 		set_command(model, &found->command, record);
@@ -232,6 +235,6 @@ void found_complete_sample(struct model *model, struct process *process, const s
  * in the ring during the scan. Later events cannot. */
 void found_settle(struct model *model, uint64_t boot_ns)
 {
-	if (model->found && boot_ns > model->found_settle_boot_ns)
+	if (model->apply->found && boot_ns > model->apply->found_settle_boot_ns)
 		found_place_all(model);
 }

@@ -12,16 +12,17 @@
 struct command;
 struct model;
 struct process;
-struct process_key;
 
 void found_note(struct model *model, const struct record *record);
 /* Fill in the command line of a process found by a scan: from its exec record, which arrived after
  * the scan, or from a later scan if none is known yet. */
 void found_complete(struct model *model, struct process *process, struct command *command);
 void found_complete_sample(struct model *model, struct process *process, const struct record *record);
-struct found *found_find(struct model *model, const struct process_key *key);
+struct found *found_find(struct model *model, uint32_t pid, uint64_t start_boot_ns);
 void found_free(struct model *model, struct found *found);
 void found_free_all(struct model *model);
+/* Whether processes that a scan found wait to be placed. */
+bool found_any(const struct model *model);
 void found_place_all(struct model *model);
 /* Places all found processes once the stream has passed the scan: an event at `boot_ns` shows that their
  * forks are not still to come. */

@@ -5,6 +5,7 @@
 
 #include "correlator/apply/change.h"
 #include "correlator/apply/found.h"
+#include "correlator/apply/state.h"
 #include "correlator/incidents/stall.h"
 #include "correlator/model/group.h"
 #include "correlator/model/model.h"
@@ -67,7 +68,7 @@ static bool is_gpu_step(const struct model *model, const struct image *image, ui
 
 	if (moved >= STEP_BYTES || moved <= -STEP_BYTES)
 		return true;
-	return busy_ns >= STEP_CPU_NS && (model->is_quiet_scan || busy_ns >= elapsed_ns / BUSY_SHARE);
+	return busy_ns >= STEP_CPU_NS && (model->apply->scan.is_for_quiet || busy_ns >= elapsed_ns / BUSY_SHARE);
 }
 
 /* Whether this scan is worth a sample. `now` covers the image; the kernel's counters cover the whole
@@ -84,7 +85,7 @@ static bool is_step(const struct model *model, const struct image *image, const 
 		return true;
 	if (cpu_ns < STEP_CPU_NS && totals_io_bytes(now) - image->sampled_io_bytes < STEP_BYTES)
 		return false;
-	return model->is_quiet_scan || cpu_ns >= elapsed_ns / BUSY_SHARE;
+	return model->apply->scan.is_for_quiet || cpu_ns >= elapsed_ns / BUSY_SHARE;
 }
 
 /* Whether to update the image's row: for a young, busy one each time its CPU time has doubled. */
@@ -96,9 +97,9 @@ static bool row_is_due(const struct model *model, const struct image *image, con
 
 	if (!written->valid || (step && cpu_ns >= STEP_CPU_NS && cpu_ns >= written->cpu_ns))
 		return true;
-	if (model->is_quiet_scan)
+	if (model->apply->scan.is_for_quiet)
 		return cpu_ns >= STEP_CPU_NS || io_bytes >= STEP_BYTES;
-	return model->is_rows_scan && (cpu_ns >= ROW_CPU_NS || io_bytes >= ROW_BYTES);
+	return model->apply->scan.is_for_rows && (cpu_ns >= ROW_CPU_NS || io_bytes >= ROW_BYTES);
 }
 
 static void sample_store(struct model *model, struct process *process, const struct record_exec *sample,
@@ -192,9 +193,9 @@ static void sample_known(struct model *model, struct process *process, const str
 
 	if (step)
 		sample_store(model, process, sample, &now);
-	if ((slept && model->is_rows_scan) || row_is_due(model, process->image, &now, step))
+	if ((slept && model->apply->scan.is_for_rows) || row_is_due(model, process->image, &now, step))
 		image_update(model, process->image, &sample->counters, TOTALS_SAMPLE);
-	if (model->is_rows_scan || !(process->image->totals.valid & COUNTER_VALID(gpu_busy_ns)))
+	if (model->apply->scan.is_for_rows || !(process->image->totals.valid & COUNTER_VALID(gpu_busy_ns)))
 		image_take_use(model, process->image);
 	stall_note_sample(model, process, sample, &now);
 	process->image->tool->scan_memory_bytes += memory_of(&sample->counters);
@@ -219,7 +220,7 @@ static bool take_memory(const struct model *model, struct concurrent_memory *mem
 		return false;
 	tally_raise(&memory->bytes, bytes);
 	return memory->written_bytes == ROW_NULL ||
-	       (model->is_rows_scan && memory->bytes - memory->written_bytes >= STEP_BYTES);
+	       (model->apply->scan.is_for_rows && memory->bytes - memory->written_bytes >= STEP_BYTES);
 }
 
 static void fold_group(struct model *model, struct group *group)
@@ -254,8 +255,8 @@ static void fold_spine(struct run *run, int64_t bytes)
 {
 	int64_t outer = 0;
 
-	for (int i = 0; i < run->spine_length; i++) {
-		struct group *group = run->spine_group[i];
+	for (int i = 0; i < run->spine.length; i++) {
+		struct group *group = run->spine.level[i].group;
 
 		tally_raise(&group->inner_memory_bytes, bytes - outer);
 		outer += group->scan_memory_bytes;
@@ -279,7 +280,7 @@ static void fold_scan_memory(struct model *model)
 		}
 		if (take_memory(model, &run->memory, engine_bytes + bytes))
 			run_set_dirty(model, run);
-		if (run->orchestrator != 0)
+		if (run->spine.orchestrator != 0)
 			fold_spine(run, bytes);
 	}
 }
@@ -308,14 +309,14 @@ static void end_missing(struct model *model, const struct wire_scan *scan)
 }
 
 /* Decides what the next scan includes. */
-static void begin_next(struct model *model, uint64_t boot_ns)
+static void begin_next(struct scan_schedule *scan, uint64_t boot_ns)
 {
-	model->is_rows_scan = boot_ns >= model->next_rows_boot_ns;
-	if (model->is_rows_scan)
-		model->next_rows_boot_ns = boot_ns + ROWS_PERIOD_NS;
-	model->is_quiet_scan = boot_ns >= model->next_quiet_boot_ns;
-	if (model->is_quiet_scan)
-		model->next_quiet_boot_ns = boot_ns + QUIET_PERIOD_NS;
+	scan->is_for_rows = boot_ns >= scan->next_rows_boot_ns;
+	if (scan->is_for_rows)
+		scan->next_rows_boot_ns = boot_ns + ROWS_PERIOD_NS;
+	scan->is_for_quiet = boot_ns >= scan->next_quiet_boot_ns;
+	if (scan->is_for_quiet)
+		scan->next_quiet_boot_ns = boot_ns + QUIET_PERIOD_NS;
 }
 
 void scan_apply_end(struct model *model, const struct wire_scan *scan)
@@ -323,7 +324,7 @@ void scan_apply_end(struct model *model, const struct wire_scan *scan)
 	end_missing(model, scan);
 	fold_scan_memory(model);
 	model->scan_number++;
-	begin_next(model, scan->boot_ns);
+	begin_next(&model->apply->scan, scan->boot_ns);
 	if (scan->unix_ns) {
 		model->clock_offset_ns = (int64_t)(scan->unix_ns - scan->boot_ns);
 		model->host.last_seen_unix_ns = (int64_t)scan->unix_ns;

@@ -53,11 +53,10 @@ static void assess_task(struct model *model, struct task *task)
 
 void assess_opened(struct model *model)
 {
-	struct task *task, *next;
+	struct task *task;
 
-	DL_FOREACH_SAFE2 (model->opened_tasks, task, next, opened_next) {
-		task->is_opened = false;
+	while ((task = model->opened_tasks)) {
+		LL_DELETE2(model->opened_tasks, task, next_opened);
 		assess_task(model, task);
 	}
-	model->opened_tasks = NULL;
 }

@@ -339,10 +339,10 @@ static bool report_allowed(struct model *model, struct task *task, const struct 
 	if (task->run == model->system && kind != CAUSE_OOM)
 		return false;
 	if (kind == CAUSE_COMMAND) {
-		if (task->failed_commands_reported & bit)
+		if (task->reports.failed_commands & bit)
 			return false;
-		task->failed_commands_reported |= bit;
-	} else if (task->crashes_reported++ >= CRASHES_PER_TASK_MAX) {
+		task->reports.failed_commands |= bit;
+	} else if (task->reports.crashes++ >= CRASHES_PER_TASK_MAX) {
 		return false;
 	}
 	task_set_dirty(model, task);
@@ -393,8 +393,8 @@ void incident_note_task(struct model *model, struct task *task)
 	if (!cause || cause->reported || !has_failed(task) || task->run == model->system || run_is_session(task->run))
 		return;
 	cause->reported = true;
-	task->fatal = true;
-	task->incident_boot_ns = (int64_t)task->outcome.end_boot_ns;
+	task->reports.fatal = true;
+	task->reports.incident_boot_ns = (int64_t)task->outcome.end_boot_ns;
 	task_set_dirty(model, task);
 	incident_report_task(model, task);
 }
@@ -406,14 +406,14 @@ void incident_report_task(struct model *model, struct task *task)
 	const char *name;
 	char text[SENTENCE_MAX * 2];
 
-	if (task->incident_boot_ns == 0 || !cause)
+	if (task->reports.incident_boot_ns == 0 || !cause)
 		return;
 	task_name_set(task);
 	name = task == task->run->main && task->run->name ? task->run->name : task->name;
 	snprintf(text, sizeof(text), "%s %s %s: %s", task == task->run->main ? "run" : "task", name ? name : "",
 		 how_it_ended(task), cause->what);
 	row = cause_row(cause, task);
-	row.boot_ns = task->incident_boot_ns;
-	row.fatal = task->fatal;
+	row.boot_ns = task->reports.incident_boot_ns;
+	row.fatal = task->reports.fatal;
 	incident_add(model, row, text, cause->why);
 }

@@ -53,9 +53,9 @@ static bool may_concern(const struct lost *lost, const struct process *process)
 /* Returns false if the loss was already counted, for another process. */
 static bool count_in(const struct model *model, uint64_t *number, int64_t *lost_count, const struct lost *lost)
 {
-	if (*number == model->loss_number)
+	if (*number == model->losses.number)
 		return false;
-	*number = model->loss_number;
+	*number = model->losses.number;
 	*lost_count += (int64_t)lost->count;
 	return true;
 }
@@ -66,7 +66,7 @@ static void mark_incomplete(struct model *model, const struct lost *lost)
 {
 	struct process *process;
 
-	model->loss_number++;
+	model->losses.number++;
 	for (process = model->processes; process; process = process->hh.next)
 		if (may_concern(lost, process)) {
 			struct group *group = process->group;
@@ -129,18 +129,18 @@ static void slot_take(struct model *model, struct loss_slot *before, const struc
 	note(model, &lost);
 	*before = *slot;
 	before->last_boot_ns = lost.last_boot_ns;
-	model->losses_dirty = true;
+	model->losses.dirty = true;
 }
 
 bool loss_take(struct model *model, const struct wire_losses *losses)
 {
 	struct loss_slot slot;
 
-	if (losses->slots.size != sizeof(model->losses_reported))
+	if (losses->slots.size != sizeof(model->losses.reported))
 		return false;
 	for (size_t i = 0; i < LOSS_SLOTS; i++) {
 		memcpy(&slot, losses->slots.data + i * sizeof(slot), sizeof(slot));
-		slot_take(model, &model->losses_reported[i], &slot);
+		slot_take(model, &model->losses.reported[i], &slot);
 	}
 	return true;
 }

@@ -28,9 +28,9 @@
 
 static void clear_fatal(struct model *model, struct task *task)
 {
-	if (!task->fatal)
+	if (!task->reports.fatal)
 		return;
-	task->fatal = false;
+	task->reports.fatal = false;
 	incident_report_task(model, task);
 }
 
@@ -38,7 +38,7 @@ static struct task *attempt_before(const struct task *task)
 {
 	struct task *attempt;
 
-	DL_FOREACH2 (task->run->awaited, attempt, awaited_next)
+	DL_FOREACH2 (task->run->awaited, attempt, retry.next)
 		if (attempt->retried_by_id == task->id)
 			return attempt;
 	return NULL;
@@ -66,11 +66,11 @@ void retry_note_end(struct model *model, struct task *task)
 		clear_fatal_attempts(model, task);
 		return;
 	}
-	if (task->awaited || !task->cause || status < OUTCOME_FAILED)
+	if (task->retry.awaited || !task->cause || status < OUTCOME_FAILED)
 		return;
-	task->fatal = true;
-	task->awaits = task->orchestrator;
-	task->awaits_cause_id = task->cause->process_id;
+	task->reports.fatal = true;
+	task->retry.awaits = task->orchestrator;
+	task->retry.awaits_cause_id = task->cause->process_id;
 	task_await_retry(model, task);
 }
 
@@ -100,10 +100,11 @@ void retry_note_root(struct model *model, struct task *task, const struct proces
 
 	if (!root->command)
 		return;
-	task->wraps = role == RULES_ROLE_WRAPPER;
-	task->work = command_work(root->command, true);
-	DL_FOREACH2 (task->run->awaited, failed, awaited_next)
-		if (task->work != 0 && failed->work == task->work && may_be_retried(failed, task, root->fork_boot_ns)) {
+	task->retry.wraps = role == RULES_ROLE_WRAPPER;
+	task->retry.work = command_work(root->command, true);
+	DL_FOREACH2 (task->run->awaited, failed, retry.next)
+		if (task->retry.work != 0 && failed->retry.work == task->retry.work &&
+		    may_be_retried(failed, task, root->fork_boot_ns)) {
 			link_attempts(model, failed, task);
 			return;
 		}
@@ -115,12 +116,12 @@ void retry_note_exec(struct model *model, const struct process *process)
 	struct task *failed;
 	int64_t work = 0;
 
-	if (!task || !task->wraps || !process->command || !task->run->awaited)
+	if (!task || !task->retry.wraps || !process->command || !task->run->awaited)
 		return;
 	uint64_t begin_boot_ns = task_begin_boot_ns(task);
 
-	DL_FOREACH2 (task->run->awaited, failed, awaited_next) {
-		if (!failed->wraps || failed->cause->work == 0 || !may_be_retried(failed, task, begin_boot_ns))
+	DL_FOREACH2 (task->run->awaited, failed, retry.next) {
+		if (!failed->retry.wraps || failed->cause->work == 0 || !may_be_retried(failed, task, begin_boot_ns))
 			continue;
 		work = work ? work : command_work(process->command, false);
 		if (failed->cause->work == work) {
@@ -159,7 +160,7 @@ static bool failed_of(const struct process *orchestrator, const struct task *tas
 {
 	const struct image *image = orchestrator->image;
 
-	if (orchestrator->cause->process_id == task->awaits_cause_id)
+	if (orchestrator->cause->process_id == task->retry.awaits_cause_id)
 		return true;
 	if (!image || image->role != RULES_ROLE_ORCHESTRATOR ||
 	    task->cause->sender_process_id == image->id) /* it ended the task itself */
@@ -171,9 +172,9 @@ static bool await_above(struct model *model, const struct process *process, stru
 {
 	if (process->is_run_root || !process->parent || process->parent->run != task->run)
 		return false;
-	task->awaits = process->parent->key;
+	task->retry.awaits = process->parent->key;
 	if (process->cause)
-		task->awaits_cause_id = process->cause->process_id;
+		task->retry.awaits_cause_id = process->cause->process_id;
 	task_set_dirty(model, task);
 	return true;
 }
@@ -187,8 +188,8 @@ void retry_settle(struct model *model, const struct process *process, int64_t wa
 		return;
 	if (wait_status == ROW_NULL)
 		failed = true; /* unknown: assume that it failed */
-	DL_FOREACH_SAFE2 (process->run->awaited, task, next, awaited_next) {
-		if (!process_key_is(&task->awaits, &process->key))
+	DL_FOREACH_SAFE2 (process->run->awaited, task, next, retry.next) {
+		if (!process_key_is(&task->retry.awaits, &process->key))
 			continue;
 		if (!failed || (process->cause && !failed_of(process, task)))
 			clear_fatal(model, task);

@@ -367,8 +367,8 @@ static void correct_above(struct model *model, const struct image *image)
 		if (above->cause->process_id == wrong_id)
 			cause_correct(model, above->cause, process->cause);
 	DL_FOREACH (process->run->tasks, task) {
-		if (task->awaits_cause_id == wrong_id)
-			task->awaits_cause_id = right_id;
+		if (task->retry.awaits_cause_id == wrong_id)
+			task->retry.awaits_cause_id = right_id;
 		if (task->cause && task->cause->process_id == right_id)
 			incident_report_task(model, task);
 	}

@@ -36,16 +36,16 @@
 
 static void set_mark(struct process *process, uint64_t boot_ns, const struct totals *now)
 {
-	process->motion.mark_boot_ns = boot_ns;
-	process->motion.mark_cpu_ns = now->cpu_ns;
-	process->motion.mark_io_bytes = totals_io_bytes(now);
-	process->motion.mark_exec_id = process->image->exec_id;
+	process->stall.motion.mark_boot_ns = boot_ns;
+	process->stall.motion.mark_cpu_ns = now->cpu_ns;
+	process->stall.motion.mark_io_bytes = totals_io_bytes(now);
+	process->stall.motion.mark_exec_id = process->image->exec_id;
 }
 
 /* Whether it has made progress since its mark; the first scan only sets the mark. */
 static bool has_moved(struct process *process, uint64_t boot_ns, const struct totals *now)
 {
-	const struct motion *motion = &process->motion;
+	const struct motion *motion = &process->stall.motion;
 	bool first = motion->mark_boot_ns == 0;
 	bool moved = !first && (motion->mark_exec_id != process->image->exec_id ||
 				motion->mark_io_bytes != totals_io_bytes(now) ||
@@ -69,19 +69,19 @@ static void report(struct model *model, struct process *process, uint64_t boot_n
 	};
 	const struct image *image = process->image;
 	const struct task *task = image->tool->group->task;
-	uint64_t since = process->stall_since_boot_ns;
+	uint64_t since = process->stall.since_boot_ns;
 	char text[512];
 
 	snprintf(text, sizeof(text), "%s (pid %u) %s %s for %s%.0f s", image->tool->name, image->pid,
-		 over ? "was" : "is", how[process->stall], over ? "" : "more than ",
+		 over ? "was" : "is", how[process->stall.kind], over ? "" : "more than ",
 		 boot_ns > since ? (double)(boot_ns - since) / 1e9 : 0.0);
 	incident_add(model,
 		     (struct row_incident){
-			     .id = incident_id(image->id, kinds[process->stall]),
+			     .id = incident_id(image->id, kinds[process->stall.kind]),
 			     .run_id = task->run->id,
 			     .task_id = task->id,
 			     .process_id = image->id,
-			     .kind = kinds[process->stall],
+			     .kind = kinds[process->stall.kind],
 			     .boot_ns = (int64_t)since,
 			     .end_boot_ns = over ? (int64_t)boot_ns : ROW_NULL,
 			     .sender_process_id = ROW_NULL,
@@ -90,20 +90,20 @@ static void report(struct model *model, struct process *process, uint64_t boot_n
 		     text, NULL);
 }
 
-static void begin(struct model *model, struct process *process, enum stall stall, uint64_t since, uint64_t boot_ns)
+static void begin(struct model *model, struct process *process, enum stall_kind kind, uint64_t since, uint64_t boot_ns)
 {
-	process->stall = stall;
-	process->stall_since_boot_ns = since;
+	process->stall.kind = kind;
+	process->stall.since_boot_ns = since;
 	process_set_changed(model, process);
 	report(model, process, boot_ns, false);
 }
 
 void stall_end(struct model *model, struct process *process, uint64_t boot_ns)
 {
-	if (process->stall == STALL_NONE)
+	if (process->stall.kind == STALL_NONE)
 		return;
 	report(model, process, boot_ns, true);
-	process->stall = STALL_NONE;
+	process->stall.kind = STALL_NONE;
 	process_set_changed(model, process);
 }
 
@@ -128,14 +128,14 @@ static bool should_move(const struct process *process)
 static void check_idle(struct model *model, struct process *process, uint64_t boot_ns)
 {
 	struct task *task = process->image->tool->group->task;
-	uint64_t since = process->motion.moved_boot_ns;
+	uint64_t since = process->stall.motion.moved_boot_ns;
 
 	if (boot_ns - since < QUIET_NS || !should_move(process))
 		return;
-	if (boot_ns - task->moved_boot_ns >= QUIET_NS) {
+	if (boot_ns - task->stall.moved_boot_ns >= QUIET_NS) {
 		begin(model, process, STALL_STUCK, since, boot_ns);
-	} else if (task->idle_count < IDLE_PER_TASK_MAX) {
-		task->idle_count++;
+	} else if (task->stall.idle_count < IDLE_PER_TASK_MAX) {
+		task->stall.idle_count++;
 		begin(model, process, STALL_IDLE, since, boot_ns);
 	}
 }
@@ -143,7 +143,7 @@ static void check_idle(struct model *model, struct process *process, uint64_t bo
 void stall_note_sample(struct model *model, struct process *process, const struct record_exec *sample,
 		       const struct totals *now)
 {
-	struct motion *motion = &process->motion;
+	struct motion *motion = &process->stall.motion;
 	struct task *task = process->image->tool->group->task;
 	bool blocked = sample->counters.valid & COUNTER_VALID(uninterruptible_count) &&
 		       sample->counters.uninterruptible_count > 0;
@@ -151,18 +151,18 @@ void stall_note_sample(struct model *model, struct process *process, const struc
 	if (process->flags & RECORD_KERNEL_THREAD)
 		return;
 	if (motion->moved_boot_ns == 0) /* after a restart a stall continues from its start */
-		motion->moved_boot_ns = process->stall ? process->stall_since_boot_ns : sample->header.boot_ns;
+		motion->moved_boot_ns = process->stall.kind ? process->stall.since_boot_ns : sample->header.boot_ns;
 	if (has_moved(process, sample->header.boot_ns, now)) {
 		motion->moved_boot_ns = sample->header.boot_ns;
 		stall_end(model, process, sample->header.boot_ns);
 	}
-	if (motion->moved_boot_ns > task->moved_boot_ns)
-		task->moved_boot_ns = motion->moved_boot_ns;
+	if (motion->moved_boot_ns > task->stall.moved_boot_ns)
+		task->stall.moved_boot_ns = motion->moved_boot_ns;
 	if (!blocked)
 		motion->blocked_boot_ns = 0;
 	else if (motion->blocked_boot_ns < motion->moved_boot_ns)
 		motion->blocked_boot_ns = sample->header.boot_ns;
-	if (process->stall != STALL_NONE)
+	if (process->stall.kind != STALL_NONE)
 		return;
 	if (blocked && sample->header.boot_ns - motion->blocked_boot_ns >= STUCK_BLOCKED_NS)
 		begin(model, process, STALL_BLOCKED, motion->blocked_boot_ns, sample->header.boot_ns);

@@ -117,23 +117,35 @@ static void collect_images(struct model *model)
 			image_free(model, image);
 }
 
-/* Whether all of its images are gone and nothing points to it. */
-static bool task_is_idle(const struct model *model, const struct task *task)
+static bool task_is_in_use(const struct task *task)
+{
+	struct group *group;
+	struct tool *tool;
+
+	DL_FOREACH (task->groups, group) {
+		if (group->members > 0)
+			return true;
+		DL_FOREACH (group->tools, tool)
+			if (tool->images)
+				return true;
+	}
+	return false;
+}
+
+/* Whether it is stored, and nothing may follow. */
+static bool task_is_over(const struct model *model, const struct task *task)
 {
 	uint64_t end_boot_ns = 0;
 	struct group *group;
 	struct tool *tool;
-	bool idle = true;
 
-	DL_FOREACH (task->groups, group) {
-		DL_FOREACH (group->tools, tool) {
-			idle = idle && !tool->images;
+	if (task->dirty)
+		return false;
+	DL_FOREACH (task->groups, group)
+		DL_FOREACH (group->tools, tool)
 			if (tool->tally.end_boot_ns > end_boot_ns)
 				end_boot_ns = tool->tally.end_boot_ns;
-		}
-		idle = idle && group->members == 0;
-	}
-	return idle && !task->dirty && (task->run->of_past_boot || model->now_boot_ns > end_boot_ns + GRACE_TASK_NS);
+	return task->run->of_past_boot || model->now_boot_ns > end_boot_ns + GRACE_TASK_NS;
 }
 
 /* Whether the task is final. A generic one may still turn out to be part of a larger one
@@ -142,7 +154,35 @@ static bool task_stands(const struct task *task)
 {
 	const struct run *run = task->run;
 
-	return task->kind != TASK_GENERIC || run->orchestrator == 0 || run->frozen || run->members == 0;
+	return task->kind != TASK_GENERIC || run->spine.orchestrator == 0 || run->spine.frozen || run->members == 0;
+}
+
+/* Frees a task that is over, or its run, if it is the run's last one. */
+static void collect_task(struct model *model, struct task *task)
+{
+	struct run *run = task->run;
+
+	if (task != run->main) {
+		if (task_stands(task) && (!task->retry.awaited || run->members == 0))
+			task_free(model, task);
+	} else if (run->tasks == task && !task->next && run->members == 0 && !run->dirty && run != model->system) {
+		run_free(model, run);
+	}
+}
+
+/* Tasks in use need not be looked at until something of them is gone. */
+static void collect_tasks(struct model *model)
+{
+	struct task *task, *next;
+
+	DL_FOREACH_SAFE2 (model->maybe_over, task, next, over_next) {
+		if (task_is_in_use(task)) {
+			task->may_be_over = false;
+			DL_DELETE2(model->maybe_over, task, over_prev, over_next);
+		} else if (task_is_over(model, task)) {
+			collect_task(model, task);
+		}
+	}
 }
 
 /* ---- cgroups and containers */
@@ -259,24 +299,8 @@ static void sweep_places(struct model *model)
 
 void collect(struct model *model)
 {
-	struct run *run, *next_run;
-	struct task *task, *next_task;
-
 	collect_processes(model);
 	collect_images(model);
-	DL_FOREACH_SAFE (model->runs, run, next_run) {
-		bool idle = true;
-
-		DL_FOREACH_SAFE (run->tasks, task, next_task) {
-			bool task_idle = task_is_idle(model, task);
-
-			idle = idle && task_idle;
-			if (task_idle && task != run->main && task_stands(task) &&
-			    (!task->awaited || run->members == 0))
-				task_free(model, task);
-		}
-		if (idle && run->members == 0 && !run->dirty && run != model->system)
-			run_free(model, run);
-	}
+	collect_tasks(model);
 	sweep_places(model);
 }

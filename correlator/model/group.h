@@ -8,8 +8,6 @@
 #include "correlator/model/cgroup_limits.h"
 #include "correlator/model/process_key.h"
 
-struct model;
-
 struct group {
 	int64_t id;
 	struct task *task;
@@ -26,6 +24,3 @@ struct group {
 	unsigned members;           /* processes and tasks that point here */
 	struct group *prev, *next;  /* in its task */
 };
-
-/* Adds a group to `task` for the subtree of `root`. */
-struct group *group_new(struct model *model, struct task *task, const struct process_key *root);

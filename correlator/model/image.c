@@ -96,6 +96,13 @@ static uint64_t image_start(const struct image *image)
 							       : image->begin_boot_ns;
 }
 
+static void leave_tool(struct model *model, struct image *image)
+{
+	DL_DELETE(image->tool->images, image);
+	if (!image->tool->images)
+		task_may_be_over(model, image->tool->group->task);
+}
+
 void image_set_tool(struct model *model, struct image *image, struct tool *tool)
 {
 	struct tally part;
@@ -103,7 +110,7 @@ void image_set_tool(struct model *model, struct image *image, struct tool *tool)
 	image_tally(image, tool, &part);
 	if (image->tool) {
 		tally_above(model, image->tool, &part, -1);
-		DL_DELETE(image->tool->images, image);
+		leave_tool(model, image);
 	}
 	image->tool = tool;
 	DL_APPEND(tool->images, image);
@@ -356,7 +363,7 @@ void image_free(struct model *model, struct image *image)
 	image_unlink(model, image);
 	model->dirty_image_count -= image->dirty;
 	MODEL_FORGET_DIRTY(model->dirty_images, image);
-	DL_DELETE(image->tool->images, image);
+	leave_tool(model, image);
 	command_unref(image->command);
 	free(image->gpu);
 	free(image);

@@ -104,7 +104,7 @@ void model_set_gone(struct model *model, int64_t id)
 bool model_is_dirty(const struct model *model)
 {
 	return model->dirty_runs || model->dirty_tasks || model->dirty_tools || model_pending(model) > 0 ||
-	       model->losses_dirty || model->host_dirty;
+	       model->losses.dirty || model->host_dirty;
 }
 
 size_t model_pending(const struct model *model)

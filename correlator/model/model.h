@@ -11,10 +11,10 @@
 #include <utlist.h>
 
 #include "common/identity.h"
-#include "common/rules/rules.h"
-#include "correlator/host/host.h"
-#include "correlator/record/record.h"
 #include "common/redact/redact.h"
+#include "common/rules/rules.h"
+#include "common/store/rows.h"
+#include "correlator/model/losses.h"
 
 struct model_options {
 	const struct rules *rules;
@@ -38,22 +38,17 @@ struct model {
 	struct identity image_identity; /* hash state of the prefix of all image ids */
 	int64_t generation;             /* of ids: how often the stored state was discarded */
 
-	struct row_host host; /* its strings are in the fields below */
-	char host_key[17], hostname[256], boot_id[40], kernel[128], machine[64], probe_version[32];
-	struct host_facts host_facts;
+	char boot_id[40];
+	struct row_host host;
 	bool host_dirty;
 	int64_t written_seen_unix_ns; /* host.last_seen_unix_ns as stored */
 	int64_t clock_offset_ns;      /* CLOCK_REALTIME - CLOCK_BOOTTIME, as last sent */
 	uint64_t now_boot_ns;
 	uint64_t scan_number;
-	bool is_rows_scan;  /* the current scan updates rows, not only samples */
-	bool is_quiet_scan; /* the current scan also samples processes with little activity */
-	uint64_t next_rows_boot_ns, next_quiet_boot_ns;
-	uint64_t found_settle_boot_ns; /* later events no longer concern found processes */
+	struct apply_state *apply; /* the own state of apply/ */
 
 	struct process *processes;
 	struct process *unsettled; /* list: changed since the last commit, or ended and not freed yet */
-	struct found *found;
 	struct cgroup *cgroups;
 	struct cgroup *latest_cgroup; /* latest lookup, NULL: none; an event does three */
 	struct container *containers;
@@ -69,8 +64,9 @@ struct model {
 	struct command_account *command_accounts; /* hash */
 
 	struct image *clients;      /* that may be waiting for a container */
-	struct task *opened_tasks;  /* not yet assessed */
+	struct task *opened_tasks;  /* list by next_opened: not yet assessed */
 	struct image *ended_images; /* list: not freed yet */
+	struct task *maybe_over;    /* list: new, or something of them is gone */
 	/* lists: changed since the last commit, which writes them */
 	struct cgroup *dirty_cgroups;
 	struct container *dirty_containers;
@@ -84,9 +80,7 @@ struct model {
 	int64_t *gone;                        /* ids whose states are to be deleted */
 	struct kept_text *kept_texts;
 	size_t gone_count, gone_capacity;
-	struct loss_slot losses_reported[LOSS_SLOTS]; /* as last reported by the probe */
-	bool losses_dirty;
-	uint64_t loss_number; /* number of losses that this process has counted */
+	struct losses losses;
 	bool out_of_memory;
 };
 

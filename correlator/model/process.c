@@ -98,13 +98,19 @@ void process_set_group(struct model *model, struct process *process, struct run 
 {
 	run->members++;
 	group->members++;
-	if (process->run)
-		process->run->members--;
-	if (process->group)
-		process->group->members--;
+	process_leave_group(model, process);
 	process->run = run;
 	process->group = group;
 	process_set_changed(model, process);
+}
+
+void process_leave_group(struct model *model, struct process *process)
+{
+	if (!process->group)
+		return;
+	process->run->members--;
+	process->group->members--;
+	task_may_be_over(model, process->group->task);
 }
 
 bool process_decides_task(const struct process *process)

@@ -9,16 +9,20 @@
 
 struct model;
 
-/* How a process stands still; see stall.c. */
-enum stall { STALL_NONE, STALL_BLOCKED, STALL_STUCK, STALL_IDLE };
+enum stall_kind { STALL_NONE, STALL_BLOCKED, STALL_STUCK, STALL_IDLE };
 
-/* Activity seen by scans. Zero after a restart, when tracking starts over. */
-struct motion {
-	uint64_t moved_boot_ns;   /* last known activity */
-	uint64_t blocked_boot_ns; /* in uninterruptible sleep since then, 0: not */
-	uint64_t mark_boot_ns;    /* time of the counters below */
-	int64_t mark_cpu_ns, mark_io_bytes;
-	uint32_t mark_exec_id;
+/* Whether it stands still: incidents/stall.c. */
+struct stall {
+	enum stall_kind kind;
+	uint64_t since_boot_ns;
+	/* Activity seen by scans. Zero after a restart, when tracking starts over. */
+	struct motion {
+		uint64_t moved_boot_ns;   /* last known activity */
+		uint64_t blocked_boot_ns; /* in uninterruptible sleep since then, 0: not */
+		uint64_t mark_boot_ns;    /* time of the counters below */
+		int64_t mark_cpu_ns, mark_io_bytes;
+		uint32_t mark_exec_id;
+	} motion;
 };
 
 /* See pipe.h. */
@@ -69,9 +73,7 @@ struct process {
 	bool has_container; /* a client whose container has appeared */
 	bool ignored;       /* by a rule: no rows; its children count as its parent's */
 	bool ended, has_final;
-	struct motion motion;
-	enum stall stall;
-	uint64_t stall_since_boot_ns;
+	struct stall stall;
 	struct sent_signals *signals; /* fatal signals sent to it, NULL: none */
 	struct endings *endings;      /* failed children, NULL: none */
 	struct cause *cause;          /* why it failed itself, NULL: it did not */
@@ -93,6 +95,8 @@ bool process_has_namespace(const struct process *process);
 /* Its affinity and CPU quota, which may exceed the processors of the host. */
 void process_set_core_limit(struct process *process, const struct model *model, uint64_t limit_milli);
 void process_set_group(struct model *model, struct process *process, struct run *run, struct group *group);
+/* It no longer counts as a member of its run and group. */
+void process_leave_group(struct model *model, struct process *process);
 /* Its state has changed: the next commit writes it. */
 void process_set_changed(struct model *model, struct process *process);
 /* Marks the whole process, not just its last image, as ended. Returns false if it had

@@ -63,9 +63,24 @@ struct cancel {
 	char program[32];
 };
 
-struct run_part {
-	uint64_t start_boot_ns;
-	char name[64];
+/* For placement/run_name.c. */
+struct run_parts {
+	int count;
+	struct run_part {
+		uint64_t start_boot_ns;
+		char name[64];
+	} item[RUN_PARTS_MAX];
+};
+
+/* For placement/spine.c, which describes it. */
+struct spine {
+	struct {
+		struct process *process; /* NULL: it is gone */
+		struct group *group;
+	} level[RUN_SPINE_MAX];
+	int length;
+	int orchestrator; /* index of its level, -1: none yet */
+	bool frozen;      /* too many tasks: they are no longer merged */
 };
 
 struct run {
@@ -74,8 +89,7 @@ struct run {
 	enum run_kind kind;
 	char *name;
 	enum run_name_priority name_priority;
-	struct run_part parts[RUN_PARTS_MAX];
-	int part_count;
+	struct run_parts parts;
 	char engine[RULES_NAME_MAX];
 	enum rules_rank engine_rank;
 	char run_key[RULES_NAME_MAX];
@@ -91,17 +105,13 @@ struct run {
 	int64_t lost_count;
 	uint64_t loss_number; /* of the loss last counted */
 	struct outcome outcome;
-	struct cancel cancel;
+	struct cancel cancel; /* for incidents/cancel.c */
 	int64_t task_count;
 	struct task *main;
 	struct task *tasks;   /* in memory */
 	struct task *awaited; /* list, latest first: failed ones that may be retried */
 	int awaited_count;
-	struct process *spine[RUN_SPINE_MAX]; /* NULL: that process is gone */
-	struct group *spine_group[RUN_SPINE_MAX];
-	int spine_length;
-	int orchestrator;  /* index in the spine, -1: none yet */
-	bool frozen;       /* too many tasks: they are no longer merged */
+	struct spine spine;
 	bool of_past_boot; /* of an earlier boot: it gets nothing more */
 	unsigned members;  /* processes that point here */
 	bool dirty;        /* in model->dirty_runs: */

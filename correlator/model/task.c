@@ -33,7 +33,16 @@ struct task *task_new(struct model *model, struct run *run, enum task_kind kind,
 	task->memory = (struct concurrent_memory){ROW_NULL, ROW_NULL};
 	outcome_init(&task->outcome);
 	DL_APPEND(run->tasks, task);
+	task_may_be_over(model, task);
 	return task;
+}
+
+void task_may_be_over(struct model *model, struct task *task)
+{
+	if (task->may_be_over)
+		return;
+	task->may_be_over = true;
+	DL_APPEND2(model->maybe_over, task, over_prev, over_next);
 }
 
 void task_set_cause(struct task *task, struct cause *cause)
@@ -44,8 +53,7 @@ void task_set_cause(struct task *task, struct cause *cause)
 
 void task_set_opened(struct model *model, struct task *task)
 {
-	task->is_opened = true;
-	DL_APPEND2(model->opened_tasks, task, opened_prev, opened_next);
+	LL_APPEND2(model->opened_tasks, task, next_opened);
 }
 
 void task_set_dirty(struct model *model, struct task *task)
@@ -55,10 +63,10 @@ void task_set_dirty(struct model *model, struct task *task)
 
 void task_forget_retry(struct model *model, struct task *task)
 {
-	if (!task->awaited)
+	if (!task->retry.awaited)
 		return;
-	task->awaited = false;
-	DL_DELETE2(task->run->awaited, task, awaited_prev, awaited_next);
+	task->retry.awaited = false;
+	DL_DELETE2(task->run->awaited, task, retry.prev, retry.next);
 	task->run->awaited_count--;
 	task_set_dirty(model, task);
 }
@@ -68,8 +76,8 @@ void task_await_retry(struct model *model, struct task *task)
 	struct run *run = task->run;
 
 	if (run->awaited_count == RUN_AWAITED_TASKS_MAX)
-		task_forget_retry(model, run->awaited->awaited_prev); /* that of the first is the last */
-	task->awaited = true;
-	DL_PREPEND2(run->awaited, task, awaited_prev, awaited_next);
+		task_forget_retry(model, run->awaited->retry.prev); /* that of the first is the last */
+	task->retry.awaited = true;
+	DL_PREPEND2(run->awaited, task, retry.prev, retry.next);
 	run->awaited_count++;
 }

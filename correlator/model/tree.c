@@ -33,7 +33,7 @@ struct run *run_new(struct model *model, const struct process *root, enum run_ki
 	run->kind = kind;
 	run->boundary_key = boundary_key;
 	run->root_process_id = run->origin_process_id = run->user_id = ROW_NULL;
-	run->orchestrator = -1;
+	run->spine.orchestrator = -1;
 	run->name_priority = RUN_NAME_NONE;
 	run_set_dirty(model, run);
 	cgroup_limits_init(&run->limits);
@@ -148,10 +148,19 @@ void task_set_orchestrator(struct task *task, struct process *orchestrator)
 
 struct group *group_open(struct model *model, struct task *task, const struct process *process)
 {
-	struct group *group = group_new(model, task, &process->key);
+	struct group *group = model_alloc(model, sizeof(*group));
+	struct identity identity;
 
 	if (!group)
 		return NULL;
+	identity_begin(&identity, "group");
+	identity_add_u64(&identity, (uint64_t)task->run->id);
+	identity_add_u64(&identity, process->key.pid);
+	identity_add_u64(&identity, process->key.start_boot_ns);
+	group->id = identity_end(&identity);
+	group->task = task;
+	cgroup_limits_init(&group->limits);
+	DL_APPEND(task->groups, group);
 	group->root_process_id =
 		image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns, process->exec_id);
 	if (process->parent)
@@ -178,6 +187,7 @@ void group_move(struct model *model, struct group *group, struct task *task)
 	}
 	task_set_dirty(model, from);
 	task_set_dirty(model, task);
+	task_may_be_over(model, from);
 	/* Tasks beneath an orchestrator in this group have another parent task now. */
 	struct task *other;
 
@@ -197,8 +207,8 @@ void task_merge(struct model *model, struct task *from, struct task *into)
 	tally_raise(&into->memory.bytes, from->memory.bytes);
 	if (!into->cause && from->cause)
 		into->cause = cause_ref(from->cause);
-	into->crashes_reported += from->crashes_reported;
-	into->failed_commands_reported |= from->failed_commands_reported;
+	into->reports.crashes += from->reports.crashes;
+	into->reports.failed_commands |= from->reports.failed_commands;
 	if (!into->label) {
 		into->label = from->label;
 		from->label = NULL;
@@ -233,11 +243,13 @@ void task_free(struct model *model, struct task *task)
 {
 	while (task->groups)
 		group_free(model, task->groups);
-	if (task->orchestrator_group)
+	if (task->orchestrator_group) {
 		task->orchestrator_group->members--;
+		task_may_be_over(model, task->orchestrator_group->task);
+	}
+	if (task->may_be_over)
+		DL_DELETE2(model->maybe_over, task, over_prev, over_next);
 	task_forget_retry(model, task);
-	if (task->is_opened)
-		DL_DELETE2(model->opened_tasks, task, opened_prev, opened_next);
 	MODEL_FORGET_DIRTY(model->dirty_tasks, task);
 	DL_DELETE(task->run->tasks, task);
 	model_set_gone(model, task->id);
@@ -278,14 +290,11 @@ void process_free(struct model *model, struct process *process)
 	if (process->parent)
 		DL_DELETE2(process->parent->children, process, sibling_prev, sibling_next);
 	if (process->spine_index >= 0)
-		process->run->spine[process->spine_index] = NULL;
+		process->run->spine.level[process->spine_index].process = NULL;
 	pipes_forget(model, process);
 	if (process->is_unsettled)
 		DL_DELETE2(model->unsettled, process, unsettled_prev, unsettled_next);
-	if (process->run)
-		process->run->members--;
-	if (process->group)
-		process->group->members--;
+	process_leave_group(model, process);
 	if (process->image)
 		process->image->process = NULL;
 	if (process->has_state)

@@ -33,5 +33,4 @@ void group_move(struct model *model, struct group *group, struct task *task);
 void process_free(struct model *model, struct process *process);
 /* Frees all runs, processes, cgroups and containers. */
 void model_forget_all(struct model *model);
-/* The caller has freed model->found. */
 void model_free(struct model *model);

@@ -153,9 +153,9 @@ static struct group *place_root(struct model *model, struct run *run, struct pro
 	run->main->outcome = run->outcome;
 	if (run->kind == RUN_BATCH && origin->task_name[0])
 		return place_batch_step(model, run, process, placing, origin);
-	if (run->spine_length == 0)
+	if (run->spine.length == 0)
 		return spine_push(model, run, process);
-	return run->spine_group[0];
+	return run->spine.level[0].group;
 }
 
 static struct group *place_without_parent(struct model *model, struct process *process, const struct placing *placing,
@@ -176,9 +176,9 @@ static struct group *place_without_parent(struct model *model, struct process *p
 	if (kernel || origin || process->key.pid <= 2) {
 		*ret_reason = kernel ? REASON_KERNEL : REASON_ORIGIN;
 		run = run_of_system(model);
-		if (run && run->spine_length == 0)
+		if (run && run->spine.length == 0)
 			return spine_push(model, run, process);
-		return run ? run->spine_group[0] : NULL;
+		return run ? run->spine.level[0].group : NULL;
 	}
 	*ret_reason = REASON_NO_PARENT;
 	run = run_new(model, process, RUN_FOUND, 0);

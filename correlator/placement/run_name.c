@@ -199,26 +199,26 @@ static void run_add_part(struct model *model, struct run *run, const struct proc
 {
 	struct name_text text = {.size = 0};
 	struct run_part part = {.start_boot_ns = process->key.start_boot_ns};
-	int at = run->part_count;
+	int at = run->parts.count;
 
 	if (priority < run->name_priority || (priority == run->name_priority && at == 0))
 		return;
 	if (priority > run->name_priority)
-		at = run->part_count = 0;
-	for (int i = 0; i < run->part_count; i++)
-		if (strncmp(run->parts[i].name, name, sizeof(part.name) - 1) == 0)
+		at = run->parts.count = 0;
+	for (int i = 0; i < run->parts.count; i++)
+		if (strncmp(run->parts.item[i].name, name, sizeof(part.name) - 1) == 0)
 			return;
 	if (at == RUN_PARTS_MAX)
 		return;
 	snprintf(part.name, sizeof(part.name), "%s", name);
-	for (; at > 0 && run->parts[at - 1].start_boot_ns > part.start_boot_ns; at--)
-		run->parts[at] = run->parts[at - 1];
-	run->parts[at] = part;
-	run->part_count++;
-	for (int i = 0; i < run->part_count; i++) {
+	for (; at > 0 && run->parts.item[at - 1].start_boot_ns > part.start_boot_ns; at--)
+		run->parts.item[at] = run->parts.item[at - 1];
+	run->parts.item[at] = part;
+	run->parts.count++;
+	for (int i = 0; i < run->parts.count; i++) {
 		if (i > 0)
 			add(&text, glue, strlen(glue));
-		add(&text, run->parts[i].name, strlen(run->parts[i].name));
+		add(&text, run->parts.item[i].name, strlen(run->parts.item[i].name));
 	}
 	model_set_text(model, &run->name, text.text);
 	run->name_priority = priority;

@@ -29,9 +29,9 @@ struct group *spine_push(struct model *model, struct run *run, struct process *p
 
 	if (!group)
 		return NULL;
-	process->spine_index = run->spine_length;
-	run->spine[run->spine_length] = process;
-	run->spine_group[run->spine_length++] = group;
+	process->spine_index = run->spine.length;
+	run->spine.level[run->spine.length].process = process;
+	run->spine.level[run->spine.length++].group = group;
 	return group;
 }
 
@@ -64,8 +64,8 @@ static int64_t known_bytes(int64_t bytes)
 /* Makes one task of everything below `level` of the spine, which now has its second subtree. */
 static void spine_raise(struct model *model, struct run *run, int level)
 {
-	struct process *orchestrator = run->spine[level], *first = run->spine[level + 1];
-	struct group *first_group = run->spine_group[level + 1];
+	struct process *orchestrator = run->spine.level[level].process, *first = run->spine.level[level + 1].process;
+	struct group *first_group = run->spine.level[level + 1].group;
 	struct task *task = task_new(model, run, TASK_GENERIC, REASON_SUBTREE, first_group->root_process_id);
 	struct task *other, *next;
 
@@ -75,13 +75,13 @@ static void spine_raise(struct model *model, struct run *run, int level)
 	task->root_process_id = first_group->root_process_id;
 	task_set_orchestrator(task, orchestrator);
 	task->memory.bytes = known_bytes(first_group->inner_memory_bytes);
-	run->main->memory.bytes = known_bytes(run->spine_group[level]->outer_memory_bytes);
-	for (int i = level + 1; i < run->spine_length; i++) {
-		if (run->spine[i]) {
-			run->spine[i]->spine_index = -1;
-			process_set_changed(model, run->spine[i]);
+	run->main->memory.bytes = known_bytes(run->spine.level[level].group->outer_memory_bytes);
+	for (int i = level + 1; i < run->spine.length; i++) {
+		if (run->spine.level[i].process) {
+			run->spine.level[i].process->spine_index = -1;
+			process_set_changed(model, run->spine.level[i].process);
 		}
-		group_move(model, run->spine_group[i], task);
+		group_move(model, run->spine.level[i].group, task);
 	}
 	DL_FOREACH_SAFE (run->tasks, other, next)
 		if (other != task && other->kind == TASK_GENERIC && other->merged_into_id == ROW_NULL)
@@ -89,8 +89,8 @@ static void spine_raise(struct model *model, struct run *run, int level)
 	task_take_root(model, task, first);
 	task_name_note_images(model, task);
 	task_set_opened(model, task);
-	run->spine_length = level + 1;
-	run->orchestrator = level;
+	run->spine.length = level + 1;
+	run->spine.orchestrator = level;
 }
 
 struct group *spine_place(struct model *model, struct process *process, const struct placing *placing,
@@ -107,17 +107,17 @@ struct group *spine_place(struct model *model, struct process *process, const st
 	joined = subtree_join(model, process, placing, ret_reason);
 	if (joined)
 		return joined;
-	if (level == run->spine_length - 1 && run->orchestrator < 0) {
+	if (level == run->spine.length - 1 && run->spine.orchestrator < 0) {
 		*ret_reason = REASON_ONLY_SUBTREE;
-		return run->spine_length < RUN_SPINE_MAX ? spine_push(model, run, process) : parent->group;
+		return run->spine.length < RUN_SPINE_MAX ? spine_push(model, run, process) : parent->group;
 	}
-	if (run->orchestrator != level) {
-		if (run->frozen)
+	if (run->spine.orchestrator != level) {
+		if (run->spine.frozen)
 			return parent->group;
 		spine_raise(model, run, level);
 	}
 	*ret_reason = REASON_SUBTREE;
 	if (run->task_count >= RUN_MERGEABLE_TASKS_MAX)
-		run->frozen = true;
+		run->spine.frozen = true;
 	return subtree_open(model, process, TASK_GENERIC, *ret_reason);
 }

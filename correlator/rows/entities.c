@@ -69,7 +69,9 @@ const char *const outcome_words[] = {OUTCOME_STATUSES(TEXT_OF)};
 
 /* Fields of a state. The default of an id, or of another figure that may be unknown, is ROW_NULL. */
 #define NAMED_AS(text) .name = (text), .name_size = sizeof(text) - 1
-#define RANGE(field, absent, lowest, highest) {INTEGER(FIELD_NUMBER, field, lowest, highest), NAMED_AS(#field), .missing = (absent)},
+#define NAMED_RANGE(old, field, absent, lowest, highest) \
+	{INTEGER(FIELD_NUMBER, field, lowest, highest), NAMED_AS(old), .missing = (absent)},
+#define RANGE(field, absent, lowest, highest) NAMED_RANGE(#field, field, absent, lowest, highest)
 #define NAMED(old, field) {NUMBER(field), NAMED_AS(old)},
 #define INT(field) NAMED(#field, field)
 #define ID(field) RANGE(field, ROW_NULL, INT64_MIN, INT64_MAX)
@@ -134,9 +136,9 @@ const struct field run_columns[] = {
 	{0}
 };
 const struct field run_state[] = {
-	INT(boundary_key) ENUM(engine_rank, RULES_RANK_WORKFLOW) INT(frozen) INT(of_past_boot)
-	RANGE(name_priority, -1, -1, RUN_NAME_FIXED) RANGE(orchestrator, -1, -1, RUN_SPINE_MAX - 1)
-	ENUM(spine_length, RUN_SPINE_MAX) OUTCOME LIMITS_BEYOND_COLUMNS
+	INT(boundary_key) ENUM(engine_rank, RULES_RANK_WORKFLOW) NAMED("frozen", spine.frozen) INT(of_past_boot)
+	RANGE(name_priority, -1, -1, RUN_NAME_FIXED) NAMED_RANGE("orchestrator", spine.orchestrator, -1, -1, RUN_SPINE_MAX - 1)
+	NAMED_RANGE("spine_length", spine.length, 0, 0, RUN_SPINE_MAX) OUTCOME LIMITS_BEYOND_COLUMNS
 	{0}
 };
 #undef ENTITY
@@ -217,9 +219,12 @@ const struct field task_columns[] = {
 };
 const struct field task_state[] = {
 	ENUM(name_by, NAMED_BY_RULE) INT(root.pid) INT(root.start_boot_ns) INT(orchestrator.pid)
-	INT(orchestrator.start_boot_ns) INT(orchestrator_group_id) INT(failed_commands_reported)
-	INT(crashes_reported) INT(incident_boot_ns) INT(idle_count)
-	INT(fatal) INT(work) INT(wraps) INT(awaited) INT(awaits.pid) INT(awaits.start_boot_ns) INT(awaits_cause_id)
+	INT(orchestrator.start_boot_ns) INT(orchestrator_group_id)
+	NAMED("failed_commands_reported", reports.failed_commands) NAMED("crashes_reported", reports.crashes)
+	NAMED("incident_boot_ns", reports.incident_boot_ns) NAMED("fatal", reports.fatal)
+	NAMED("work", retry.work) NAMED("wraps", retry.wraps) NAMED("awaited", retry.awaited)
+	NAMED("awaits.pid", retry.awaits.pid) NAMED("awaits.start_boot_ns", retry.awaits.start_boot_ns)
+	NAMED("awaits_cause_id", retry.awaits_cause_id) NAMED("idle_count", stall.idle_count)
 	PART(FIELD_POINTER, cause, cause)
 	OUTCOME
 	PART(FIELD_LIST, groups, groups)
@@ -316,7 +321,7 @@ const struct field process_state[] = {
 	INT(pid_namespace) INT(mount_namespace) INT(core_limit_milli) INT(output_pipe)
 	NAMED("stdin_pipe", pipes[PIPE_READ].inode) NAMED("stdout_pipe", pipes[PIPE_WRITTEN].inode)
 	INT(is_task_root) INT(is_run_root) INT(has_container) INT(ignored) INT(ended) INT(has_final) INT(end_boot_ns)
-	INT(stall_since_boot_ns) ENUM(place, PLACE_FULL) ENUM(stall, STALL_IDLE)
+	NAMED("stall_since_boot_ns", stall.since_boot_ns) ENUM(place, PLACE_FULL) NAMED_RANGE("stall", stall.kind, 0, STALL_NONE, STALL_IDLE)
 	RANGE(spine_index, -1, -1, RUN_SPINE_MAX - 1)
 	PART(FIELD_ARRAY, signals, signals)
 	PART(FIELD_POINTER, cause, cause)
@@ -333,6 +338,6 @@ const struct field process_state[] = {
  * from zero. */
 #define ENTITY struct model
 const struct field host_state[] = {
-	INT(generation) STATE(FIELD_RAW, "losses", losses_reported)
+	INT(generation) STATE(FIELD_RAW, "losses", losses.reported)
 	{0}
 };

@@ -150,10 +150,10 @@ static void link_groups(struct loader *loader, struct task *task)
 
 	DL_FOREACH (task->groups, group) {
 		group->task = task;
-		if (group->spine_index >= run->spine_length)
+		if (group->spine_index >= run->spine.length)
 			loader->bad = true;
 		else if (group->spine_index >= 0)
-			run->spine_group[group->spine_index] = group;
+			run->spine.level[group->spine_index].group = group;
 		add(loader, WHO_GROUP, group->id, group);
 		DL_FOREACH (group->tools, tool) {
 			tool->group = group;
@@ -177,6 +177,7 @@ static void load_task(struct loader *loader, struct store_result *result)
 		return;
 	task->run = run;
 	DL_APPEND(run->tasks, task);
+	task_may_be_over(loader->model, task);
 	load_columns(loader, task_columns, &row, task);
 	load_state(loader, result, task_state, task);
 	task->memory.written_bytes = task->memory.bytes;
@@ -185,9 +186,9 @@ static void load_task(struct loader *loader, struct store_result *result)
 	if (task->kind == TASK_MAIN)
 		run->main = task;
 	link_groups(loader, task);
-	bool awaited = task->awaited && task->cause;
+	bool awaited = task->retry.awaited && task->cause;
 
-	task->awaited = false;
+	task->retry.awaited = false;
 	if (awaited)
 		task_await_retry(loader->model, task);
 }
@@ -303,8 +304,8 @@ static void link_process(struct loader *loader, struct process *process, struct 
 	if (group)
 		process_set_group(loader->model, process, group->task->run, group);
 	process->state_is_stored = process->has_state = true;
-	if (group && process->spine_index >= 0 && process->spine_index < process->run->spine_length)
-		process->run->spine[process->spine_index] = process;
+	if (group && process->spine_index >= 0 && process->spine_index < process->run->spine.length)
+		process->run->spine.level[process->spine_index].process = process;
 	else
 		process->spine_index = -1;
 	if (process->place != PLACE_NONE && (!group || !process->image))
@@ -420,8 +421,8 @@ static bool is_broken(const struct loader *loader)
 	DL_FOREACH (loader->model->runs, run) {
 		if (!run->main)
 			return true;
-		for (int i = 0; i < run->spine_length; i++)
-			if (!run->spine_group[i])
+		for (int i = 0; i < run->spine.length; i++)
+			if (!run->spine.level[i].group)
 				return true;
 	}
 	return loader->bad || (loader->model->keep_states && loader->living_count != 0);

@@ -183,8 +183,8 @@ static void set_ids(struct task *task)
 	task->orchestrator_group_id = task->orchestrator_group ? task->orchestrator_group->id : 0;
 	DL_FOREACH (task->groups, group)
 		group->spine_index = -1;
-	for (int i = 0; i < run->spine_length; i++)
-		run->spine_group[i]->spine_index = i;
+	for (int i = 0; i < run->spine.length; i++)
+		run->spine.level[i].group->spine_index = i;
 }
 
 static int put_task(struct saver *saver, struct task *task)
@@ -274,7 +274,7 @@ static int put_states(struct saver *saver)
 {
 	struct model *model = saver->model;
 	struct process *process;
-	int r = model->losses_dirty ? put_host_state(saver) : 0;
+	int r = model->losses.dirty ? put_host_state(saver) : 0;
 
 	for (size_t i = 0; i < model->gone_count && r == 0; i++)
 		r = store_delete_state(model->store, model->gone[i]);
@@ -384,7 +384,7 @@ static void clear_all(struct model *model)
 	model->dirty_image_count = 0;
 	clear_processes(model);
 	pending_clear(model);
-	model->losses_dirty = false;
+	model->losses.dirty = false;
 	model->gone_count = 0;
 	if (host_is_due(model))
 		model->written_seen_unix_ns = model->host.last_seen_unix_ns;

@@ -1,0 +1,24 @@
+/* What this room keeps beside the model, as long as the model exists. */
+#pragma once
+
+#include "correlator/host/host.h"
+
+/* What the current process scan includes: scan.c. */
+struct scan_schedule {
+	bool is_for_rows;  /* it updates rows, not only samples */
+	bool is_for_quiet; /* it also samples processes with little activity */
+	uint64_t next_rows_boot_ns, next_quiet_boot_ns;
+};
+
+/* The texts that model->host points to: boot.c. */
+struct host_texts {
+	char host_key[17], hostname[256], kernel[128], machine[64], probe_version[32];
+	struct host_facts facts;
+};
+
+struct apply_state {
+	struct scan_schedule scan;
+	struct found *found;           /* hash: found by a scan and not placed yet */
+	uint64_t found_settle_boot_ns; /* later events no longer concern them */
+	struct host_texts host;
+};
