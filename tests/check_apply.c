@@ -215,20 +215,23 @@ TEST(an_upgrade_lets_no_sum_fall)
 	ck_assert_rows("SELECT count(*) FROM runs WHERE kind <> 'system'", "4\n");
 }
 
-/* States truncated anywhere, one after the other: their processes are found again, or are over. */
-TEST_TIMES(broken_states_are_survived, 40)
+/* States truncated or changed anywhere, one after the other: their processes are found again, or are over. */
+TEST_TIMES(broken_states_are_survived, 80)
 {
-	char cut[128];
+	char rest[64] = "x''", damage[256];
 
 	WITHOUT_RESTARTS();
-	snprintf(cut, sizeof(cut),
-		 "UPDATE states SET state = substr(state, 1, length(state) * %d / 40) "
-		 "WHERE id %% 3 = %d",
-		 _i, _i % 3);
+	if (_i % 2)
+		snprintf(rest, sizeof(rest), "x'%02x' || substr(state, length(state) * %d / 80 + 2)", _i * 37 & 0xff,
+			 _i);
+	snprintf(
+		damage, sizeof(damage),
+		"UPDATE states SET state = CAST(substr(state, 1, length(state) * %d / 80) || %s AS BLOB) WHERE id %% 3 = %d",
+		_i, rest, _i % 3);
 	begin_step();
 	tell("12 gets 15 from 13; commit");
 	close_model();
-	change_store(cut);
+	change_store(damage);
 	open_model();
 	hello("boot-1");
 	tell("10<2 seen 9 python3 /usr/bin/snakemake -j2; 12<11 seen 9 bwa mem x; scan; later 1");
@@ -237,6 +240,43 @@ TEST_TIMES(broken_states_are_survived, 40)
 	ck_assert_rows("SELECT count(*) FROM processes p LEFT JOIN standing_tasks t ON t.id = p.task_id "
 		       "WHERE t.id IS NULL",
 		       "0\n");
+}
+
+static const struct {
+	const char *entity, *found, *put; /* SQL */
+} damages[] = {
+	{"process", "'place' || x'02'", "'place' || x'02'"}, /* none: all continues */
+	{"process", "'place' || x'02'", "'place' || x'03'"}, /* beyond an enum, an index, the field's type */
+	{"run", "'spine_length' || x'01'", "'spine_length' || x'41'"},
+	{"process", "'spine_index' || x'00'", "'spine_index' || x'40'"},
+	{"process", "'exec_id' || x'01'", "'exec_id' || x'CF0000000100000000'"},
+	{"process", "'exec_id' || x'01'", "'exec_id' || x'C0'"}, /* of another kind */
+	{"process", "'exec_id' || x'01'", "'exec_id' || x'C40101'"},
+	{"task", "'groups' || x'91'", "'groups' || x'81'"},
+	{"task", "'groups' || x'91'", "'groups' || x'9101'"},
+	{"process", "'signals' || x'91'", "'signals' || x'95'"}, /* too many, and not there */
+	{"process", "'program' || x'C4'", "'program' || x'C6'"},
+	{"task", "'groups' || x'91'", "'groups' || x'DDFFFFFFFF'"},
+};
+
+/* States that are whole, but have values that cannot be. */
+TEST_TIMES(states_that_cannot_be_close_what_ran_as_lost, sizeof(damages) / sizeof(*damages))
+{
+	char damage[512];
+
+	WITHOUT_RESTARTS();
+	snprintf(
+		damage, sizeof(damage),
+		"WITH change(found, put) AS (SELECT CAST(%s AS BLOB), CAST(%s AS BLOB)) UPDATE states SET state = (SELECT "
+		"CAST(substr(state, 1, instr(state, found) - 1) || put || substr(state, instr(state, found) + length(found)) "
+		"AS BLOB) FROM change) WHERE entity = '%s' AND (SELECT instr(state, found) FROM change) > 0",
+		damages[_i].found, damages[_i].put, damages[_i].entity);
+	begin_step();
+	tell("12 gets 15 from 13; commit");
+	close_model();
+	change_store(damage);
+	open_model();
+	ck_assert_rows("SELECT count(*) > 0 FROM processes WHERE ended = 'lost'", _i == 0 ? "0\n" : "1\n");
 }
 
 /* Hostile: cycles, unknown ids, exits of unknown processes. */

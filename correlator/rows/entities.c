@@ -34,7 +34,7 @@ const char *const outcome_words[] = {OUTCOME_STATUSES(TEXT_OF)};
 
 /* clang-format off */
 
-/* ---- fields of ENTITY, and their columns in ROW; to be defined before each table */
+/* ---- fields of ENTITY, and their columns in ROW, which are defined around each table */
 #define OF(field) ((ENTITY *)NULL)->field
 #define AT(field) .offset = offsetof(ENTITY, field), .size = sizeof(OF(field))
 #define INTEGER(kind_of, field, lowest, highest) \
@@ -43,29 +43,33 @@ const char *const outcome_words[] = {OUTCOME_STATUSES(TEXT_OF)};
 
 /* Numbers. A COUNT is never unknown; an end is the same, 0 until there is one. */
 #define COLUMN(name, field) {NUMBER(field), .column = offsetof(ROW, name), .missing = ROW_NULL},
+#define SAME(name) COLUMN(name, name)
 #define COUNT(name, field) {NUMBER(field), .column = offsetof(ROW, name)},
 #define WORD(name, field, texts) \
 	{INTEGER(FIELD_WORD, field, 0, ARRAY_SIZE(texts) - 1), .column = offsetof(ROW, name), .words = (texts)},
-#define TEXT_COLUMN(kind_of, name, field, required) \
-	{.kind = (kind_of), AT(field), .column = offsetof(ROW, name), .is_required = (required)},
-#define TEXT(name, field) TEXT_COLUMN(FIELD_TEXT, name, field, false)
-#define NAME(name, field) TEXT_COLUMN(FIELD_TEXT, name, field, true)
-#define CHARS(name, field) TEXT_COLUMN(FIELD_CHARS, name, field, false)
-#define REQUIRED_CHARS(name, field) TEXT_COLUMN(FIELD_CHARS, name, field, true)
+/* Texts. A NAME is "" where others are NULL. */
+#define TEXT_COLUMN(kind_of, name, required) \
+	{.kind = (kind_of), AT(name), .column = offsetof(ROW, name), .is_required = (required)},
+#define TEXT(name) TEXT_COLUMN(FIELD_TEXT, name, false)
+#define NAME(name) TEXT_COLUMN(FIELD_TEXT, name, true)
+#define KEPT(name) TEXT_COLUMN(FIELD_KEPT, name, false)
+#define CHARS(name) TEXT_COLUMN(FIELD_CHARS, name, false)
+#define NAME_CHARS(name) TEXT_COLUMN(FIELD_CHARS, name, true)
 
 #define TOTAL(name, totals, unknown) \
 	{NUMBER(totals.name), .column = offsetof(ROW, name), .missing = (unknown), \
 	 .valid = offsetof(ENTITY, totals.valid), .valid_bit = COUNTER_VALID(name)},
 /* What the kernel did not record counts as 0 in a sum, unless it never records it. */
 #define SUM(name) TOTAL(name, tally.totals, TOTALS_OPTIONAL & COUNTER_VALID(name) ? ROW_NULL : 0)
+#define TALLY_COUNT(name) COUNT(name, tally.name)
+#define TALLY_COLUMN(name) COLUMN(name, tally.name)
 #define TALLY \
-	COLUMN(begin_boot_ns, tally.begin_boot_ns) COUNT(end_boot_ns, tally.end_boot_ns) \
-	COLUMN(started_unix_ns, tally.started_unix_ns) COUNT(process_count, tally.process_count) \
-	COUNT(living_count, tally.living_count) COUNT(failed_count, tally.failed_count) \
-	COUNT(partial_count, tally.partial_count) COLUMN(peak_rss_bytes, tally.peak_rss_bytes) \
-	COLUMN(gpu_peak_bytes, tally.gpu_peak_bytes) ROW_TOTALS(SUM)
+	TALLY_COLUMN(begin_boot_ns) TALLY_COUNT(end_boot_ns) TALLY_COLUMN(started_unix_ns) TALLY_COUNT(process_count) \
+	TALLY_COUNT(living_count) TALLY_COUNT(failed_count) TALLY_COUNT(partial_count) TALLY_COLUMN(peak_rss_bytes) \
+	TALLY_COLUMN(gpu_peak_bytes) ROW_TOTALS(SUM)
 #define LIMIT(name) COLUMN(name, limits.name)
 #define MEMORY COLUMN(concurrent_memory_bytes, memory.bytes)
+#define STATUS COLUMN(exit_code, outcome.exit_code) COLUMN(signal, outcome.signal) WORD(reason, reason, reason_words)
 
 /* Fields of a state. The default of an id, or of another figure that may be unknown, is ROW_NULL. */
 #define NAMED_AS(text) .name = (text), .name_size = sizeof(text) - 1
@@ -76,37 +80,39 @@ const char *const outcome_words[] = {OUTCOME_STATUSES(TEXT_OF)};
 #define INT(field) NAMED(#field, field)
 #define ID(field) RANGE(field, ROW_NULL, INT64_MIN, INT64_MAX)
 #define ENUM(field, highest) RANGE(field, 0, 0, highest)
-#define STATE(kind_of, old, field, ...) {.kind = (kind_of), AT(field), NAMED_AS(old), __VA_ARGS__},
-#define STATE_TEXT(field, required) STATE(FIELD_TEXT, #field, field, .is_required = (required))
-#define STATE_CHARS(field) STATE(FIELD_CHARS, #field, field)
-#define RAW(field) STATE(FIELD_RAW, #field, field)
-#define PART(kind_of, field, which) STATE(kind_of, #field, field, .part = &(which))
+#define OTHER(kind_of, old, field, ...) {.kind = (kind_of), AT(field), NAMED_AS(old), __VA_ARGS__},
+#define BYTES(old, field, size_field) OTHER(FIELD_BYTES, old, field, .size_at = offsetof(ENTITY, size_field))
+#define PART(kind_of, field, which) OTHER(kind_of, #field, field, .part = &(which))
 
 #define OUTCOME \
 	INT(outcome.known) INT(outcome.failed) INT(outcome.root_count) INT(outcome.living_roots) \
 	INT(outcome.end_boot_ns)
 #define LIMITS_BEYOND_COLUMNS INT(limits.cgroup_id) ID(limits.throttled_before_ns)
 
+/* The items of a list, and of an array in `whole`, with their fields. */
+#define LIST(name, type) \
+	static const struct part name##s = {name##_fields, sizeof(struct type), offsetof(struct type, prev), \
+					    offsetof(struct type, next), 0, 0, 0};
+#define ARRAY(name, type, whole, items_max) \
+	static const struct part name##s = {name##_fields, sizeof(struct type), 0, 0, offsetof(struct whole, item), \
+					    items_max, sizeof(struct whole)};
+
+/* ---- the host */
+
+#define ENTITY struct model
+/* Losses in the layout of the kernel side: another version of the records uses another ring and starts again
+ * from zero. */
+const struct field host_state[] = {INT(generation) OTHER(FIELD_RAW, "losses", losses.reported) {0}};
+#undef ENTITY
+
 /* ---- containers */
 
 #define ENTITY struct container
 #define ROW struct row_container
 const struct field container_columns[] = {
-	COLUMN(id, id)
-	REQUIRED_CHARS(runtime, runtime)
-	REQUIRED_CHARS(runtime_id, runtime_id)
-	NAME(cgroup_path, cgroup_path)
-	TEXT(image, image)
-	TEXT(name, name)
-	COLUMN(pid_namespace, pid_namespace)
-	COLUMN(mount_namespace, mount_namespace)
-	COLUMN(run_id, run_id)
-	COLUMN(task_id, task_id)
-	COLUMN(begin_boot_ns, begin_boot_ns)
-	COUNT(end_boot_ns, end_boot_ns)
-	COLUMN(started_unix_ns, started_unix_ns)
-	ROW_LIMITS(LIMIT)
-	{0}
+	SAME(id) NAME_CHARS(runtime) NAME_CHARS(runtime_id) NAME(cgroup_path) TEXT(image) TEXT(name)
+	SAME(pid_namespace) SAME(mount_namespace) SAME(run_id) SAME(task_id)
+	SAME(begin_boot_ns) COUNT(end_boot_ns, end_boot_ns) SAME(started_unix_ns) ROW_LIMITS(LIMIT) {0}
 };
 const struct field container_state[] = {INT(labelled) LIMITS_BEYOND_COLUMNS {0}};
 #undef ENTITY
@@ -117,23 +123,9 @@ const struct field container_state[] = {INT(labelled) LIMITS_BEYOND_COLUMNS {0}}
 #define ENTITY struct run
 #define ROW struct row_run
 const struct field run_columns[] = {
-	COLUMN(id, id)
-	WORD(kind, kind, run_words)
-	NAME(name, name)
-	CHARS(engine, engine)
-	CHARS(run_key, run_key)
-	COLUMN(root_process_id, root_process_id)
-	COLUMN(origin_process_id, origin_process_id)
-	COLUMN(user_id, user_id)
-	TEXT(working_directory, working_directory)
-	COLUMN(exit_code, outcome.exit_code)
-	COLUMN(signal, outcome.signal)
-	WORD(reason, reason, reason_words)
-	COLUMN(task_count, task_count)
-	COLUMN(lost_count, lost_count)
-	TALLY MEMORY ROW_LIMITS(LIMIT)
-	COLUMN(core_limit_milli, tally.core_limit_milli)
-	{0}
+	SAME(id) WORD(kind, kind, run_words) NAME(name) CHARS(engine) CHARS(run_key) SAME(root_process_id)
+	SAME(origin_process_id) SAME(user_id) TEXT(working_directory) STATUS SAME(task_count) SAME(lost_count)
+	TALLY MEMORY ROW_LIMITS(LIMIT) TALLY_COLUMN(core_limit_milli) {0}
 };
 const struct field run_state[] = {
 	INT(boundary_key) ENUM(engine_rank, RULES_RANK_WORKFLOW) NAMED("frozen", spine.frozen) INT(of_past_boot)
@@ -149,43 +141,31 @@ const struct field run_state[] = {
 #define ENTITY struct tool
 #define ROW struct row_tool
 const struct field tool_columns[] = {
-	COLUMN(id, id)
-	NAME(name, name)
-	WORD(role, role, role_words)
-	TALLY MEMORY
-	COLUMN(requested_thread_count, tally.requested_thread_count)
-	{0}
+	SAME(id) NAME(name) WORD(role, role, role_words) TALLY MEMORY TALLY_COLUMN(requested_thread_count) {0}
 };
 static const struct field tool_fields[] = {
-	INT(id) INT(start_boot_ns) ID(tally.core_limit_milli) ID(tally.inner_core_limit_milli)
-	{0}
+	INT(id) INT(start_boot_ns) ID(tally.core_limit_milli) ID(tally.inner_core_limit_milli) {0}
 };
+LIST(tool, tool)
 #undef ENTITY
 #undef ROW
-static const struct part tools = {tool_fields, sizeof(struct tool), offsetof(struct tool, prev),
-				  offsetof(struct tool, next), 0, 0, 0};
 
 #define ENTITY struct group
 static const struct field group_fields[] = {
-	INT(id) INT(root_process_id)
-	INT(orchestrator.pid) INT(orchestrator.start_boot_ns)
+	INT(id) INT(root_process_id) INT(orchestrator.pid) INT(orchestrator.start_boot_ns)
 	INT(lost_count) INT(inner_memory_bytes) INT(outer_memory_bytes)
 	ID(limits.memory_limit_bytes) ID(limits.cgroup_peak_bytes) ID(limits.throttled_ns) LIMITS_BEYOND_COLUMNS
-	RANGE(spine_index, -1, -1, RUN_SPINE_MAX - 1)
-	PART(FIELD_LIST, tools, tools)
-	{0}
+	RANGE(spine_index, -1, -1, RUN_SPINE_MAX - 1) PART(FIELD_LIST, tools, tools) {0}
 };
+LIST(group, group)
 #undef ENTITY
-static const struct part groups = {group_fields, sizeof(struct group), offsetof(struct group, prev),
-				   offsetof(struct group, next), 0, 0, 0};
 
 /* Shared by several entities, and saved with each of them. */
 #define ENTITY struct cause
 static const struct field cause_fields[] = {
 	INT(reported) INT(work) ID(process_id) ID(sender_process_id) ID(sender_user_id) ENUM(kind, CAUSE_OOM)
-	STATE_TEXT(what, true) STATE_TEXT(why, true)
-	STATE_CHARS(sender_program)
-	{0}
+	OTHER(FIELD_TEXT, "what", what, .is_required = true) OTHER(FIELD_TEXT, "why", why, .is_required = true)
+	OTHER(FIELD_CHARS, "sender_program", sender_program) {0}
 };
 #undef ENTITY
 static const struct part cause = {.fields = cause_fields, .size = sizeof(struct cause)};
@@ -193,29 +173,13 @@ static const struct part cause = {.fields = cause_fields, .size = sizeof(struct 
 #define ENTITY struct task_figures
 #define ROW struct row_task
 const struct field task_figure_columns[] = {
-	TALLY ROW_LIMITS(LIMIT)
-	COLUMN(lost_count, lost_count)
-	COLUMN(requested_thread_count, tally.requested_thread_count)
-	COLUMN(core_limit_milli, core_limit_milli)
-	{0}
+	TALLY ROW_LIMITS(LIMIT) SAME(lost_count) TALLY_COLUMN(requested_thread_count) SAME(core_limit_milli) {0}
 };
 #undef ENTITY
 #define ENTITY struct task
 const struct field task_columns[] = {
-	COLUMN(id, id)
-	COLUMN(merged_into_id, merged_into_id)
-	COLUMN(retried_by_id, retried_by_id)
-	WORD(kind, kind, task_words)
-	NAME(name, name)
-	TEXT(label, label)
-	COLUMN(root_process_id, root_process_id)
-	COLUMN(orchestrator_process_id, orchestrator_process_id)
-	TEXT(working_directory, working_directory)
-	COLUMN(exit_code, outcome.exit_code)
-	COLUMN(signal, outcome.signal)
-	WORD(reason, reason, reason_words)
-	MEMORY
-	{0}
+	SAME(id) SAME(merged_into_id) SAME(retried_by_id) WORD(kind, kind, task_words) NAME(name) TEXT(label)
+	SAME(root_process_id) SAME(orchestrator_process_id) TEXT(working_directory) STATUS MEMORY {0}
 };
 const struct field task_state[] = {
 	ENUM(name_by, NAMED_BY_RULE) INT(root.pid) INT(root.start_boot_ns) INT(orchestrator.pid)
@@ -225,10 +189,7 @@ const struct field task_state[] = {
 	NAMED("work", retry.work) NAMED("wraps", retry.wraps) NAMED("awaited", retry.awaited)
 	NAMED("awaits.pid", retry.awaits.pid) NAMED("awaits.start_boot_ns", retry.awaits.start_boot_ns)
 	NAMED("awaits_cause_id", retry.awaits_cause_id) NAMED("idle_count", stall.idle_count)
-	PART(FIELD_POINTER, cause, cause)
-	OUTCOME
-	PART(FIELD_LIST, groups, groups)
-	{0}
+	PART(FIELD_POINTER, cause, cause) OUTCOME PART(FIELD_LIST, groups, groups) {0}
 };
 #undef ENTITY
 #undef ROW
@@ -238,31 +199,25 @@ const struct field task_state[] = {
 #define ENTITY struct sent_signal
 static const struct field signal_fields[] = {
 	INT(boot_ns) ID(sender_id) INT(sender_pid) INT(sender_uid) INT(signal) ENUM(kind, SENDER_KINDS - 1)
-	STATE_CHARS(program)
-	{0}
+	OTHER(FIELD_CHARS, "program", program) {0}
 };
+ARRAY(signal, sent_signal, sent_signals, SENT_SIGNALS_MAX)
 #undef ENTITY
-static const struct part signals = {signal_fields, sizeof(struct sent_signal), 0, 0,
-				    offsetof(struct sent_signals, item), SENT_SIGNALS_MAX, sizeof(struct sent_signals)};
 
 #define ENTITY struct ending
 static const struct field ending_fields[] = {
 	INT(pid) INT(start_boot_ns) INT(end_boot_ns) INT(wait_status) INT(is_task)
 	INT(is_part) INT(is_captured) INT(exit_flags) ENUM(kind, ENDING_RETRIED) ENUM(followed, FOLLOWED_BY_TOOLS)
-	STATE(FIELD_POINTER, "cause", cause, .part = &cause, .is_required = true)
-	{0}
+	OTHER(FIELD_POINTER, "cause", cause, .part = &cause, .is_required = true) {0}
 };
+ARRAY(ending, ending, endings, ENDINGS_MAX)
 #undef ENTITY
-static const struct part endings = {ending_fields, sizeof(struct ending), 0, 0,
-				    offsetof(struct endings, item), ENDINGS_MAX, sizeof(struct endings)};
 
 #define ENTITY struct command
 static const struct field command_fields[] = {
-	INT(flags) INT(redacted_count)
-	STATE_TEXT(program, false) STATE_TEXT(path, false)
-	STATE_TEXT(script, false) STATE_TEXT(working_directory, false)
-	STATE(FIELD_BYTES, "arguments", arguments, .size_at = offsetof(struct command, arguments_size))
-	{0}
+	INT(flags) INT(redacted_count) OTHER(FIELD_TEXT, "program", program) OTHER(FIELD_TEXT, "path", path)
+	OTHER(FIELD_TEXT, "script", script) OTHER(FIELD_TEXT, "working_directory", working_directory)
+	BYTES("arguments", arguments, arguments_size) {0}
 };
 #undef ENTITY
 static const struct part command = {.fields = command_fields, .size = sizeof(struct command)};
@@ -270,8 +225,8 @@ static const struct part command = {.fields = command_fields, .size = sizeof(str
 /* The base from which figures are counted. */
 #define ENTITY struct counters
 #define COUNTER(counter) \
-	{NUMBER(counter), NAMED_AS(#counter), .missing = ROW_NULL, \
-	 .valid = offsetof(struct counters, valid), .valid_bit = COUNTER_VALID(counter)},
+	{NUMBER(counter), NAMED_AS(#counter), .missing = ROW_NULL, .valid = offsetof(struct counters, valid), \
+	 .valid_bit = COUNTER_VALID(counter)},
 static const struct field base_fields[] = {ROW_COUNTED_TOTALS(COUNTER) COUNTER(maxrss_bytes) {0}};
 #undef ENTITY
 static const struct part base = {.fields = base_fields};
@@ -280,32 +235,15 @@ static const struct part base = {.fields = base_fields};
 #define ROW struct row_process
 #define IMAGE_TOTAL(name) TOTAL(name, totals, ROW_NULL)
 const struct field image_columns[] = {
-	COLUMN(id, id)
-	COLUMN(parent_id, parent_id)
-	COLUMN(pid, pid)
-	COLUMN(exec_id, exec_id)
-	COLUMN(user_id, uid)
-	WORD(began, began, began_words)
-	WORD(ended, ended, ended_words)
-	WORD(totals, totals_kind, totals_words)
-	COLUMN(begin_boot_ns, begin_boot_ns)
-	COUNT(end_boot_ns, end_boot_ns)
-	COLUMN(started_unix_ns, started_unix_ns)
-	WORD(role, role, role_words)
-	TEXT_COLUMN(FIELD_KEPT, rule, rule, false)
-	WORD(reason, reason, reason_words)
-	COLUMN(spawn_cpu_ns, spawn_cpu_ns)
-	COLUMN(peak_rss_bytes, peak_rss_bytes)
-	TEXT(gpu, gpu)
-	COLUMN(gpu_peak_bytes, gpu_peak_bytes)
-	ROW_TOTALS(IMAGE_TOTAL)
-	{0}
+	SAME(id) SAME(parent_id) SAME(pid) SAME(exec_id) COLUMN(user_id, uid) WORD(began, began, began_words)
+	WORD(ended, ended, ended_words) WORD(totals, totals_kind, totals_words) SAME(begin_boot_ns)
+	COUNT(end_boot_ns, end_boot_ns) SAME(started_unix_ns) WORD(role, role, role_words) KEPT(rule)
+	WORD(reason, reason, reason_words) SAME(spawn_cpu_ns) SAME(peak_rss_bytes) TEXT(gpu) SAME(gpu_peak_bytes)
+	ROW_TOTALS(IMAGE_TOTAL) {0}
 };
 static const struct field image_fields[] = {
-	ENUM(rank, RULES_RANK_WORKFLOW) ENUM(boundary, ARRAY_SIZE(boundary_words) - 1) INT(nested) INT(interactive) INT(expected_codes) INT(traits)
-	ID(requested_thread_count) ID(core_limit_milli)
-	PART(FIELD_PART, base, base)
-	{0}
+	ENUM(rank, RULES_RANK_WORKFLOW) ENUM(boundary, ARRAY_SIZE(boundary_words) - 1) INT(nested) INT(interactive)
+	INT(expected_codes) INT(traits) ID(requested_thread_count) ID(core_limit_milli) PART(FIELD_PART, base, base) {0}
 };
 #undef ENTITY
 #undef ROW
@@ -322,22 +260,7 @@ const struct field process_state[] = {
 	NAMED("stdin_pipe", pipes[PIPE_READ].inode) NAMED("stdout_pipe", pipes[PIPE_WRITTEN].inode)
 	INT(is_task_root) INT(is_run_root) INT(has_container) INT(ignored) INT(ended) INT(has_final) INT(end_boot_ns)
 	NAMED("stall_since_boot_ns", stall.since_boot_ns) ENUM(place, PLACE_FULL) NAMED_RANGE("stall", stall.kind, 0, STALL_NONE, STALL_IDLE)
-	RANGE(spine_index, -1, -1, RUN_SPINE_MAX - 1)
-	PART(FIELD_ARRAY, signals, signals)
-	PART(FIELD_POINTER, cause, cause)
-	PART(FIELD_ARRAY, endings, endings)
-	PART(FIELD_POINTER, command, command)
-	PART(FIELD_POINTER, image, image)
-	{0}
-};
-#undef ENTITY
-
-/* ---- the host */
-
-/* Losses in the layout of the kernel side: another version of the records uses another ring and starts again
- * from zero. */
-#define ENTITY struct model
-const struct field host_state[] = {
-	INT(generation) STATE(FIELD_RAW, "losses", losses.reported)
-	{0}
+	RANGE(spine_index, -1, -1, RUN_SPINE_MAX - 1) PART(FIELD_ARRAY, signals, signals)
+	PART(FIELD_POINTER, cause, cause) PART(FIELD_ARRAY, endings, endings) PART(FIELD_POINTER, command, command)
+	PART(FIELD_POINTER, image, image) {0}
 };

@@ -30,7 +30,7 @@
 #include "correlator/store/writer.h"
 
 /* Kinds of entities that are looked up by id during loading. */
-enum who { WHO_CONTAINER, WHO_RUN, WHO_TASK, WHO_GROUP, WHO_TOOL };
+enum who { WHO_CONTAINER, WHO_RUN, WHO_GROUP, WHO_TOOL };
 
 struct known {
 	struct known_key {

@@ -104,7 +104,7 @@ struct image_walk {
 static bool next_image(void *context, struct row_process *ret_row)
 {
 	struct image_walk *walk = context;
-	struct image *image = walk->next;
+	const struct image *image = walk->next;
 
 	if (!image)
 		return false;
@@ -123,13 +123,6 @@ static bool next_image(void *context, struct row_process *ret_row)
 	fill_command(walk->saver->model, ret_row, image);
 	walk->next = image->dirty_next;
 	return true;
-}
-
-static int put_images(struct saver *saver)
-{
-	struct image_walk walk = {saver, saver->model->dirty_images};
-
-	return walk.next ? store_put_processes(saver->model->store, next_image, &walk) : 0;
 }
 
 /* While something is running, its row has no end. */
@@ -246,17 +239,15 @@ static int put_container(struct saver *saver, struct container *container)
 static int put_process(struct saver *saver, const struct process *process)
 {
 	const struct model *model = saver->model;
+	const struct process *parent = process->parent;
 	struct process stored = *process;
 	struct command command;
 
-	if (process->parent)
-		stored.parent_key = process->parent->key;
-	else
-		stored.parent_key = (struct process_key){0};
+	stored.parent_key = parent ? parent->key : (struct process_key){0};
 	stored.group_id = process->group ? process->group->id : 0;
 	if (process->command) {
 		command = *process->command;
-		command.arguments_size = command_stored_size(process->command, model->arguments, model->keep_arguments);
+		command.arguments_size = command_stored_size(&command, model->arguments, model->keep_arguments);
 		stored.command = &command;
 	}
 	return put_state(saver, "process", process_row_id(model, process),
@@ -286,13 +277,15 @@ static int put_states(struct saver *saver)
 	return r;
 }
 
-static int put_cgroup(struct model *model, const struct cgroup *cgroup)
+static int put_cgroup(struct saver *saver, const struct cgroup *cgroup)
 {
-	return store_put_cgroup(model->store, &(struct row_cgroup){
-						      .id = cgroup_row_id(model, cgroup->cgroup_id),
-						      .cgroup_id = (int64_t)cgroup->cgroup_id,
-						      .path = cgroup->path,
-					      });
+	struct row_cgroup row = {
+		.id = cgroup_row_id(saver->model, cgroup->cgroup_id),
+		.cgroup_id = (int64_t)cgroup->cgroup_id,
+		.path = cgroup->path,
+	};
+
+	return store_put_cgroup(saver->model->store, &row);
 }
 
 /* If only the last-seen time has changed, the host's row is written every LAST_SEEN_PERIOD_NS. */
@@ -312,40 +305,23 @@ static int put_fact(struct model *model, const struct fact *fact)
 	return 0;
 }
 
-static int put_facts(struct model *model)
-{
-	struct fact *fact;
-	int r;
-
-	DL_FOREACH (model->facts, fact)
-		if ((r = put_fact(model, fact)) < 0)
-			return r;
-	return 0;
-}
-
-#define PUT_DIRTY(type, put, context) \
-	do { \
-		struct type *entity; \
-\
-		for (entity = model->dirty_##type##s; entity && r == 0; entity = entity->dirty_next) \
-			r = put(context, entity); \
-	} while (0)
+/* The lists of changed entities, in the order of writing. Moving a tool must not affect new rows of its images. */
+#define DIRTY(D) D(cgroup) D(container) D(tool) D(task) D(run)
 
 static int put_all(struct saver *saver)
 {
 	struct model *model = saver->model;
+	struct image_walk images = {saver, model->dirty_images};
 	int r = host_is_due(model) ? store_put_host(model->store, &model->host) : 0;
 
-	PUT_DIRTY(cgroup, put_cgroup, model);
-	PUT_DIRTY(container, put_container, saver);
-	PUT_DIRTY(tool, put_tool, saver);
-	PUT_DIRTY(task, put_task, saver);
-	PUT_DIRTY(run, put_run, saver);
-	/* After the tools: moving stored processes must not affect the new rows. */
-	if (r == 0)
-		r = put_images(saver);
-	if (r == 0)
-		r = put_facts(model);
+#define PUT(kind) \
+	for (struct kind *kind = model->dirty_##kind##s; kind && r == 0; kind = kind->dirty_next) \
+		r = put_##kind(saver, kind);
+	DIRTY(PUT)
+	if (r == 0 && images.next)
+		r = store_put_processes(model->store, next_image, &images);
+	for (const struct fact *fact = model->facts; fact && r == 0; fact = fact->next)
+		r = put_fact(model, fact);
 	if (r == 0 && model->keep_states)
 		r = put_states(saver);
 	return r;
@@ -364,23 +340,15 @@ static void clear_processes(struct model *model)
 	}
 }
 
-#define CLEAR_DIRTY(type) \
-	do { \
-		for (struct type *entity = model->dirty_##type##s; entity; entity = entity->dirty_next) \
-			entity->dirty = false; \
-		model->dirty_##type##s = NULL; \
-	} while (0)
-
 static void clear_all(struct model *model)
 {
 	for (struct tool *tool = model->dirty_tools; tool; tool = tool->dirty_next)
 		tool->moved = false;
-	CLEAR_DIRTY(cgroup);
-	CLEAR_DIRTY(container);
-	CLEAR_DIRTY(tool);
-	CLEAR_DIRTY(task);
-	CLEAR_DIRTY(run);
-	CLEAR_DIRTY(image);
+#define CLEAR(kind) \
+	for (; model->dirty_##kind##s; model->dirty_##kind##s = model->dirty_##kind##s->dirty_next) \
+		model->dirty_##kind##s->dirty = false;
+	DIRTY(CLEAR)
+	CLEAR(image)
 	model->dirty_image_count = 0;
 	clear_processes(model);
 	pending_clear(model);
