@@ -1,11 +1,8 @@
 /* Who sent a fatal signal. See sender.h. */
 #include "correlator/incidents/sender.h"
 
-#include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 
-#include "correlator/incidents/cancel.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
@@ -15,16 +12,6 @@
 
 /* Maximum time that a process may take to clean up after a signal before it ends because of it. */
 #define HANDLED_NS (60 * UINT64_C(1000000000))
-
-void signal_name(int64_t signal, char *text, size_t size)
-{
-	const char *name = signal > 0 && signal < 64 ? sigabbrev_np((int)signal) : NULL;
-
-	if (name)
-		snprintf(text, size, "SIG%s", name);
-	else
-		snprintf(text, size, "signal %" PRId64, signal);
-}
 
 static bool is_above(const struct process *above, const struct process *process)
 {
@@ -133,96 +120,4 @@ const struct sent_signal *sender_find(const struct process *process, int64_t wai
 	if ((wait_status & 0x7f) == 0 && end_boot_ns <= latest->boot_ns + HANDLED_NS)
 		return latest;
 	return NULL;
-}
-
-/* User names are local to a host; only root is the same everywhere. */
-static void describe_user(uint32_t uid, char *text, size_t size)
-{
-	if (uid == 0)
-		snprintf(text, size, "user root");
-	else
-		snprintf(text, size, "uid %" PRIu32, uid);
-}
-
-static const char *kernel_source(uint32_t signal)
-{
-	switch (signal) {
-	case SIGINT: return "the terminal (^C)";
-	case SIGQUIT: return "the terminal (^\\)";
-	case SIGHUP: return "the terminal";
-	default: return "the kernel";
-	}
-}
-
-void sender_describe(const struct sent_signal *sent, char *text, size_t size)
-{
-	char user[32];
-
-	describe_user(sent->sender_uid, user, sizeof(user));
-	switch (sent->kind) {
-	case SENDER_KERNEL: snprintf(text, size, "%s", kernel_source(sent->signal)); break;
-	case SENDER_SELF: snprintf(text, size, "itself"); break;
-	default:
-		snprintf(text, size, "%s (pid %" PRIu32 ", %s)", sent->program[0] ? sent->program : "a process",
-			 sent->sender_pid, user);
-	}
-}
-
-static const char *kernel_reason(uint32_t signal)
-{
-	switch (signal) {
-	case SIGINT: return "it was interrupted at its terminal";
-	case SIGQUIT: return "it was quit at its terminal";
-	case SIGHUP: return "its terminal was closed";
-	case SIGXCPU: return "it reached its CPU time limit (RLIMIT_CPU)";
-	case SIGXFSZ: return "it reached its file size limit (RLIMIT_FSIZE)";
-	case SIGALRM: return "its own timer expired";
-	default: return NULL;
-	}
-}
-
-static void explain_batch(const struct sent_signal *sent, const struct run *run, char *text, size_t size)
-{
-	const struct cancel *cancel = cancel_find(run, sent->boot_ns);
-	char user[32];
-
-	if (!cancel) {
-		snprintf(text, size,
-			 "%s, the batch system's daemon, ended the job: its time limit or another limit "
-			 "was reached, or it was cancelled",
-			 sent->program);
-		return;
-	}
-	describe_user(cancel->uid, user, sizeof(user));
-	snprintf(text, size, "%s, the batch system's daemon, ended the job: %s (pid %" PRIu32 ", %s) cancelled it",
-		 sent->program, cancel->program, cancel->pid, user);
-}
-
-bool sender_explain(const struct sent_signal *sent, const struct run *run, char *text, size_t size)
-{
-	static const struct {
-		const char *before, *behind;
-	} words[] = {
-		[SENDER_PARENT] = {"its parent ", ""},
-		[SENDER_ANCESTOR] = {"its ancestor ", ""},
-		[SENDER_ORIGIN] = {"", ", which starts services and sessions,"},
-		[SENDER_SAME_RUN] = {"", " of the same run"},
-		[SENDER_FOR_OTHERS] = {"", " of the same run"},
-		[SENDER_OTHER] = {"", ", which is not part of its run,"},
-	};
-	const char *program = sent->program[0] ? sent->program : "an unnamed process";
-	const char *reason;
-
-	switch (sent->kind) {
-	case SENDER_KERNEL:
-		reason = kernel_reason(sent->signal);
-		snprintf(text, size, "%s", reason ? reason : "");
-		return reason;
-	case SENDER_SELF: snprintf(text, size, "it sent the signal to itself"); return true;
-	case SENDER_BATCH: explain_batch(sent, run, text, size); return true;
-	case SENDER_UNKNOWN: return false;
-	default:
-		snprintf(text, size, "%s%s%s ended it", words[sent->kind].before, program, words[sent->kind].behind);
-		return true;
-	}
 }

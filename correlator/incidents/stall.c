@@ -11,11 +11,10 @@
  */
 #include "correlator/incidents/stall.h"
 
-#include <stdio.h>
-
 #include <utlist.h>
 
 #include "correlator/incidents/incident.h"
+#include "correlator/incidents/sentence.h"
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
@@ -62,19 +61,11 @@ static const char *const kinds[] = {[STALL_BLOCKED] = "stuck", [STALL_STUCK] = "
 
 static void report(struct model *model, struct process *process, uint64_t boot_ns, bool over)
 {
-	static const char *const how[] = {
-		[STALL_BLOCKED] = "in uninterruptible sleep, without CPU or I/O,",
-		[STALL_STUCK] = "without CPU or I/O, like all of its task,",
-		[STALL_IDLE] = "without CPU or I/O",
-	};
 	const struct image *image = process->image;
 	const struct task *task = image->tool->group->task;
-	uint64_t since = process->stall.since_boot_ns;
-	char text[512];
+	struct sentence sentence = {.size = 0};
 
-	snprintf(text, sizeof(text), "%s (pid %u) %s %s for %s%.0f s", image->tool->name, image->pid,
-		 over ? "was" : "is", how[process->stall.kind], over ? "" : "more than ",
-		 boot_ns > since ? (double)(boot_ns - since) / 1e9 : 0.0);
+	sentence_add_stall(&sentence, process, boot_ns, over);
 	incident_add(model,
 		     (struct row_incident){
 			     .id = incident_id(image->id, kinds[process->stall.kind]),
@@ -82,12 +73,12 @@ static void report(struct model *model, struct process *process, uint64_t boot_n
 			     .task_id = task->id,
 			     .process_id = image->id,
 			     .kind = kinds[process->stall.kind],
-			     .boot_ns = (int64_t)since,
+			     .boot_ns = (int64_t)process->stall.since_boot_ns,
 			     .end_boot_ns = over ? (int64_t)boot_ns : ROW_NULL,
 			     .sender_process_id = ROW_NULL,
 			     .sender_user_id = ROW_NULL,
 		     },
-		     text, NULL);
+		     sentence.text, NULL);
 }
 
 static void begin(struct model *model, struct process *process, enum stall_kind kind, uint64_t since, uint64_t boot_ns)

@@ -1,0 +1,33 @@
+/* The sentences of incidents: what happened, and why, in facts only. incident.c decides which incidents there are. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "correlator/model/cause.h"
+
+struct image;
+struct model;
+struct process;
+struct sent_signal;
+struct task;
+
+#define SENTENCE_MAX 1024 /* longer ones are cut */
+
+struct sentence {
+	char text[SENTENCE_MAX];
+	size_t size;
+};
+
+/* They append to a sentence. `sent` is the signal that ended the image, or after which it ended; NULL: none is known. */
+
+/* "samtools sort (pid 71) was killed by SIGTERM from slurmstepd (pid 7, user root) after 2.3 s" */
+void sentence_add_end(struct sentence *sentence, const struct image *image, enum cause_kind kind,
+		      const struct sent_signal *sent);
+/* "its time limit was reached"; nothing if the reason is unknown. */
+void sentence_add_reason(struct sentence *sentence, struct model *model, const struct image *image,
+			 enum cause_kind kind, const struct sent_signal *sent);
+/* "task align failed: ", and what its cause says. */
+void sentence_add_task(struct sentence *sentence, const struct task *task);
+/* "sort (pid 71) is without CPU or I/O for more than 1800 s" */
+void sentence_add_stall(struct sentence *sentence, const struct process *process, uint64_t boot_ns, bool is_over);
