@@ -2,6 +2,7 @@
 #include "correlator/incidents/incident.h"
 
 #include <signal.h>
+#include <stdio.h>
 
 #include "correlator/incidents/sender.h"
 #include "correlator/incidents/sentence.h"
