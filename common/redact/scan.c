@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "common/shell.h"
+
 void redaction_mark(struct redaction *redaction, struct span secret)
 {
 	/* Redacting again changes nothing. */
@@ -57,28 +59,6 @@ static size_t key_size(struct span text, size_t at)
 }
 
 /* ---- values ---- */
-
-size_t code_word_size(struct span code)
-{
-	size_t size = 0;
-	char quote = '\0';
-
-	for (; size < code.size; size++) {
-		char c = code.data[size];
-
-		if (c == '\\' && quote != '\'') {
-			size += size + 1 < code.size;
-		} else if (quote) {
-			if (c == quote)
-				quote = '\0';
-		} else if (c == '"' || c == '\'') {
-			quote = c;
-		} else if (is_space(c) || strchr(";|()&`<>", c)) {
-			break;
-		}
-	}
-	return size;
-}
 
 /* A string from the quote at `at`; `*ret_end` is the offset after the closing quote. The quote may be escaped (JSON
  * within a string); within others, a backslash escapes. A shell's 'it'\''s' is one string. */
@@ -392,7 +372,8 @@ static size_t pair_scan(struct redaction *redaction, struct span text, size_t at
 			return 0;
 		value = string_at(text, pair.value, &end);
 		if (in_code && text.data[pair.value] != '\\' && pair.separator == '=' && word_goes_on(text, end))
-			value = (struct span){text.data + pair.value, code_word_size(span_from(text, pair.value))};
+			value = (struct span){text.data + pair.value,
+					      shell_word_size(text.data + pair.value, text.size - pair.value)};
 		pair_mark(redaction, &pair, value, literal);
 		return end;
 	}

@@ -32,9 +32,6 @@ bool redaction_mark_value(struct redaction *redaction, enum secret_strength stre
 /* Scans all arguments, and marks the words of commands that are secrets (walk.c). */
 void redaction_walk(struct redaction *redaction);
 
-/* Size of the shell word at the beginning of `code`, with its quotes. */
-size_t code_word_size(struct span code);
-
 static inline struct span span_from(struct span span, size_t offset)
 {
 	return (struct span){span.data + offset, span.size - offset};

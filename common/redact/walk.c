@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/redact/scan.h"
+#include "common/shell.h"
 
 #define CODE_DEPTH_MAX 3 /* quotes within quotes */
 #define OPERANDS_MAX 12  /* of a command; more are not compared with patterns */
@@ -543,7 +544,7 @@ static void code_walk(struct redaction *redaction, struct span code, unsigned de
 	if (depth > CODE_DEPTH_MAX)
 		return;
 	while (code.size > 0) {
-		size_t size = code_word_size(code);
+		size_t size = shell_word_size(code.data, code.size);
 
 		if (size > 0) {
 			walk_word(&walk, (struct span){code.data, size});

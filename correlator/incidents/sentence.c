@@ -64,7 +64,7 @@ static const struct signal {
 	int number;
 	const char *source;    /* if the kernel sent it; NULL: "the kernel" */
 	const char *by_kernel; /* why the kernel sent it */
-	const char *reason;    /* why a process died from it, whoever sent it */
+	const char *reason;    /* why a process died from it, by any sender */
 } signals[] = {
 	{SIGINT, "the terminal (^C)", "it was interrupted at its terminal", NULL},
 	{SIGQUIT, "the terminal (^\\)", "it was quit at its terminal", NULL},

@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 
+#include "common/shell.h"
 #include "correlator/model/group.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
@@ -41,46 +42,21 @@ static void add(struct name_text *name, const char *text, size_t size)
 
 /* One simple command of a command line, and the operator that follows it. */
 struct element {
-	const char *begin;
-	size_t size;
-	const char *operator; /* "" at the end */
-	size_t operator_size;
+	const char *text;
+	size_t size, operator_size;
 };
-
-static bool is_space(char byte)
-{
-	return byte == ' ' || byte == '\t' || byte == '\r';
-}
 
 /* Returns the size of the operator at `text` that ends a simple command, or 0. Those in `2>&1`,
  * `&>x` and `>|x` do not end one. */
-static size_t operator_size(const char *begin, const char *text)
+static size_t operator_size(const char *text, char before)
 {
-	char before = text > begin ? text[-1] : '\0';
-
-	if (*text == '\n' || *text == ';' || *text == '(' || *text == ')')
-		return 1;
 	if (*text == '&' && text[1] == '&')
 		return 2;
 	if (*text == '&')
 		return before != '>' && before != '<' && text[1] != '>';
 	if (*text == '|')
 		return before == '>' ? 0 : text[1] == '|' || text[1] == '&' ? 2 : 1;
-	return 0;
-}
-
-/* Returns the position after the quoted text that begins at `text`, or after one byte. */
-static const char *skip_quoted(const char *text)
-{
-	char quote = *text++;
-
-	if (quote == '\\')
-		return *text ? text + 1 : text;
-	if (quote != '\'' && quote != '"')
-		return text;
-	while (*text && *text != quote)
-		text += *text == '\\' && quote == '"' && text[1] ? 2 : 1;
-	return *text ? text + 1 : text;
+	return *text && strchr("\n;()", *text);
 }
 
 /* Reads the simple command at `text`. Returns where the next begins, or NULL if there is none here. */
@@ -88,19 +64,18 @@ static const char *take_element(const char *text, struct element *ret)
 {
 	size_t size = 0;
 
-	while (is_space(*text) || *text == '\n' || *text == ';')
-		text++;
+	text += strspn(text, " \t\r\n;");
 	if (!*text)
 		return NULL;
-	ret->begin = text;
-	while (*text && !(size = operator_size(ret->begin, text)))
-		text = skip_quoted(text);
-	ret->size = (size_t)(text - ret->begin);
-	while (ret->size > 0 && is_space(ret->begin[ret->size - 1]))
+	*ret = (struct element){.text = text};
+	while (text[size] && !(ret->operator_size = operator_size(text + size, size ? text[size - 1] : '\0'))) {
+		size_t word = shell_word_size(text + size, SIZE_MAX);
+
+		size += word ? word : 1;
+	}
+	for (ret->size = size; ret->size > 0 && strchr(" \t\r", text[ret->size - 1]);)
 		ret->size--;
-	ret->operator= text;
-	ret->operator_size = size;
-	return text + size;
+	return text + size + ret->operator_size;
 }
 
 static bool begins_with_keyword(const char *text)
@@ -120,62 +95,45 @@ static bool command_is_compound(const char *command)
 	struct element first, second;
 	const char *rest = take_element(command, &first);
 
-	return rest && (take_element(rest, &second) || begins_with_keyword(first.begin));
+	return rest && (take_element(rest, &second) || begins_with_keyword(first.text));
 }
 
 /* Adds the base name of the element's first word, and an ellipsis for its arguments. */
 static void add_program(struct name_text *name, const struct element *element)
 {
-	const char *word = element->begin, *end = element->begin + element->size;
-	const char *word_end = word, *slash;
+	size_t size = shell_word_size(element->text, element->size);
+	const char *slash = memrchr(element->text, '/', size);
+	const char *base = slash && slash + 1 < element->text + size ? slash + 1 : element->text;
 
-	while (word_end < end && !is_space(*word_end))
-		word_end++;
-	slash = memrchr(word, '/', (size_t)(word_end - word));
-	if (slash && slash + 1 < word_end)
-		word = slash + 1;
-	add(name, word, (size_t)(word_end - word));
-	if (word_end < end)
+	add(name, base, (size_t)(element->text + size - base));
+	if (size < element->size)
 		add(name, " " ELLIPSIS, strlen(" " ELLIPSIS));
-}
-
-static void add_operator(struct name_text *name, const struct element *element)
-{
-	bool apart = element->operator[0] == '&' || element->operator[0] == '|';
-
-	if (element->operator_size == 0)
-		return;
-	if (apart)
-		add(name, " ", 1);
-	if (element->operator[0] == '\n')
-		add(name, ";", 1);
-	else
-		add(name, element->operator, element->operator_size);
 }
 
 /* Writes the command line on one line; `whole`: with arguments. */
 static void command_summarize(const char *command, bool whole, struct name_text *ret)
 {
 	struct element element;
-	bool any = false;
 
-	ret->size = 0;
-	ret->text[0] = '\0';
+	*ret = (struct name_text){.size = 0};
 	while ((command = take_element(command, &element))) {
-		if (any)
+		const char *behind = element.operator_size ? command - element.operator_size : "";
+
+		if (ret->size > 0)
 			add(ret, " ", 1);
-		any = true;
-		if (whole)
-			add(ret, element.begin, element.size);
-		else
-			add_program(ret, &element);
-		add_operator(ret, &element);
-		if (!whole && ret->size > COMMAND_SHORT_MAX) {
-			add(ret, " " ELLIPSIS, strlen(" " ELLIPSIS));
+		if (ret->size > COMMAND_SHORT_MAX && !whole) {
+			add(ret, ELLIPSIS, strlen(ELLIPSIS));
 			return;
 		}
+		if (whole)
+			add(ret, element.text, element.size);
+		else
+			add_program(ret, &element);
+		if (*behind == '&' || *behind == '|')
+			add(ret, " ", 1);
+		add(ret, *behind == '\n' ? ";" : behind, element.operator_size);
 	}
-	while (ret->size > 0 && (ret->text[ret->size - 1] == ';' || ret->text[ret->size - 1] == ' '))
+	while (ret->size > 0 && strchr("; ", ret->text[ret->size - 1]))
 		ret->text[--ret->size] = '\0';
 }
 
