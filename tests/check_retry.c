@@ -38,6 +38,13 @@ static const struct {
 	{"the same script elsewhere is other work",
 	 "10>11 cwd=/work/a bash run.sh; ends 1; 10>12 cwd=/work/b bash run.sh; ends",
 	 "11 failed - 1\n12 succeeded - -\n"},
+	{"a copy of the script for each attempt",
+	 "10>11 python3 /work/.snakemake/scripts/tmp1k3j5x7q.plot.py; ends 1; "
+	 "10>12 python3 /work/.snakemake/scripts/tmp9z8y7x6_.plot.py; ends",
+	 "11 failed 12 0\n12 succeeded - -\n"},
+	{"another temporary file is other work",
+	 "10>11 gzip /tmp/tmp1k3j5x7q.fq; ends 1; 10>12 gzip /tmp/tmp9z8y7x6_.fq; ends",
+	 "11 failed - 1\n12 succeeded - -\n"},
 	{"it is done again already", "10>11 flaky x; ends 1; 10>12 flaky x; 10>13 flaky x; ends",
 	 "11 failed 12 1\n12 running - -\n13 succeeded - -\n"},
 	{"it failed when the other was there already", "10>11 flaky x; 10>12; 11 ends 1; 12 flaky x; ends",

@@ -297,16 +297,15 @@ void command_unref(struct command *command)
 	free(command);
 }
 
-/* The argument without the working directory, or without what Snakemake puts before the name of a
- * script's copy (.snakemake/scripts/tmpXXXXXXXX.NAME). */
+/* The argument without the working directory, or what follows the generated part of a name in a hidden folder, where
+ * engines keep copies of scripts (.snakemake/scripts/tmpXXXXXXXX.NAME). */
 static const char *lasting_part(const struct command *command, const char *argument)
 {
-	static const char copy[] = ".snakemake/scripts/tmp";
 	size_t size = strlen(command->working_directory);
-	const char *found = strstr(argument, copy), *name;
+	const char *base = base_name(argument);
+	const char *name = strncmp(base, "tmp", 3) == 0 ? strchr(base, '.') : NULL;
 
-	name = found ? strchr(found + strlen(copy), '.') : NULL;
-	if (name)
+	if (name && (argument[0] == '.' || strstr(argument, "/.")))
 		return name;
 	if (size > 1 && strncmp(argument, command->working_directory, size) == 0 && argument[size] == '/')
 		return argument + size + 1;
