@@ -45,7 +45,7 @@ struct process {
 	struct process *parent;        /* NULL: unknown or gone */
 	struct process_key parent_key; /* these two only in states: ids of `parent` and `group` */
 	int64_t group_id;
-	struct process *children;      /* list by sibling_* */
+	struct process *children; /* list by sibling_* */
 	struct process *sibling_prev, *sibling_next;
 	enum process_place place;
 	struct run *run;
@@ -63,6 +63,7 @@ struct process {
 	uint32_t pid_namespace, mount_namespace;
 	uint32_t core_limit_milli;         /* processors that its program may use, at its start; 0: unknown */
 	struct pipe_end pipes[PIPE_SIDES]; /* on descriptors 0 and 1 when it was placed beneath an orchestrator */
+	struct process *unplaced_below;    /* only while its ancestors are placed */
 	struct process *adopted_next;      /* only while helpers are adopted */
 	uint32_t output_pipe;              /* inode if descriptor 1 was a pipe at its last exec, else 0 */
 	bool state_is_stored;              /* the stored state is current */

@@ -339,61 +339,26 @@ static void place_one(struct model *model, struct process *process, const struct
 				    process->parent->image->role == RULES_ROLE_WRAPPER);
 }
 
-#define LINE_SHORT 8
-
-/* The ancestors of a process up to the first with at least `place`, nearest first. A list instead of
- * recursion, because the depth of forks is not under our control. */
-struct line {
-	struct process *few[LINE_SHORT], **items;
-	size_t count;
-};
-
-/* Returns false if out of memory. */
-static bool line_init(struct model *model, struct line *line, const struct process *process, enum process_place place)
+/* Returns the topmost of the ancestors and the process itself that have less than `place`; each leads to the next by
+ * `unplaced_below`. No recursion, because the depth of forks is not under our control. */
+static struct process *topmost_below(struct process *process, enum process_place place)
 {
-	struct process *above = process->parent;
-
-	line->count = 0;
-	for (; above && above->place < place; above = above->parent)
-		line->count++;
-	line->items = line->count > LINE_SHORT ? model_alloc(model, line->count * sizeof(*line->items)) : line->few;
-	above = process->parent;
-	for (size_t i = 0; line->items && i < line->count; i++, above = above->parent)
-		line->items[i] = above;
-	return line->items != NULL;
-}
-
-static void line_deinit(struct line *line)
-{
-	if (line->items != line->few)
-		free(line->items);
-}
-
-static bool parent_lacks_place(const struct process *process, enum process_place place)
-{
-	return process->parent && process->parent->place < place;
-}
-
-static void place_above(struct model *model, const struct process *process, const struct placing *placing)
-{
-	struct line line;
-
-	if (!line_init(model, &line, process, PLACE_FULL))
-		return;
-	for (size_t i = line.count; i-- > 0;)
-		place_one(model, line.items[i],
-			  &(struct placing){.boot_ns = line.items[i]->fork_boot_ns,
-					    .cgroup_id = placing->cgroup_id,
-					    .pgid = placing->pgid,
-					    .stdin_pipe = placing->stdin_pipe,
-					    .stdout_pipe = placing->stdout_pipe});
-	line_deinit(&line);
+	for (; process->parent && process->parent->place < place; process = process->parent)
+		process->parent->unplaced_below = process;
+	return process;
 }
 
 void place_full(struct model *model, struct process *process, const struct placing *placing)
 {
-	if (parent_lacks_place(process, PLACE_FULL))
-		place_above(model, process, placing);
+	struct process *above = topmost_below(process, PLACE_FULL);
+
+	for (; above != process; above = above->unplaced_below)
+		place_one(model, above,
+			  &(struct placing){.boot_ns = above->fork_boot_ns,
+					    .cgroup_id = placing->cgroup_id,
+					    .pgid = placing->pgid,
+					    .stdin_pipe = placing->stdin_pipe,
+					    .stdout_pipe = placing->stdout_pipe});
 	place_one(model, process, placing);
 }
 
@@ -436,12 +401,11 @@ static void place_part_beneath(struct model *model, struct process *process)
 
 void place_part(struct model *model, struct process *process)
 {
-	struct line line;
+	struct process *above;
 
-	if (process->place != PLACE_NONE || !line_init(model, &line, process, PLACE_PART))
+	if (process->place != PLACE_NONE)
 		return;
-	for (size_t i = line.count; i-- > 0;)
-		place_part_beneath(model, line.items[i]);
-	line_deinit(&line);
+	for (above = topmost_below(process, PLACE_PART); above != process; above = above->unplaced_below)
+		place_part_beneath(model, above);
 	place_part_beneath(model, process);
 }
