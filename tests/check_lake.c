@@ -107,41 +107,25 @@ static const char several[] = "\x03\x02id\x04name\x04" "args\x05Int64\x10Nullabl
 #define SEVERAL_SIZE (sizeof(several) - 1)
 #define SEVERAL_HEAD_SIZE (SEVERAL_SIZE - 8 - 5 - 5 - 10)
 
+/* After each byte, the header and the rows that are whole are there, and what is pending is known. */
 TEST(test_byte_by_byte)
 {
-	size_t found = 0;
-	int head = 0;
+	const size_t ends[] = {SEVERAL_HEAD_SIZE, SEVERAL_SIZE - 10, SEVERAL_SIZE}; /* of the header and the rows */
+	size_t whole = 0;
 
-	for (size_t i = 0; i < SEVERAL_SIZE; i++) {
-		ck_assert_int_eq(rowbinary_feed(rows, several + i, 1), 0);
-		if (!head)
-			head = rowbinary_read_head(rows);
-		ck_assert_int_eq(head, i + 1 >= SEVERAL_HEAD_SIZE);
-		while (head && rowbinary_next(rows) == 1) {
-			assert_value(0, found ? "2" : "1");
-			assert_value(1, found ? "NULL" : "3:one");
-			found++;
+	ck_assert_int_eq(rowbinary_read_head(rows), 0);
+	for (size_t size = 1; size <= SEVERAL_SIZE; size++) {
+		ck_assert_int_eq(rowbinary_feed(rows, several + size - 1, 1), 0);
+		if (whole == 0)
+			whole = rowbinary_read_head(rows) == 1;
+		while (whole > 0 && rowbinary_next(rows) == 1) {
+			assert_value(0, whole == 1 ? "1" : "2");
+			assert_value(1, whole == 1 ? "3:one" : "NULL");
+			whole++;
 		}
+		ck_assert_int_eq((int)whole, (size >= ends[0]) + (size >= ends[1]) + (size >= ends[2]));
+		ck_assert_int_eq(whole > 0 && rowbinary_pending(rows) == 0, whole > 0 && size == ends[whole - 1]);
 	}
-	ck_assert_uint_eq(found, 2);
-}
-
-TEST_TIMES(test_cut_anywhere, SEVERAL_SIZE + 1)
-{
-	size_t size = (size_t)_i, found = 0;
-
-	ck_assert_int_eq(rowbinary_feed(rows, several, size), 0);
-	if (size < SEVERAL_HEAD_SIZE) {
-		ck_assert_int_eq(rowbinary_read_head(rows), 0);
-		return;
-	}
-	ck_assert_int_eq(rowbinary_read_head(rows), 1);
-	while (rowbinary_next(rows) == 1)
-		found++;
-	ck_assert_int_eq(rowbinary_next(rows), 0);
-	ck_assert_uint_eq(found, size < SEVERAL_SIZE - 10 ? 0 : size < SEVERAL_SIZE ? 1 : 2);
-	ck_assert_int_eq(rowbinary_pending(rows) == 0,
-			 size == SEVERAL_HEAD_SIZE || size == SEVERAL_SIZE - 10 || size == SEVERAL_SIZE);
 }
 
 /* ---- invalid answers ------------------------------------------------------------------ */

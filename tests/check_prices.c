@@ -140,57 +140,48 @@ TEST(a_price_ends)
 	ck_assert_int_eq(price.until_unix_ns, INT64_MAX);
 }
 
-/* An instance of a cloud, priced by its type alone. */
-TEST(a_price_on_demand_may_not_be_that_of_spot)
+/* An instance of a cloud, priced by its type alone: a price on demand may not be that of spot. */
+static const struct {
+	const char *lifecycle, *list;
+	bool is_cloud, may_be_spot;
+} instances[] = {
+	{NULL, HEADER "node,1,,,,m5.xlarge\n", true, true},
+	{"spot", HEADER "cpu,1,,,,m5.*\n", true, true},
+	{"on-demand", HEADER "node,1,,,,m5.xlarge\n", true, false},
+	{"spot", HEADER "node,1,,,,m5.xlarge,,spot\n", true, false},
+	{NULL, HEADER "node,1,,i-0abc\n", true, false},
+	{NULL, HEADER "node,1\n", true, false},
+	{NULL, HEADER "node,1,,,,m5.xlarge\n", false, false},
+};
+
+TEST_EACH(a_price_may_be_of_spot, instances)
 {
-	static const struct {
-		const char *lifecycle, *row;
-		bool is_cloud, may_be_spot;
-	} instances[] = {
-		{NULL, "node,1,,,,m5.xlarge\n", true, true},
-		{"spot", "cpu,1,,,,m5.*\n", true, true},
-		{"on-demand", "node,1,,,,m5.xlarge\n", true, false},
-		{"spot", "node,1,,,,m5.xlarge,,spot\n", true, false},
-		{NULL, "node,1,,i-0abc\n", true, false},
-		{NULL, "node,1\n", true, false},
-		{NULL, "node,1,,,,m5.xlarge\n", false, false},
-	};
+	struct prices_host host = ec2;
 
-	for (size_t i = 0; i < sizeof(instances) / sizeof(instances[0]); i++) {
-		struct prices_host host = ec2;
-		char list[256];
-
-		host.lifecycle = instances[i].lifecycle;
-		host.is_cloud = instances[i].is_cloud;
-		snprintf(list, sizeof(list), "%s%s", HEADER, instances[i].row);
-		ck_assert_int_eq(load(list), 0);
-		ck_assert_msg(price_of(&host, JAN_1_NS).may_be_spot == instances[i].may_be_spot, "%s", list);
-		prices_free(prices);
-		prices = NULL;
-	}
+	host.lifecycle = instances[_i].lifecycle;
+	host.is_cloud = instances[_i].is_cloud;
+	ck_assert_int_eq(load(instances[_i].list), 0);
+	ck_assert_int_eq(price_of(&host, JAN_1_NS).may_be_spot, instances[_i].may_be_spot);
 }
 
-TEST(amounts_are_exact)
-{
-	static const struct {
-		const char *text;
-		int64_t nanos;
-	} amounts[] = {{"0", 0},
-		       {"1", 1000000000},
-		       {".5", 500000000},
-		       {"0.031611", 31611000},
-		       {"0.0000000019", 1},
-		       {"100000", INT64_C(100000000000000)}};
+static const struct {
+	const char *text;
+	int error;
 	int64_t nanos;
+} amounts[] = {
+	/* clang-format off */
+	{"0", 0, 0}, {"1", 0, 1000000000}, {".5", 0, 500000000}, {"0.031611", 0, 31611000}, {"0.0000000019", 0, 1},
+	{"100000", 0, INT64_C(100000000000000)}, {"100000.000000001", -ERANGE, 0}, {"1.2.3", -EINVAL, 0}, {"", -EINVAL, 0},
+	{".", -EINVAL, 0},
+	/* clang-format on */
+};
 
-	for (size_t i = 0; i < sizeof(amounts) / sizeof(amounts[0]); i++) {
-		ck_assert_int_eq(prices_parse_amount(amounts[i].text, &nanos), 0);
-		ck_assert_int_eq(nanos, amounts[i].nanos);
-	}
-	ck_assert_int_eq(prices_parse_amount("100000.000000001", &nanos), -ERANGE);
-	ck_assert_int_eq(prices_parse_amount("1.2.3", &nanos), -EINVAL);
-	ck_assert_int_eq(prices_parse_amount("", &nanos), -EINVAL);
-	ck_assert_int_eq(prices_parse_amount(".", &nanos), -EINVAL);
+TEST_EACH(amounts_are_exact, amounts)
+{
+	int64_t nanos = 0;
+
+	ck_assert_int_eq(prices_parse_amount(amounts[_i].text, &nanos), amounts[_i].error);
+	ck_assert_int_eq(nanos, amounts[_i].nanos);
 }
 
 TEST(a_node_is_divided_nine_to_one)
