@@ -158,32 +158,33 @@ TEST(p_values_are_adjusted)
 	ck_assert_int_eq(step_of("a")->result, COMPARE_SAME);
 }
 
-/* One run against one: tasks in pairs by label, which alternate between 1 and 100 seconds. */
-TEST_TIMES(pairs_by_label, 2)
-{
-	static const char *const labels[] = {"s1", "s2", "s3", "s4", "s5", "s6", "s7"};
+static const char *const names[] = {"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"};
 
+static void check_step(enum compare_result result, enum compare_unit unit, size_t pair_count)
+{
+	ck_assert_int_eq(step_of("A")->result, result);
+	ck_assert_int_eq(step_of("A")->unit, unit);
+	ck_assert_uint_eq(step_of("A")->pair_count, pair_count);
+}
+
+/* One run against one: tasks in pairs by nothing, label or sample, which alternate between 1 and 100 seconds. */
+TEST_TIMES(tasks_in_pairs, 3)
+{
 	for (size_t run = 0; run < 2; run++)
 		for (size_t i = 0; i < 7; i++) {
 			size_t k = run ? 6 - i : i;
+			struct steps_task *task = task_add("A", run, noisy(k % 2 ? 100 : 1, k + run) * (run ? 1.2 : 1));
 
-			task_add("A", run, noisy(k % 2 ? 100 : 1, k + run) * (run ? 1.2 : 1))->label =
-				_i ? labels[k] : NULL;
+			task->label = _i == 1 ? names[k] : NULL;
+			task->sample = _i == 2 ? names[k] : NULL;
 		}
 	sides_set(1, 1);
-	ck_assert_uint_eq(step_of("A")->pair_count, _i ? 7 : 0);
-	ck_assert_int_eq(step_of("A")->result, _i ? COMPARE_DIFFERENT : COMPARE_SAME);
+	check_step(_i ? COMPARE_DIFFERENT : COMPARE_SAME,
+		   _i == 0   ? COMPARE_TASKS
+		   : _i == 1 ? COMPARE_LABELS
+			     : COMPARE_SAMPLES,
+		   _i ? 7 : 0);
 }
-
-static struct steps_task *sample_add(size_t run, const char *sample, double seconds)
-{
-	struct steps_task *task = task_add("A", run, seconds);
-
-	task->sample = sample;
-	return task;
-}
-
-static const char *const samples[] = {"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"};
 
 /* A run for each sample on both sides, whose times differ a hundredfold. With 8, p is at least 0.0078. */
 TEST_TIMES(runs_in_pairs_by_sample, 2)
@@ -191,13 +192,10 @@ TEST_TIMES(runs_in_pairs_by_sample, 2)
 	for (size_t run = 0; run < 16; run++) {
 		size_t i = run < 8 ? run : 15 - run;
 
-		sample_add(run, samples[i], noisy(i % 2 ? 100 : 1, run) * (run < 8 ? 1 : 1.2))->sample =
-			_i ? samples[i] : NULL;
+		task_add("A", run, noisy(i % 2 ? 100 : 1, run) * (run < 8 ? 1 : 1.2))->sample = _i ? names[i] : NULL;
 	}
 	sides_set(8, 8);
-	ck_assert_uint_eq(step_of("A")->pair_count, _i ? 8 : 0);
-	ck_assert_int_eq(step_of("A")->unit, _i ? COMPARE_SAMPLES_OF_RUNS : COMPARE_RUNS);
-	ck_assert_int_eq(step_of("A")->result, _i ? COMPARE_SLOWER : COMPARE_SAME);
+	check_step(_i ? COMPARE_SLOWER : COMPARE_SAME, _i ? COMPARE_SAMPLES_OF_RUNS : COMPARE_RUNS, _i ? 8 : 0);
 	if (_i)
 		ck_assert_double_eq_tol(step_of("A")->ratio, 1.2, 0.03);
 }
@@ -208,36 +206,20 @@ TEST(samples_of_a_run_are_no_pairs)
 {
 	for (size_t run = 0; run < 4; run++)
 		for (size_t i = 0; i < 4; i++)
-			sample_add(run, samples[run % 2 * 4 + i], noisy(10, i) * (run < 2 ? 1 : 1.5));
+			task_add("A", run, noisy(10, i) * (run < 2 ? 1 : 1.5))->sample = names[run % 2 * 4 + i];
 	sides_set(2, 2);
-	ck_assert_uint_eq(step_of("A")->pair_count, 0);
-	ck_assert_int_eq(step_of("A")->unit, COMPARE_RUNS);
-	ck_assert_int_eq(step_of("A")->result, COMPARE_INSUFFICIENT);
+	check_step(COMPARE_INSUFFICIENT, COMPARE_RUNS, 0);
 }
 
 /* Seven pairs of runs, two of which share a sample: six. A sample of one side makes none. */
 TEST(runs_that_share_a_sample_are_one_pair)
 {
 	for (size_t run = 0; run < 14; run++)
-		sample_add(run, samples[run % 7], noisy(10, run) * (run < 7 ? 1 : 1.5));
-	sample_add(0, samples[1], 10);
-	sample_add(2, "only in A", 10);
-	sample_add(3, "only in A", 10);
+		task_add("A", run, noisy(10, run) * (run < 7 ? 1 : 1.5))->sample = names[run % 7];
+	task_add("A", 0, 10)->sample = names[1];
+	task_add("A", 2, 10)->sample = task_add("A", 3, 10)->sample = "only in A";
 	sides_set(7, 7);
-	ck_assert_uint_eq(step_of("A")->pair_count, 6);
-	ck_assert_int_eq(step_of("A")->result, COMPARE_SLOWER);
-}
-
-/* One run against one: a difference between these two. */
-TEST(single_runs_in_pairs_by_sample)
-{
-	for (size_t run = 0; run < 2; run++)
-		for (size_t i = 0; i < 7; i++)
-			sample_add(run, samples[i], noisy(i % 2 ? 100 : 1, i + run) * (run ? 1.2 : 1));
-	sides_set(1, 1);
-	ck_assert_uint_eq(step_of("A")->pair_count, 7);
-	ck_assert_int_eq(step_of("A")->unit, COMPARE_SAMPLES);
-	ck_assert_int_eq(step_of("A")->result, COMPARE_DIFFERENT);
+	check_step(COMPARE_SLOWER, COMPARE_SAMPLES_OF_RUNS, 6);
 }
 
 /* Labels that several tasks of a run have, or only one run, make no pair: b to g remain. */
