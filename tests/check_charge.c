@@ -112,20 +112,28 @@ static double cost_of(const struct schedule *schedule, size_t index, size_t reso
 	return cost;
 }
 
-static void divide(struct schedule *schedule, int64_t ret_idle[CHARGE_RESOURCE_COUNT])
+static void check_second_by_second(const struct schedule *schedule, size_t resource)
 {
-	ck_assert_int_eq(charge_divide(schedule->periods, schedule->period_count, schedule->items, schedule->item_count,
-				       ret_idle),
-			 0);
+	for (size_t i = 0; i < schedule->item_count; i++) {
+		const struct charge_item *item = &schedule->items[i];
+		double cost = cost_of(schedule, i, resource), used = 0;
+
+		if (held(item, resource) > 0)
+			used = cost * (double)item->used[resource] / (double)held(item, resource);
+		ck_assert_double_eq_tol((double)item->parts.used_nanos[resource], used, 2);
+		ck_assert_double_eq_tol((double)item->parts.unused_nanos[resource], cost - used, 2);
+	}
 }
 
+/* And each part is what it is second by second. */
 TEST_TIMES(parts_add_up_to_the_bill, SCHEDULES)
 {
 	int64_t idle[CHARGE_RESOURCE_COUNT];
 	struct schedule schedule;
 
 	schedule_make(&schedule, (uint64_t)_i);
-	divide(&schedule, idle);
+	ck_assert_int_eq(
+		charge_divide(schedule.periods, schedule.period_count, schedule.items, schedule.item_count, idle), 0);
 	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT; i++) {
 		int64_t sum = idle[i], bill = 0;
 
@@ -138,26 +146,9 @@ TEST_TIMES(parts_add_up_to_the_bill, SCHEDULES)
 		for (size_t j = 0; j < schedule.period_count; j++)
 			bill += schedule.periods[j].bill_nanos[i];
 		ck_assert_int_eq(sum, bill);
+		if (_i < SCHEDULES / 10)
+			check_second_by_second(&schedule, i);
 	}
-}
-
-TEST_TIMES(each_part_is_what_it_is_second_by_second, SCHEDULES / 10)
-{
-	int64_t idle[CHARGE_RESOURCE_COUNT];
-	struct schedule schedule;
-
-	schedule_make(&schedule, (uint64_t)_i);
-	divide(&schedule, idle);
-	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT; i++)
-		for (size_t j = 0; j < schedule.item_count; j++) {
-			const struct charge_item *item = &schedule.items[j];
-			double cost = cost_of(&schedule, j, i), used = 0;
-
-			if (held(item, i) > 0)
-				used = cost * (double)item->used[i] / (double)held(item, i);
-			ck_assert_double_eq_tol((double)item->parts.used_nanos[i], used, 2);
-			ck_assert_double_eq_tol((double)item->parts.unused_nanos[i], cost - used, 2);
-		}
 }
 
 /* A host of 4 cores and 16 GiB that costs 400 + 160 nanos, and work on it: begin, end, requested and used cores and
@@ -241,12 +232,7 @@ TEST_EACH(share_is, shares)
 		ck_assert_int_eq(parts[i], shares[_i].parts[i]);
 }
 
-TEST(no_shares_of_nothing)
-{
-	ck_assert_int_eq(charge_share(7, NULL, 0, NULL), 0);
-}
-
-/* Their sum exceeds 64 bits. */
+/* Their sum exceeds 64 bits; and there may be none. */
 TEST(items_of_any_size_share)
 {
 	const struct charge_period period = {0, SECOND, {0, 1000}, {0, GIB}};
@@ -260,6 +246,7 @@ TEST(items_of_any_size_share)
 	ck_assert_int_eq(items[0].parts.used_nanos[CHARGE_MEMORY], 500);
 	ck_assert_int_eq(items[1].parts.used_nanos[CHARGE_MEMORY], 500);
 	ck_assert_int_eq(idle[CHARGE_MEMORY], 0);
+	ck_assert_int_eq(charge_share(7, NULL, 0, NULL), 0);
 }
 
 int main(void)
