@@ -276,35 +276,24 @@ static void put_container(void)
 	check(store_put_container(store, &container));
 }
 
-static void put_stall(void)
+/* Of a step, or of the run as a whole if it is NULL. */
+static void put_incident(const struct step *step, const char *kind, const char *sentence)
 {
 	struct row_incident incident = {ROW_INCIDENT_COLUMNS(NULL_I, NULL_T, NULL_B)};
 
-	incident.id = id_of("incident", run.name, 2);
+	incident.id = id_of("incident", run.name, step ? 1 : 2);
 	incident.host_id = host_id;
 	incident.run_id = run.id;
-	incident.kind = "stuck";
+	incident.kind = kind;
 	incident.boot_ns = run.begin_boot_ns;
 	incident.unix_ns = run.started_unix_ns;
-	incident.sentence = "cc1plus (pid 7) is in uninterruptible sleep";
-	check(store_put_incident(store, &incident));
-}
-
-static void put_incident(const struct step *step)
-{
-	struct row_incident incident = {ROW_INCIDENT_COLUMNS(NULL_I, NULL_T, NULL_B)};
-
-	incident.id = id_of("incident", run.name, 1);
-	incident.host_id = host_id;
-	incident.run_id = run.id;
-	incident.task_id = id_of("task", step->task, run.id);
-	incident.kind = "exit-code";
-	incident.boot_ns = run.begin_boot_ns;
-	incident.unix_ns = run.started_unix_ns;
-	incident.sentence = "samtools sort of task " HOSTILE " ended with exit code 1";
-	incident.cause = "its parent " HOSTILE " ended it";
-	incident.sender_program = HOSTILE;
-	incident.sender_user_id = 0;
+	incident.sentence = sentence;
+	if (step) {
+		incident.task_id = id_of("task", step->task, run.id);
+		incident.cause = "its parent " HOSTILE " ended it";
+		incident.sender_program = HOSTILE;
+		incident.sender_user_id = 0;
+	}
 	check(store_put_incident(store, &incident));
 }
 
@@ -488,12 +477,12 @@ static void put_examples(bool fixed)
 	run.lost_count = 12;
 	run.partial_count = 3;
 	put_run(HOSTILE, "command", NULL, hostile, COUNT(hostile), 1700, false);
-	put_incident(&hostile[0]);
+	put_incident(&hostile[0], "exit-code", "samtools sort of task " HOSTILE " ended with exit code 1");
 	run.lost_count = run.partial_count = 0;
 	in_container = true;
 	put_run("make", "command", "make", running, COUNT(running), 60, true);
 	put_container();
-	put_stall();
+	put_incident(NULL, "stuck", "cc1plus (pid 7) is in uninterruptible sleep");
 	in_container = false;
 	if (fixed) {
 		put_long();
