@@ -17,9 +17,10 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
-from cgroups import remove_cgroups  # noqa: E402,F401 (the line above comes first)
+import model  # noqa: E402 (the line above comes first)
+from cgroups import remove_cgroups  # noqa: E402,F401
 from daemons import Daemons, die_with_parent  # noqa: E402,F401
-from testing import PATH, Skip, remove_tree, require  # noqa: E402,F401
+from testing import PATH, Skip, remove_tree, require, same  # noqa: E402,F401
 
 WORKLOAD_TIMEOUT_S = 120
 # The kernel frees a process, and reports its final figures, up to this long after it was reaped.
@@ -144,3 +145,15 @@ class Bench:
         waited_ns = self.wait(self.start(command, directory, user), expected_status)
         self.daemons.finish()
         return self.daemons.reports(directory), waited_ns
+
+    def only_report(self, directory):
+        """That of the one run in a directory."""
+        reports = self.daemons.reports(directory)
+        same("number of runs", len(reports), 1)
+        return reports[0]
+
+    def check(self, expected, command, directory, user="nobody"):
+        """Errors of the one run of a command, with its CPU time, and its report."""
+        _, waited_ns = self.watch(command, directory, user)
+        report = self.only_report(directory)
+        return model.check_run(expected, report) + model.check_cpu(report, waited_ns), report

@@ -15,11 +15,7 @@ def check(bench):
     (directory / "watched").touch()
     bench.wait(process)
     bench.daemons.finish()
-
-    reports = bench.daemons.reports(directory)
-    if len(reports) != 1:
-        return [f"{len(reports)} runs, not 1"]
-    report = reports[0]
+    report = bench.only_report(directory)
     problems = check_consistent(report)
     found = [task_line(task["kind"], task["name"], task["status"], tools_of(task))
              for task in report["tasks"] if task["kind"] != "main"]

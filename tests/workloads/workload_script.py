@@ -41,24 +41,21 @@ def check(bench):
     (directory / "let-go").touch()
     wait_until("the daemon's end", lambda: ended_count(bench, directory, "ledger") == 3)
     bench.daemons.finish()
-
-    reports = bench.daemons.reports(directory)
-    if len(reports) != 1:
-        return [f"{len(reports)} runs, not 1"]
-    run, tasks = reports[0]["run"], {task["name"]: task for task in reports[0]["tasks"]}
-    problems = model.check_run(EXPECTED, reports[0])
+    report = bench.only_report(directory)
+    run, tasks = report["run"], {task["name"]: task for task in report["tasks"]}
+    problems = model.check_run(EXPECTED, report)
     if problems:
         return problems
 
     # The daemon was reaped by its adoptive parent, so wait4 here does not include its 20 ms.
-    problems += model.check_cpu(reports[0], waited_ns + 20_000_000)
+    problems += model.check_cpu(report, waited_ns + 20_000_000)
     overlap = (min(tasks[name]["end_boot_ns"] for name in ("align", "index")) -
                max(tasks[name]["begin_boot_ns"] for name in ("align", "index")))
     if overlap <= 0:
         problems.append("align and index were not seen at the same time")
     if not run["root_end_boot_ns"] < let_go_boot_ns < run["end_boot_ns"]:
         problems.append("the run is said to end with the script, not with its daemon")
-    failed = {incident["task_id"] for incident in reports[0]["incidents"]}
+    failed = {incident["task_id"] for incident in report["incidents"]}
     if tasks["verify"]["id"] not in failed:
         problems.append("no incident for verify, which ended with 3")
     return problems
