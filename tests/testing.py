@@ -168,6 +168,13 @@ def fill(path):
                     filler.write(bytes(size))
 
 
+def copy_rows(database, table, where="true", **changes):
+    """Adds copies of rows of a table, with other values in some columns, given in SQL."""
+    columns = [name for _, name, *_ in database.execute(f"PRAGMA table_info({table})")]
+    database.execute(f"INSERT INTO {table} ({', '.join(columns)}) SELECT "
+                     f"{', '.join(changes.get(name, name) for name in columns)} FROM {table} WHERE {where}")
+
+
 def free_port():
     """Returns a port that the kernel never assigns to connections, not even while the server is down."""
     first_given = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])

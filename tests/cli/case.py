@@ -64,10 +64,3 @@ class Case(unittest.TestCase):
         path = os.path.join(self.directory, name)
         pathlib.Path(path).write_bytes(content)
         return path
-
-
-def copy_rows(database, table, where="true", **changes):
-    """Adds copies of rows of a table, with other values in some columns, given in SQL."""
-    columns = [name for _, name, *_ in database.execute(f"PRAGMA table_info({table})")]
-    database.execute(f"INSERT INTO {table} ({', '.join(columns)}) SELECT "
-                     f"{', '.join(changes.get(name, name) for name in columns)} FROM {table} WHERE {where}")

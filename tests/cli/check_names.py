@@ -14,9 +14,9 @@ import re
 import shutil
 import sys
 
-from case import Case, copy_rows
+from case import Case
 from daemons import replay
-from testing import run_cases
+from testing import copy_rows, run_cases
 
 CORRELATOR, RECORDING = map(os.path.abspath, sys.argv[2:4])
 HERE = pathlib.Path(__file__).resolve().parent

@@ -9,8 +9,8 @@ samples, one for all of them, and two for the reference.
 import re
 import sys
 
-from case import Case, copy_rows
-from testing import run_cases
+from case import Case
+from testing import copy_rows, run_cases
 
 # Tasks, with the run's own.
 TASKS = {"brain": 5, "heart": 5, "liver": 5, "(shared)": 1, "(no sample)": 3}

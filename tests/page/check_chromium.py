@@ -17,9 +17,9 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 import axe  # noqa: E402 (found by the path above)
-from chromium import Chromium, require  # noqa: E402
-from pages import HOSTS, MADE, Pages  # noqa: E402
-from testing import Skip, arguments, find_tests, hold, run_tests, same, skip_all, wait_until  # noqa: E402
+from chromium import Chromium  # noqa: E402
+from pages import HOSTS, MADE, run  # noqa: E402
+from testing import hold, same, wait_until  # noqa: E402
 
 KINDS = (*MADE, "snakemake", "recorded")
 PARTS = ("failures", "findings", "timeline", "tables", "totals", "about")
@@ -109,7 +109,6 @@ def test_a_run_on_many_hosts_is_drawn(page):
     is_drawn(page, HOSTS, "light")
     page.open(HOSTS, "#group=host")
     page.browser.screenshot(page.pages.kept / "hosts-by-host.png", whole=True)
-    page.silent("by host")
 
 
 def test_what_is_wrong_is_said_first(page):
@@ -153,7 +152,6 @@ def test_the_wheel_drags_and_keys_zoom_and_pan(page):
     zoom("S", lambda: browser.hold("s", 0.2), lambda shorter, moved: shorter > 0)
     zoom("a drag", lambda: browser.drag((x, y), (x + 150, y)), lambda shorter, moved: shorter != 0 or moved != 0)
     browser.screenshot(page.pages.kept / "failed-zoomed.png")
-    page.silent("zooming")
 
 
 def range_of(page, end):
@@ -207,7 +205,6 @@ def test_a_search_says_how_many_of_all_it_finds(page):
     same("rows of the table", rows_listed(page), count)
     assert f"{count:,} of {of:,} tasks" in page.text("#tables"), page.text("#tables")[:500]
     page.browser.screenshot(page.pages.kept / "failed-search.png")
-    page.silent("search")
 
 
 def test_what_is_hidden_is_not_listed_and_what_is_highlighted_is(page):
@@ -233,7 +230,6 @@ def test_what_is_hidden_is_not_listed_and_what_is_highlighted_is(page):
     page.browser.type("/(/")
     wait_until("an invalid pattern is marked", lambda: page.browser.script(
         "return document.activeElement.getAttribute('aria-invalid')") == "true", ANSWER_LIMIT_S)
-    page.silent("patterns")
 
 
 def test_rows_are_grouped_and_coloured(page):
@@ -254,7 +250,6 @@ def test_rows_are_grouped_and_coloured(page):
             assert drawn() != before or value == {"group": "name", "colour": "bound_by"}[name], f"{name} {value} changes nothing"
             page.place("#timeline .part")
             page.browser.screenshot(page.pages.kept / f"snakemake-{name}-{value}.png")
-    page.silent("groups and colours")
 
 
 def test_a_fragment_restores_what_was_chosen(page):
@@ -268,7 +263,6 @@ def test_a_fragment_restores_what_was_chosen(page):
          ["sample", "status"])
     assert page.browser.script("return document.querySelector('#timeline aside').checkVisibility()"), "no details are shown"
     page.browser.screenshot(page.pages.kept / "failed-restored.png")
-    page.silent("fragment")
 
 
 def test_tables_are_sorted(page):
@@ -285,7 +279,6 @@ def test_tables_are_sorted(page):
     page.chosen("sort", "cpu_us")
     least = min(tasks, key=lambda task: task["cpu_ns"])
     wait_until("the smallest is first", lambda: (cells(page)["task"], cells(page)["label"]) == (least["name"], least["label"]), ANSWER_LIMIT_S)
-    page.silent("sorting")
 
 
 # Titles of the columns of a CSV, what the JSON calls them, and their units.
@@ -333,7 +326,6 @@ def test_tables_are_saved_as_they_are_shown(page):
     saved(page, columns, [task for task in tasks if "bwa" in task["name"]], "tasks that a search finds")
     page.open("failed", "#table=processes")
     saved(page, PROCESS_COLUMNS, [process for task in page.pages.json("failed", "show", "-p")["tasks"] for process in task["processes"]], "processes")
-    page.silent("saving")
 
 
 def test_formulas_are_no_formulas_in_a_saved_table(page):
@@ -358,7 +350,6 @@ def test_a_row_is_copied(page):
     first = dict(zip(*lines))
     task = next(task for task in tasks_of(page.pages, "failed") if (task["name"], task["label"]) == (first["task"], first["label"]))
     same("its CPU time", float(first["CPU time (s)"]), cell_of(task, "cpu_ns", 1e9))
-    page.silent("copying")
 
 
 def test_details_have_every_figure(page):
@@ -372,7 +363,6 @@ def test_details_have_every_figure(page):
     page.browser.screenshot(page.pages.kept / "failed-details.png")
     page.browser.key("Escape")
     wait_until("Escape closes them", lambda: not page.browser.script("return document.querySelector('#timeline aside').checkVisibility()"), ANSWER_LIMIT_S)
-    page.silent("details")
 
 
 def focused(page):
@@ -414,7 +404,6 @@ def test_the_keyboard_alone_is_enough(page):
         page.browser.key(key)
     wait_until("Enter selects a task in the timeline", lambda: page.choice().get("selected", before) != before, ANSWER_LIMIT_S)
     page.browser.screenshot(page.pages.kept / "failed-keyboard.png")
-    page.silent("keyboard")
 
 
 # ---- for everyone -----------------------------------------------------------------------
@@ -449,7 +438,6 @@ def test_the_theme_is_remembered(page):
     same("colour of another page", page.browser.script("return getComputedStyle(document.body).backgroundColor"), dark)
     page.click("#theme button", "Auto")
     assert page.browser.script("return getComputedStyle(document.body).backgroundColor") != dark, dark
-    page.silent("theme")
 
 
 def test_it_prints(page):
@@ -459,7 +447,6 @@ def test_it_prints(page):
     text = subprocess.run(["pdftotext", "-layout", "-", "-"], input=printed, capture_output=True, check=True).stdout.decode()
     for word in ("nf-core/sarek", "OOM killer", "HAPLOTYPECALLER", "What costs most", "The first 200 of 2"):
         assert word in text, f"{word!r} is not on paper"
-    page.silent("printing")
 
 
 # ---- hostile ----------------------------------------------------------------------------
@@ -474,7 +461,6 @@ def test_names_are_texts(page):
         same("elements from names", page.browser.script(
             "return [...document.querySelectorAll('img, iframe, object, embed, [onerror], [onload], script[src]')].length"), 0)
         same("scripts", page.browser.script("return document.scripts.length") <= 2, True)
-    page.silent("hostile")
 
 
 def test_a_file_that_was_cut_off_says_so(page):
@@ -487,16 +473,11 @@ def test_a_file_that_was_cut_off_says_so(page):
     page.browser.complaints()  # the reason is there, for who looks
 
 
-def main():
-    options = arguments(__doc__)
-    try:
-        require()
-    except Skip as reason:
-        return skip_all("page-chromium", reason)
-    with Pages(options.build) as pages, Chromium() as browser:
-        page = Said(browser, pages)
-        return run_tests("page-chromium", find_tests(globals()), lambda test: test(page), options.names)
+def run_on(test, pages, browser):
+    """With nothing said or requested meanwhile."""
+    test(Said(browser, pages))
+    hold(browser.complaints())
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, "page-chromium", globals(), run_on, Chromium))

@@ -18,8 +18,8 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 from page_data import Page  # noqa: E402 (found by the path above)
-from pages import HOSTS, Pages  # noqa: E402
-from testing import Skip, arguments, find_tests, hold, run_tests, same  # noqa: E402
+from pages import HOSTS, run  # noqa: E402
+from testing import hold, same  # noqa: E402
 
 KINDS = ("snakemake", "recorded", "failed", "killed", "running", "incomplete", "empty", "hostile")
 SHELL_BYTES_MAX = 250_000
@@ -288,11 +288,5 @@ def test_the_shell_is_small(pages):
     assert bytes_ <= SHELL_BYTES_MAX, f"{bytes_} bytes without data, {SHELL_BYTES_MAX} at most"
 
 
-def main():
-    options = arguments(__doc__)
-    with Pages(options.build) as pages:
-        return run_tests("page-data", find_tests(globals()), lambda test: test(pages), options.names)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, "page-data", globals(), lambda test, pages, _: test(pages)))

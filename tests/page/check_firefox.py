@@ -11,9 +11,9 @@ import sys
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
-from firefox import Firefox, require  # noqa: E402 (found by the path above)
-from pages import Pages  # noqa: E402
-from testing import Skip, arguments, find_tests, hold, run_tests, same, skip_all, wait_until  # noqa: E402
+from firefox import Firefox  # noqa: E402 (found by the path above)
+from pages import run  # noqa: E402
+from testing import hold, same, wait_until  # noqa: E402
 
 KINDS = ("failed", "running", "empty", "hostile", "snakemake")
 
@@ -56,15 +56,5 @@ def test_a_fragment_restores_what_was_chosen(browser, pages):
     hold(browser.complaints())
 
 
-def main():
-    options = arguments(__doc__)
-    try:
-        require()
-    except Skip as reason:
-        return skip_all("page-firefox", reason)
-    with Pages(options.build) as pages, Firefox() as browser:
-        return run_tests("page-firefox", find_tests(globals()), lambda test: test(browser, pages), options.names)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, "page-firefox", globals(), lambda test, pages, browser: test(browser, pages), Firefox))

@@ -14,8 +14,8 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 from page_data import Page  # noqa: E402 (found by the path above)
-from pages import Pages  # noqa: E402
-from testing import ENVIRONMENT, arguments, find_tests, run_tests, same  # noqa: E402
+from pages import run  # noqa: E402
+from testing import ENVIRONMENT, copy_rows, same  # noqa: E402
 
 IDS = {"runs": ("id",), "tasks": ("id", "run_id", "parent_task_id", "retried_by_id"), "tools": ("id", "run_id", "task_id"),
        "process_rows": ("id", "tool_id"), "incidents": ("id", "run_id", "task_id", "process_id")}
@@ -30,12 +30,9 @@ def add_attempt(store, number, hours, status):
         database.execute(f"UPDATE hosts SET first_seen_unix_ns = first_seen_unix_ns - {hours * HOUR_NS}")
         of_run = {"runs": f"id = {run}", "process_rows": f"tool_id IN (SELECT id FROM tools WHERE run_id = {run})"}
         for table, ids in IDS.items():
-            values = {row[1]: row[1] for row in database.execute(f"PRAGMA table_info({table})")}
-            values |= {name: f"{name} + {number * IDS_APART}" for name in ids}
-            values |= {name: f"{name} - {hours * HOUR_NS}" for name in values if name.endswith(("boot_ns", "unix_ns"))}
-            values |= {"status": f"'{status}'"} if table == "runs" else {}
-            database.execute(f"INSERT INTO {table} ({', '.join(values)}) SELECT {', '.join(values.values())} FROM {table} "
-                             f"WHERE {of_run.get(table, f'run_id = {run}')}")
+            times = [row[1] for row in database.execute(f"PRAGMA table_info({table})") if row[1].endswith(("boot_ns", "unix_ns"))]
+            copy_rows(database, table, of_run.get(table, f"run_id = {run}"), **{name: f"{name} + {number * IDS_APART}" for name in ids},
+                      **{name: f"{name} - {hours * HOUR_NS}" for name in times}, **{"status": f"'{status}'"} if table == "runs" else {})
 
 
 def page_of(pages, store, *options):
@@ -107,11 +104,5 @@ def test_pseudonyms_last(pages):
     assert "share.key" in result.stderr, result.stderr
 
 
-def main():
-    options = arguments(__doc__)
-    with Pages(options.build) as pages:
-        return run_tests("page-report", find_tests(globals()), lambda test: test(pages), options.names)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, "page-report", globals(), lambda test, pages, _: test(pages)))

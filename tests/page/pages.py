@@ -21,7 +21,7 @@ import loader  # noqa: E402 (found by the path above)
 from checks import refresh  # noqa: E402
 from daemons import replay  # noqa: E402
 from lake import Lake, Unavailable  # noqa: E402
-from testing import ENVIRONMENT, Skip, same  # noqa: E402
+from testing import ENVIRONMENT, Skip, arguments, find_tests, run_tests, same, skip_all  # noqa: E402
 
 PROCESSES = 1500
 TRACER_LIMIT_S = 300
@@ -103,3 +103,14 @@ class Pages:
         path = self.directory / f"{'-'.join([kind, str(processes), *(option.strip('-') for option in options)])}.html"
         self.ask(kind, "report", "-o", str(path), *options, processes=processes)
         return path
+
+
+def run(description, prefix, namespace, run_test, browser=contextlib.nullcontext):
+    """Runs the tests of a file with the pages and a browser, or skips them where there is none. Returns the exit status."""
+    options = arguments(description)
+    with Pages(options.build) as pages, contextlib.ExitStack() as opened:
+        try:
+            browser = opened.enter_context(browser())
+        except Skip as reason:
+            return skip_all(prefix, reason)
+        return run_tests(prefix, find_tests(namespace), lambda test: run_test(test, pages, browser), options.names)
