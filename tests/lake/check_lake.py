@@ -5,7 +5,7 @@ usage: check_lake.py BUILD [NAME...]
 """
 
 import contextlib
-import http.server
+import functools
 import itertools
 import json
 import os
@@ -14,7 +14,6 @@ import re
 import shutil
 import socket
 import sqlite3
-import ssl
 import subprocess
 import sys
 import tempfile
@@ -25,7 +24,7 @@ import urllib.parse
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "shipper"))
 from checks import Skip, refresh, run, same  # noqa: E402
-from harness import IMPATIENT, Answers, http as http_answer  # noqa: E402
+from harness import IMPATIENT, Answers, http as http_answer, tls  # noqa: E402
 from lake import QueryError, ROOT  # noqa: E402
 from daemons import replay  # noqa: E402
 import loader  # noqa: E402
@@ -39,6 +38,7 @@ CLICKHOUSE = ("X-ClickHouse-Summary: {}", "Content-Type: application/octet-strea
 HOUR_NS = 3600 * 10**9
 DAY_NS = 24 * HOUR_NS
 TRACER_LIMIT_S = 60
+TEMPORARY = tempfile.TemporaryDirectory(prefix="tracer-lake-")
 
 
 def run_tracer(arguments, url, *before, **environment):
@@ -83,9 +83,10 @@ def columns(lake):
     return lake.rows("SELECT table, name, type FROM system.columns WHERE database = 'tracer' ORDER BY table, name")
 
 
-def make_store(directory, recording):
-    """The newest SQLite schema, written by the correlator itself."""
-    return replay(BUILD, ROOT / f"tests/golden/{recording}.rec", directory / "store.db")
+@functools.cache
+def recorded(recording):
+    """A store of the newest SQLite schema, written by the correlator itself."""
+    return replay(BUILD, ROOT / f"tests/golden/{recording}.rec", pathlib.Path(TEMPORARY.name, f"{recording}.db"))
 
 
 # ---- schema ---------------------------------------------------------------------------------
@@ -108,24 +109,23 @@ def test_init_and_check(lake):
 
 def test_every_column_of_the_store_is_in_the_lake(lake):
     fresh(lake)
-    with tempfile.TemporaryDirectory() as temporary:
-        db = sqlite3.connect(make_store(pathlib.Path(temporary), "make"))
-        for entity in loader.entities():
-            sent = {name for name, *_ in db.execute((loader.ENTITIES / f"{entity}.sql").read_text(),
-                                                    {"cursor": 0, "limit": 0}).description}
-            kept = {name for table, name, _ in columns(lake) if table == f"{entity}_rows"}
-            same(f"columns of {entity}_rows", kept - {"command_key", "is_open"}, sent | {"version", "arrived"})
-        views = [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type IN ('view', 'table')")
-                 if name in loader.entities() or name.startswith(("standing_", "joined_", "placed_", "open_", "repeatable_"))]
-        for view in views:
-            wanted = [name for name, *_ in db.execute(f"SELECT * FROM {view} LIMIT 0").description]
-            found = lake.query(f"SELECT * FROM tracer.{view} LIMIT 0 FORMAT TSVWithNames", user="analyst")
-            same(f"columns of {view}", found.decode().strip().split("\t"), wanted)
-        # Tables that are neither shipped nor listed as local to the host would be overlooked.
-        own = {"images", "process_rows", "cgroups", "stream", "states"}
-        tables = {name for name, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-                  if not name.startswith("sqlite_")}
-        same("tables that are shipped", tables - own, set(loader.entities()) - {"processes"})
+    db = sqlite3.connect(recorded("make"))
+    for entity in loader.entities():
+        sent = {name for name, *_ in db.execute((loader.ENTITIES / f"{entity}.sql").read_text(),
+                                                {"cursor": 0, "limit": 0}).description}
+        kept = {name for table, name, _ in columns(lake) if table == f"{entity}_rows"}
+        same(f"columns of {entity}_rows", kept - {"command_key", "is_open"}, sent | {"version", "arrived"})
+    views = [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type IN ('view', 'table')")
+             if name in loader.entities() or name.startswith(("standing_", "joined_", "placed_", "open_", "repeatable_"))]
+    for view in views:
+        wanted = [name for name, *_ in db.execute(f"SELECT * FROM {view} LIMIT 0").description]
+        found = lake.query(f"SELECT * FROM tracer.{view} LIMIT 0 FORMAT TSVWithNames", user="analyst")
+        same(f"columns of {view}", found.decode().strip().split("\t"), wanted)
+    # Tables that are neither shipped nor listed as local to the host would be overlooked.
+    own = {"images", "process_rows", "cgroups", "stream", "states"}
+    tables = {name for name, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+              if not name.startswith("sqlite_")}
+    same("tables that are shipped", tables - own, set(loader.entities()) - {"processes"})
 
 
 def statements_of(layout, part="*"):
@@ -149,6 +149,9 @@ def lake_before(lake):
                              (r", ttl_only_drop_parts.*", ""), (r"\n  (label|failed|cluster|is_open|command_key) .*", "")):
             statement = re.sub(what, before, statement)
         lake.query(statement, user="migrator", database="tracer")
+    for statement in statements_of("one-node", "keep-rest"):
+        if " host_activity_rows " in statement:  # the only one that was limited
+            lake.query(statement.replace("90 * 86400", "400 * 86400"), user="migrator", database="tracer")
     for name in ("host_hour", "task_name_day"):  # host_hour has gone since
         lake.query(f"CREATE MATERIALIZED VIEW tracer.{name} REFRESH EVERY 1 HOUR ENGINE = MergeTree ORDER BY id"
                    " AS SELECT id FROM tracer.hosts_rows", user="migrator")
@@ -215,23 +218,24 @@ def interrupted_migration(lake):
 
 
 def test_migrate_from_the_schema_before(lake):
+    engine = "SELECT engine_full FROM system.tables WHERE database = 'tracer' AND name = 'host_activity_rows' FORMAT TSVRaw"
     fresh(lake)
-    wanted = columns(lake)
+    wanted, activity = columns(lake), lake.value(engine)
     lake_before(lake)
-    with tempfile.TemporaryDirectory() as temporary:
-        store = make_store(pathlib.Path(temporary), "snakemake")
-        for number, version in ((1, 1), (2, 1), (2, 2), (3, 1)):
-            loader.load(lake, store, version, change=on_another_host(number, number * 40 * DAY_NS))
-        names = interrupted_migration(lake)
-        same("columns", columns(lake), wanted)
-        assert len(lake.rows("SELECT DISTINCT partition FROM system.parts WHERE database = 'tracer' AND active"
-                             " AND table = 'processes_rows'")) > 2
-        sums = sums_of(lake, names)
-        loader.load(lake, store, 3, change=on_another_host(2, 2 * 40 * DAY_NS))  # sent again: the same rows
-        same("rows", sums_of(lake, names), sums)
+    store = recorded("snakemake")
+    for number, version in ((1, 1), (2, 1), (2, 2), (3, 1)):
+        loader.load(lake, store, version, change=on_another_host(number, number * 40 * DAY_NS))
+    names = interrupted_migration(lake)
+    same("columns", columns(lake), wanted)
+    assert len(lake.rows("SELECT DISTINCT partition FROM system.parts WHERE database = 'tracer' AND active"
+                         " AND table = 'processes_rows'")) > 2
+    sums = sums_of(lake, names)
+    loader.load(lake, store, 3, change=on_another_host(2, 2 * 40 * DAY_NS))  # sent again: the same rows
+    same("rows", sums_of(lake, names), sums)
     same("runs", len(json.loads(tracer(lake, "runs", "--json"))["runs"]), 3)
     same("activity", lake.rows("SELECT count(), sum(covered_ns) FROM tracer.host_activity WHERE host_id < 10", user="analyst"),
          [["900", "404550"]])
+    same("its table", lake.value(engine), activity)
     says(tracer(lake, "lake", "check"), "nothing is ever deleted", "tracer lake migrate --keep")
     terminal = OnTerminal([TRACER, "lake", "migrate", "--keep", "samples=90d,rest=30d", "--lake", lake.url], env={
         "HOME": "/nonexistent", "TRACER_LAKE_PASSWORD_FILE": str(lake.secret("migrator"))})
@@ -246,43 +250,25 @@ def test_migrate_a_lake_that_the_release_before_made(lake):
     drop(lake)
     settings = {"HOME": "/nonexistent", "TRACER_LAKE_PASSWORD_FILE": str(lake.secret("migrator"))}
     subprocess.run([program, "lake", "init", "--lake", lake.url], env=settings, check=True, capture_output=True)
-    with tempfile.TemporaryDirectory() as temporary:
-        store = make_store(pathlib.Path(temporary), "snakemake")
-        loader.load(lake, store)
-        names = columns_of_entities(lake)
-        wanted = sums_of(lake, names)
-        tracer(lake, "lake", "migrate", user="migrator")
-        same("rows", sums_of(lake, names), wanted)
-        assert json.loads(tracer(lake, "show", "--json"))["tasks"]
+    store = recorded("snakemake")
+    loader.load(lake, store)
+    names = columns_of_entities(lake)
+    wanted = sums_of(lake, names)
+    tracer(lake, "lake", "migrate", user="migrator")
+    same("rows", sums_of(lake, names), wanted)
+    assert json.loads(tracer(lake, "show", "--json"))["tasks"]
     # The earlier release refuses a newer schema.
     refused = subprocess.run([program, "lake", "migrate", "--lake", lake.url], env=settings, check=False, capture_output=True, text=True)
     same("exit status", refused.returncode, 1)
     says(refused.stderr, "newer release")
 
 
-def test_migrate_activity_that_is_sorted_by_host(lake):
-    fresh(lake)
-    made = lake.value("SELECT create_table_query FROM system.tables WHERE database = 'tracer' AND name = 'host_activity_rows' FORMAT TSVRaw")
-    before = made.replace(f"intDiv(begin_unix_ns, {DAY_NS}), ", "")
-    assert before != made and "400 * 86400" in before, made
-    lake.query("DROP TABLE tracer.host_activity_rows SYNC", user="migrator")
-    lake.query(before, user="migrator")
-    rows = f"{time.time_ns() - 200 * DAY_NS} + number * 1000000000"  # whose samples have gone
-    lake.query(f"INSERT INTO tracer.host_activity_rows (host_id, begin_unix_ns, covered_ns) SELECT 1 + number % 9, {rows}, number"
-               " FROM numbers(900)")
-    tracer(lake, "lake", "migrate", user="migrator")
-    same("activity", lake.rows("SELECT count(), sum(covered_ns) FROM tracer.host_activity", user="analyst"), [["900", "404550"]])
-    same("table", lake.value("SELECT create_table_query FROM system.tables WHERE database = 'tracer' AND name = 'host_activity_rows'"
-                             " FORMAT TSVRaw"), made)
-
-
 def test_rows_of_a_key_are_in_one_month(lake):
     """So that they are merged, whatever changes in them, or in the clock of a recreated store."""
     fresh(lake)
-    with tempfile.TemporaryDirectory() as temporary:
-        store = make_store(pathlib.Path(temporary), "snakemake")
-        for version, late_ns in ((1, 0), (2, 0), (3, 1000)):
-            loader.load(lake, store, version, change=on_another_host(1, late_ns))
+    store = recorded("snakemake")
+    for version, late_ns in ((1, 0), (2, 0), (3, 1000)):
+        loader.load(lake, store, version, change=on_another_host(1, late_ns))
     for entity in loader.entities():
         lake.query(f"OPTIMIZE TABLE tracer.{entity}_rows FINAL")
         rows, keys = lake.rows(f"SELECT count(), uniqExact({'process_id, boot_ns' if entity == 'samples' else 'unix_ns' if entity == 'host_samples' else 'id'})"
@@ -496,11 +482,10 @@ def test_rollup_task_name_day(lake):
 def test_a_key_of_two_clusters_is_two_runs(lake):
     """Job 42 of two clusters at the same time: one run for each cluster, with its own figures."""
     fresh(lake)
-    with tempfile.TemporaryDirectory() as temporary:
-        store = make_store(pathlib.Path(temporary), "snakemake")
-        for number, cluster in enumerate(("alps", "andes", None, "andes", "alps", None, "alps"), 1):
-            loader.load(lake, store, change=on_another_host(number, number * 10**9, cluster))
-        alone = json.loads(tracer(None, "show", "--json", "--store", str(store), url="http://127.0.0.1:1"))["run"]
+    store = recorded("snakemake")
+    for number, cluster in enumerate(("alps", "andes", None, "andes", "alps", None, "alps"), 1):
+        loader.load(lake, store, change=on_another_host(number, number * 10**9, cluster))
+    alone = json.loads(tracer(None, "show", "--json", "--store", str(store), url="http://127.0.0.1:1"))["run"]
     runs = json.loads(tracer(lake, "runs", "--json"))["runs"]
     same("runs", len(runs), 2 + 2)  # two hosts without a cluster may be in different ones
     runs = [run for run in runs if "parts" in run]
@@ -513,12 +498,11 @@ def test_a_key_of_two_clusters_is_two_runs(lake):
 
 def test_a_run_on_several_hosts_is_joined(lake):
     fresh(lake)
-    with tempfile.TemporaryDirectory() as temporary:
-        store = make_store(pathlib.Path(temporary), "snakemake")
-        loader.load(lake, store, change=on_another_host(1, cluster="alps"))
-        loader.load(lake, store, change=on_another_host(2, late_ns=10**9, cluster="alps"))
-        loader.load(lake, store, change=on_another_host(3, late_ns=DAY_NS, cluster="alps"))  # the same key, but another time
-        alone = json.loads(tracer(None, "show", "--json", "--store", str(store), url="http://127.0.0.1:1"))
+    store = recorded("snakemake")
+    loader.load(lake, store, change=on_another_host(1, cluster="alps"))
+    loader.load(lake, store, change=on_another_host(2, late_ns=10**9, cluster="alps"))
+    loader.load(lake, store, change=on_another_host(3, late_ns=DAY_NS, cluster="alps"))  # the same key, but another time
+    alone = json.loads(tracer(None, "show", "--json", "--store", str(store), url="http://127.0.0.1:1"))
     runs = json.loads(tracer(lake, "runs", "--json"))["runs"]
     same("runs", [run["host"] for run in runs], ["host-3", "host-1"])
     assert "parts" not in runs[0], runs[0]
@@ -823,74 +807,25 @@ def test_samples_of_all_hosts_are_one_query(lake):
 # ---- TLS --------------------------------------------------------------------------------------
 
 
-def certificate(directory, name, *options):
-    key, path = directory / f"{name}.key", directory / f"{name}.pem"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", path,
-                    "-subj", f"/CN={name}", *options], check=True, capture_output=True)
-    return path, key
-
-
-@contextlib.contextmanager
-def tls_in_front(lake, path, key, client_ca=None):
-    """https://localhost: forwards to the lake."""
-
-    class Forward(http.server.BaseHTTPRequestHandler):
-        def do_POST(self):
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            with socket.create_connection(("127.0.0.1", lake.http_port)) as server:
-                head = "".join(f"{name}: {value}\r\n" for name, value in self.headers.items()
-                               if name.lower() != "connection")
-                server.sendall(f"POST {self.path} HTTP/1.1\r\n{head}Connection: close\r\n\r\n".encode() + body)
-                while data := server.recv(65536):
-                    self.wfile.write(data)
-            self.close_connection = True
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Forward)
-    server.handle_error = lambda *_: None  # clients that do not trust it hang up
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(path, key)
-    if client_ca:
-        context.verify_mode = ssl.CERT_REQUIRED
-        context.load_verify_locations(client_ca)
-    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"https://localhost:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
 def test_tls(lake):
     if not shutil.which("openssl"):
         raise Skip("openssl is not installed")
     fresh(lake)
-    names = ("-addext", "subjectAltName=DNS:localhost")
     with tempfile.TemporaryDirectory() as temporary:
         directory = pathlib.Path(temporary)
-        good, key = certificate(directory, "localhost", *names)
-        mine, mine_key = certificate(directory, "analyst")
-        other, other_key = certificate(directory, "elsewhere", "-addext", "subjectAltName=DNS:elsewhere")
-        with tls_in_front(lake, good, key) as url:
+        with tls(directory, lake) as (url, ca, _):
             says(runs_at(lake, url), "certificate is not trusted", "lake.ca-file")
-            tracer(lake, "runs", "--json", url=url, TRACER_LAKE_CA_FILE=str(good))
+            tracer(lake, "runs", "--json", url=url, TRACER_LAKE_CA_FILE=ca)
             says(runs_at(lake, url, TRACER_LAKE_CA_FILE="/nonexistent.pem"), "cannot be used")
-            says(runs_at(lake, url.replace("https", "http")), "tracer: http://localhost")
-        with tls_in_front(lake, other, other_key) as url:
-            says(runs_at(lake, url, TRACER_LAKE_CA_FILE=str(other)), "certificate is not trusted")
-        old, old_key = certificate(directory, "old", *names)
-        subprocess.run(["openssl", "x509", "-in", old, "-signkey", old_key, "-days", "-1", "-out", old], check=True,
-                       capture_output=True)
-        with tls_in_front(lake, old, old_key) as url:
-            says(runs_at(lake, url, TRACER_LAKE_CA_FILE=str(old)), "has expired: renew it on the server")
-        with tls_in_front(lake, good, key, client_ca=mine) as url:
-            runs_at(lake, url, TRACER_LAKE_CA_FILE=str(good))
-            tracer(lake, "runs", "--json", url=url, TRACER_LAKE_CA_FILE=str(good),
-                   TRACER_LAKE_CERTIFICATE_FILE=str(mine), TRACER_LAKE_KEY_FILE=str(mine_key))
+            says(runs_at(lake, url.replace("https", "http")), "tracer: http://127.0.0.1")
+            says(runs_at(lake, url.replace("127.0.0.1", "localhost"), TRACER_LAKE_CA_FILE=ca), "certificate is not trusted")
+        with tls(directory, lake, valid=("20200101000000Z", "20200201000000Z")) as (url, ca, _):
+            says(runs_at(lake, url, TRACER_LAKE_CA_FILE=ca), "has expired: renew it on the server")
+        with tls(directory, lake, f"ssl_client_certificate {directory}/authority.pem; ssl_verify_client on;") as (url, ca, authority):
+            certificate, key = authority.issue("analyst", "host.example.org")
+            runs_at(lake, url, TRACER_LAKE_CA_FILE=ca)
+            tracer(lake, "runs", "--json", url=url, TRACER_LAKE_CA_FILE=ca, TRACER_LAKE_CERTIFICATE_FILE=str(certificate),
+                   TRACER_LAKE_KEY_FILE=str(key))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ install -D -m 644 "$shared/shipper.yaml" /etc/tracer/shipper.yaml
 install -o tracer-shipper -m 600 "$shared/password" /etc/tracer/password
 sed 's|/usr/local/libexec|/opt|' "$shared/tracer-shipper.service" \
 	>/etc/systemd/system/tracer-shipper.service
+(cd /var/lib/tracer && sha256sum -- *) >"$shared/before"
 systemctl daemon-reload
 systemctl start tracer-shipper
 for ((try = 0; try < 600; try++)); do
@@ -24,6 +25,7 @@ done
 grep -E '^(Uid|Groups|Cap...|NoNewPrivs|Seccomp):' \
 	"/proc/$(systemctl show --property MainPID --value tracer-shipper)/status" >"$shared/process"
 systemctl stop tracer-shipper
+(cd /var/lib/tracer && sha256sum -- *) >"$shared/after"
 systemctl show --property Result,ExecMainStatus tracer-shipper >"$shared/result"
 journalctl --unit tracer-shipper --no-pager
 systemctl poweroff --force

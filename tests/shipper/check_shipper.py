@@ -8,13 +8,11 @@ Prints "ok - NAME", "not ok - NAME" or "skip - NAME: why".
 
 import contextlib
 import ctypes
-import errno
 import hashlib
 import itertools
 import json
 import os
 import pathlib
-import pwd
 import random
 import re
 import shutil
@@ -25,24 +23,26 @@ import sys
 import tempfile
 import threading
 import time
+import unittest.mock
 import urllib.parse
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 from harness import (  # noqa: E402
-    ENTITIES, ENVIRONMENT, ROOT, Answers, Lake, Proxy, Shipper, Skip, Unavailable, compare, free_port, http,
-    lake_rows, make_tables, same, settings_for, store_columns, store_rows,
+    ENTITIES, ENVIRONMENT, ROOT, Answers, Authority, Lake, Proxy, Shipper, Skip, Unavailable, compare, http,
+    lake_rows, make_tables, same, settings_for, store_columns, store_rows, tls,
     wait_until, with_engine)
-from daemons import Daemon, replay  # noqa: E402
-from testing import OnTerminal, find_tests, remove_tree, run_tests, skip_all  # noqa: E402
-from wire_client import Peer, Story  # noqa: E402
+from daemons import Correlator, replay  # noqa: E402
+from testing import OnTerminal, enter_own_mounts, fill, find_tests, remove_tree, run_tests, skip_all  # noqa: E402
+from wire_client import Story, connect  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 SHIPPER, TRACER = BUILD / "shipper/tracer-shipper", BUILD / "cli/tracer"
 CORRELATOR, MAKE_STORE = BUILD / "correlator/tracer-correlator", BUILD / "tests/cli/make_store"
 SCHEMA = BUILD / "datalake"
 ACCEPTED = http("200 OK", b"", "X-ClickHouse-Summary: {}")
+BUSY = http("503 Service Unavailable")
 QUICK = {"interval": "1s"}
 
 
@@ -62,11 +62,20 @@ def shipping(directory, store, lake, *options, **more):
     return Shipper(SHIPPER, directory, store, *options, **{"url": lake.url, "lake": settings_for(lake), **more})
 
 
-def secret(path, text):
+def secret(path, text, mode=0o600):
     """A file with that text, readable only by its owner."""
     path.write_text(text)
-    path.chmod(0o600)
+    path.chmod(mode)
     return str(path)
+
+
+def forget(directory):
+    """What was sent, so that it is sent again."""
+    (directory / "state/cursor").unlink()
+
+
+def in_environment(**variables):
+    return unittest.mock.patch.dict(ENVIRONMENT, variables)
 
 
 def unpacked(bodies):
@@ -101,13 +110,18 @@ def hostile_store(directory):
     return path
 
 
-def tracer_status(directory, store):
-    """The shipper in `tracer status`: figures, and text."""
-    result = subprocess.run([TRACER, "status", "--json", "--store", store, "--shipper", directory / "state"],
-                            capture_output=True, text=True, env=ENVIRONMENT, check=False)
+def tracer_status(store, word, *options):
+    """`tracer status`: the document, and text and advice of each check on that word."""
+    result = subprocess.run([TRACER, "status", "--json", "--store", store, *options], capture_output=True, text=True,
+                            env=ENVIRONMENT, check=False)
     found = json.loads(result.stdout)
-    return found["shipper"], " ".join(f"{item['text']} {item['fix']}" for item in found["checks"]
-                                      if item["topic"] == "shipper")
+    return found, [f"{item['text']} {item['fix']}" for item in found["checks"] if word == item["topic"] or word in item["text"]]
+
+
+def shipper_status(directory, store):
+    """The same of the shipper: its figures, and text."""
+    found, texts = tracer_status(store, "shipper", "--shipper", directory / "state")
+    return found["shipper"], " ".join(texts)
 
 
 def run_plain(*arguments, code=0, **more):
@@ -165,7 +179,7 @@ def test_what_places_a_row_cannot_be_left_out(directory, lake, store):
 
 def test_what_is_left_out_since_does_not_leave(directory, lake, store):
     """A batch that was frozen before the settings excluded the column."""
-    with Answers(lambda head: http("503 Service Unavailable") if "processes_rows" in head else ACCEPTED) as answers, \
+    with Answers(lambda head: BUSY if "processes_rows" in head else ACCEPTED) as answers, \
             Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
         wait_until("processes are frozen", lambda: any(".processes." in name for name in frozen(shipper)))
         shipper.kill()
@@ -246,38 +260,6 @@ def test_schema_of_another_release(directory, lake, store):
     assert "schema 999" in shipper.log() and shipper.log().count("\n") == 1, shipper.log()
 
 
-def test_stranger_reads_the_store(directory, lake, store):
-    """As another user, in the store's group and without write access, as in the unit."""
-    if os.geteuid() != 0:
-        raise Skip("needs root")
-    store_directory = directory / "store"
-    store_directory.mkdir()
-    store = stored(store_directory)
-    nobody = pwd.getpwnam("nobody")
-    os.chmod(store_directory, 0o750)
-    os.chown(store_directory, 0, 12345)
-    for path in store_directory.iterdir():
-        os.chown(path, 0, 12345)
-        os.chmod(path, 0o640)
-    (directory / "state").mkdir()
-    os.chown(directory / "state", nobody.pw_uid, nobody.pw_gid)
-    password = secret(directory / "password", lake.passwords["shipper"])
-    os.chown(password, nobody.pw_uid, nobody.pw_gid)
-
-    def become():
-        os.setgroups([12345])
-        os.setresgid(nobody.pw_gid, nobody.pw_gid, nobody.pw_gid)
-        os.setresuid(nobody.pw_uid, nobody.pw_uid, nobody.pw_uid)
-
-    before = {path.name: path.read_bytes() for path in store_directory.iterdir()}
-    program = shutil.copy(SHIPPER, directory) # nobody may lack access to the build directory
-    with Shipper(program, directory, store, "--once", url=lake.url, preexec=become,
-                 lake={"user": "shipper", "password-file": password}) as shipper:
-        shipper.wait()
-    same("files of the store", {path.name: path.read_bytes() for path in store_directory.iterdir()}, before)
-    compare(lake, store)
-
-
 # ---- exactly once ---------------------------------------------------------------------------
 
 
@@ -299,7 +281,7 @@ def test_lost_answer_is_one_insert(directory, lake, store):
 
 def test_batch_is_the_same_after_kill(directory, lake, store):
     """Its rows have changed in the store since: the frozen batch is sent unchanged."""
-    with Answers(lambda head: b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n") as answers:
+    with Answers(BUSY) as answers:
         with Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
             wait_until("two attempts", lambda: len(answers.requests) >= 2)
             shipper.kill()
@@ -321,7 +303,7 @@ def test_damaged_batch_is_recreated(directory, lake, store):
     """A crash of the machine may leave a part of the file, and a disk may change it."""
     for harm in (lambda data: data[:-1], lambda data: b"", lambda data: data[:len(data) // 2] + b"\x55" + data[len(data) // 2 + 1:]):
         make_tables(lake, SCHEMA)
-        with Answers(http("503 Service Unavailable")) as answers, \
+        with Answers(BUSY) as answers, \
                 Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
             wait_until("an attempt", lambda: answers.requests)
             shipper.kill()
@@ -336,7 +318,7 @@ def test_damaged_batch_is_recreated(directory, lake, store):
 
 def test_batch_after_a_damaged_one_is_recreated(directory, lake, store):
     """Sent alone, it would advance the cursor past rows that never reached the lake."""
-    with Answers(http("503 Service Unavailable")) as answers:
+    with Answers(BUSY) as answers:
         with Shipper(SHIPPER, directory, store, "--set", "send.rows=1", url=answers.url,
                      send={"leave-out": ["hosts"]}) as shipper: # which has only one row
             wait_until("one under way and one behind it", lambda: len(frozen(shipper)) == 2)
@@ -435,17 +417,6 @@ def test_exactly_once_whatever_is_killed(directory, lake, store):
           f"{counts}, {again} requests sent again; {copies} rows beneath FINAL")
 
 
-class Correlator(Daemon):
-    """The running program, on a store that continues after each restart."""
-
-    def __init__(self, directory, *options):
-        self.store, self.socket = directory / "tracer.db", directory / "tracer.sock"
-        super().__init__("correlator", [
-            CORRELATOR, "--socket", self.socket, "--store", self.store, "--retain", "0", "--host-period", "0",
-            "--rules", directory / "no-rules", *options], directory / "correlator.log", ENVIRONMENT)
-        self.wait_ready()
-
-
 def test_exactly_once_from_the_probe_on(directory, lake, store):
     """A probe's stream into a correlator and a shipper, both killed at random, over a bad
     connection to the lake: in the end, the lake has the content of the store."""
@@ -456,15 +427,10 @@ def test_exactly_once_from_the_probe_on(directory, lake, store):
     options = ("--set", "send.rows=300", "--set", "send.interval=1s", "--set", "lake.timeout=5s")
     with Proxy(lake.http_port, lambda: chance.choice(moods)) as proxy:
         while position < most:
-            correlator = Correlator(directory)
+            correlator = Correlator(CORRELATOR, directory)
             with shipping(directory, correlator.store, lake, *options, url=proxy.url) as shipper:
-                peer = Peer(correlator.socket)
-                wanted = peer.greet(story.hello())
-                peer.send(story.process_scan(position))
-                position = min(most, position + chance.randint(150, 1500))
-                peer.send(b"".join(data for offset, data in story.events[:position] if offset >= wanted))
-                if position == most:
-                    peer.wait_acknowledged(story.end)
+                begin, position = position, min(most, position + chance.randint(150, 1500))
+                peer = connect(correlator.socket, story, begin, position, acknowledged=position == most)
                 time.sleep(chance.uniform(0.05, 1.5))
                 victims = [(0, correlator), (1, shipper)]
                 chance.shuffle(victims)
@@ -490,26 +456,6 @@ def used_bytes(store):
     return (pages - free) * size
 
 
-def tell(correlator, story, begin, end):
-    """Sends events of a story to a correlator and waits until it has stored them."""
-    peer = Peer(correlator.socket)
-    wanted = peer.greet(story.hello())
-    peer.send(story.process_scan(begin))
-    peer.send(b"".join(data for offset, data in story.events[:end] if offset >= wanted))
-    peer.wait_acknowledged(story.events[end - 1][0] + 1)
-    peer.close()
-
-
-def unsent(*arguments):
-    """Rows lost to the lake in `tracer status`: the number, and the line of text."""
-    result = subprocess.run([TRACER, "status", "--json", *arguments], capture_output=True, text=True, env=ENVIRONMENT,
-                            check=False)
-    found = json.loads(result.stdout)
-    counts = [loss["lost_count"] for loss in found["losses"] if loss["kind"] == "unsent"]
-    lines = [f"{item['text']} {item['fix']}" for item in found["checks"] if "unsent" in item["text"]]
-    return (counts[0], lines[0]) if counts else (0, "")
-
-
 def rows_of(store):
     """Keys of all rows, except losses."""
     return {(entity, *key) for entity in ENTITIES if entity != "losses" for key in store_rows(store, entity)}
@@ -525,25 +471,26 @@ def test_outage_of_days_ends_in_a_counted_cap(directory, lake, store):
     unsent ones among them are counted, in the store and, once connected again, in the lake, which
     has all other rows, including those in a frozen batch."""
     story = Story().commands(3000)
-    sent, most = len(story.events) // 8, len(story.events)
+    sent = len(story.events) // 8
     status = directory / "state"
-    correlator = Correlator(directory, "--shipper", status)
+    correlator = Correlator(CORRELATOR, directory, "--shipper", status)
     try:
         with Proxy(lake.http_port) as proxy, shipping(
                 directory, correlator.store, lake, url=proxy.url, send=QUICK) as shipper:
-            tell(correlator, story, 0, sent)
+            connect(correlator.socket, story, 0, sent, acknowledged=True).close()
             first_rev = max(row["rev"] for row in store_rows(correlator.store, "processes").values())
             wait_until("what was before has arrived", lambda: shipper.status().get("shipped_rev", 0) >= first_rev)
             arrived_first = rows_in(lake, correlator.store)
             proxy.cut_off()
-            tell(correlator, story, sent, most)
+            connect(correlator.socket, story, sent, acknowledged=True).close()
             before = rows_of(correlator.store)
             assert used_bytes(correlator.store) > STORE_MAX_BYTES, used_bytes(correlator.store)
             correlator.kill()
-            correlator = Correlator(directory, "--shipper", status, "--store-max", str(STORE_MAX_BYTES))
+            correlator = Correlator(CORRELATOR, directory, "--shipper", status, "--store-max", str(STORE_MAX_BYTES))
             least = STORE_MAX_BYTES * 15 // 16  # a sixteenth is freed, in several steps
             wait_until("room is made", lambda: used_bytes(correlator.store) <= least, 90)
-            lost, line = unsent("--store", correlator.store)
+            found, (line, *_) = tracer_status(correlator.store, "unsent")
+            lost, = (loss["lost_count"] for loss in found["losses"] if loss["kind"] == "unsent")
             gone = before - rows_of(correlator.store)
             assert "rows deleted before they were sent" in line and "--store-max" in line and "--ring-size" not in line, line
             proxy.mood = lambda: "pass"
@@ -580,31 +527,24 @@ def reported(directory, store, url, words, *options, **more):
         return shipper
 
 
-def test_captive_portal(directory, lake, store):
-    page = b"<!DOCTYPE html><html><body>Please log in</body></html>"
-    for status in ("200 OK", "403 Forbidden", "511 Network Authentication Required"):
-        with Answers(http(status, page, "Content-Type: text/html")) as answers:
-            reported(directory, store, answers.url, "returned a web page")
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
-    with Answers(lambda _: itertools.chain([head], itertools.repeat(page * 1000))) as answers:  # endless
-        reported(directory, store, answers.url, "returned a web page (status 200)")
+PAGE, HTML = b"<!DOCTYPE html><html><body>Please log in</body></html>", "Content-Type: text/html"
+# Answers of what is not a lake, and what is reported. tests/check_shipper_parts.c has every kind of answer.
+NO_LAKES = [
+    *((http(status, PAGE, HTML), "returned a web page") for status in (
+        "200 OK", "403 Forbidden", "511 Network Authentication Required")),
+    (lambda _: itertools.chain([f"HTTP/1.1 200 OK\r\n{HTML}\r\n\r\n".encode()], itertools.repeat(PAGE * 1000)),
+     "returned a web page (status 200)"),
+    (http("200 OK"), "not from ClickHouse"),
+    (b"HTTP/1.1 200 OK\r\nX-ClickHouse-Summary: {}\r\nTransfer-Encoding: chunked\r\n\r\n", "the connection was interrupted"),
+    (http("200 OK", b"Code: 241. DB::Exception: Memory limit (total) exceeded. (MEMORY_LIMIT_EXCEEDED)",
+          "X-ClickHouse-Summary: {}"), "cannot accept it now: Code: 241"),
+]
 
 
-def answered(answer, words):
-    """A test of one answer."""
-    def check(directory, lake, store):
+def test_what_is_no_lake(directory, lake, store):
+    for answer, words in NO_LAKES:
         with Answers(answer) as answers:
             reported(directory, store, answers.url, words)
-    return check
-
-
-test_ok_of_somebody_else = answered(http("200 OK"), "not from ClickHouse")
-test_half_an_answer = answered(
-    b"HTTP/1.1 200 OK\r\nX-ClickHouse-Summary: {}\r\nTransfer-Encoding: chunked\r\n\r\n",
-    "the connection was interrupted")
-test_ok_with_an_error_in_it = answered(
-    http("200 OK", b"Code: 241. DB::Exception: Memory limit (total) exceeded. (MEMORY_LIMIT_EXCEEDED)",
-         "X-ClickHouse-Summary: {}"), "cannot accept it now: Code: 241")
 
 
 def test_an_answer_that_drips(directory, lake, store):
@@ -630,7 +570,7 @@ def test_redirect_is_not_followed(directory, lake, store):
 
 def test_it_tries_again_and_again(directory, lake, store):
     """Reported once, however often it fails; the pending batch arrives once the lake is back."""
-    failures = [http("503 Service Unavailable")] * 4
+    failures = [BUSY] * 4
     with Answers(lambda head: failures.pop() if failures else ACCEPTED) as answers:
         with Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
             wait_until("all is sent", lambda: shipper.status().get("sent_batch_count") == 6)
@@ -663,11 +603,15 @@ def test_too_many_requests(directory, lake, store):
     assert 2 <= moments[1] - moments[0] < 30, moments
 
 
-def test_wrong_password(directory, lake, store):
-    wrong = secret(directory / "wrong", "hunter2-is-wrong\n")
-    shipper = reported(directory, store, lake.url, "the lake rejected user shipper",
-                       lake={"user": "shipper", "password-file": wrong})
-    assert "hunter2" not in json.dumps(shipper.status())
+def test_lakes_out_of_reach(directory, lake, store):
+    wrong, readable = secret(directory / "wrong", "hunter2-is-wrong\n"), secret(directory / "readable", "hunter2\n", 0o644)
+    for url, password, words in (
+            ("http://127.0.0.1:9", wrong, "cannot connect: check that the lake is running"),
+            ("https://no-such-name.invalid:8443", wrong, "cannot resolve the host name"),
+            (lake.url, wrong, "the lake rejected user shipper"),
+            (lake.url, readable, "others can read it (mode 0644): run chmod 600")):
+        shipper = reported(directory, store, url, words, lake={"user": "shipper", "password-file": password})
+        assert "hunter2" not in json.dumps(shipper.status())
 
 
 def test_no_table_and_no_right(directory, lake, store):
@@ -678,11 +622,6 @@ def test_no_table_and_no_right(directory, lake, store):
              lake={"user": "analyst", "password-file": str(lake.secret("analyst"))})
     ship(directory, store, lake)
     compare(lake, store)
-
-
-def test_no_server(directory, lake, store):
-    reported(directory, store, "http://127.0.0.1:9", "cannot connect: check that the lake is running")
-    reported(directory, store, "https://no-such-name.invalid:8443", "cannot resolve the host name")
 
 
 def test_lake_hangs(directory, lake, store):
@@ -707,7 +646,7 @@ def test_refused_content_is_quarantined(directory, lake, store):
     status = shipper.status()
     same("rows quarantined", status["quarantined_row_count"], len(store_rows(store, "tools")))
     assert "rejected rows of tools" in status["last_error"], status
-    figures, text = tracer_status(directory, store)
+    figures, text = shipper_status(directory, store)
     same("rows quarantined, by tracer status", figures["quarantined_row_count"], status["quarantined_row_count"])
     assert f"{status['quarantined_row_count']} rows quarantined" in text and "tracer ship --from" in text, text
     fixed = "ALTER TABLE tracer.tools_rows MODIFY COLUMN name Nullable(String)"
@@ -728,100 +667,71 @@ def test_quarantine_is_bounded(directory, lake, store):
 # ---- a full disk ----------------------------------------------------------------------------
 
 
-class SmallState:
-    """A state directory of 256 KiB, mounted for the shipper only."""
-
-    def __init__(self, directory):
-        self.path = directory / "state"
-        self.path.mkdir(exist_ok=True)
-        self.libc = ctypes.CDLL(None, use_errno=True)
-
-    def mount(self):
-        """Runs in the child, before it executes the shipper."""
-        steps = ((self.libc.unshare, (0x00020000,)),  # CLONE_NEWNS
-                 (self.libc.mount, (None, b"/", None, 0x4000 | 0x40000, None)),  # MS_REC | MS_PRIVATE
-                 (self.libc.mount, (b"tmpfs", bytes(self.path), b"tmpfs", 0, b"size=256k,mode=0755")))
-        for call, arguments in steps:
-            if call(*arguments) != 0:
-                os._exit(99)
-
-    def seen_by(self, shipper):
-        return pathlib.Path(f"/proc/{shipper.process.pid}/root{self.path}")
-
-    def fill(self, shipper, left=0):
-        with open(self.seen_by(shipper) / "filler", "wb", buffering=0) as filler:
-            try:
-                while True:
-                    filler.write(bytes(4096))
-            except OSError as full:
-                assert full.errno == errno.ENOSPC, full
-            filler.truncate(max(0, filler.tell() - left))
-
-    def empty(self, shipper):
-        (self.seen_by(shipper) / "filler").unlink()
-
-    def status(self, shipper):
-        return wait_until("the status is whole", lambda: self.read(shipper))
-
-    def wait_attempt(self, shipper):
-        before = self.status(shipper)["updated_unix_ns"]
-        wait_until("one more attempt", lambda: self.status(shipper)["updated_unix_ns"] > before)
-
-    def read(self, shipper):
-        with contextlib.suppress(FileNotFoundError, json.JSONDecodeError):
-            return json.loads((self.seen_by(shipper) / "status.json").read_text())
-        return None
-
-
+@contextlib.contextmanager
 def small_state(directory):
+    """A state directory of 256 KiB; yields a file that can fill it."""
     if os.geteuid() != 0:
         raise Skip("needs root, to mount a small disk")
-    return SmallState(directory)
+    state = directory / "state"
+    state.mkdir(exist_ok=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k,mode=0755", "none", state], check=True)
+    try:
+        yield state / "filler"
+    finally:
+        subprocess.run(["umount", "--lazy", state], check=True)
+
+
+def wait_attempt(shipper):
+    before = wait_until("a status", lambda: shipper.status().get("updated_unix_ns"))
+    wait_until("one more attempt", lambda: shipper.status().get("updated_unix_ns", 0) > before)
+
+
+def last_error(shipper):
+    return shipper.status().get("last_error", "")
 
 
 def test_full_disk_waits_and_continues(directory, lake, store):
     """No space for the cursor, then space for it and a little more, then enough; reported once each
     time, and in the status."""
-    state = small_state(directory)
-    late = directory / "late.db"
-    with shipping(directory, late, lake, send=QUICK, preexec=state.mount) as shipper:
-        wait_until("it waits for the store", lambda: "no such file" in state.status(shipper)["last_error"])
-        state.fill(shipper)
+    late, words = directory / "late.db", "cannot save the cursor: No space left"
+    with small_state(directory) as filler, shipping(directory, late, lake, send=QUICK) as shipper:
+        wait_until("it waits for the store", lambda: "no such file" in last_error(shipper))
+        fill(filler)
         copy_store(store, late)
-        words = "cannot save the cursor: No space left"
-        wait_until(f"it says {words}", lambda: words in state.status(shipper)["last_error"])
-        state.wait_attempt(shipper)
+        wait_until(f"it says {words}", lambda: words in last_error(shipper))
+        wait_attempt(shipper)
         same(f"lines about it: {shipper.log()}", shipper.log().count(words), 1)
-        same("rows sent", state.status(shipper)["sent_row_count"], 0)
-        assert state.status(shipper)["failing_since_unix_ns"] > 0
+        status = wait_until("a status", shipper.status)
+        same("rows sent", status["sent_row_count"], 0)
+        assert status["failing_since_unix_ns"] > 0
         rooms = (0, 4096, 16384)
         for left in rooms[1:]:
-            state.empty(shipper)
-            state.fill(shipper, left)
-            state.wait_attempt(shipper)
+            fill(filler)
+            os.truncate(filler, max(0, filler.stat().st_size - left))
+            wait_attempt(shipper)
         # A different write may be the first to fail in each of them.
         most = len(rooms) + shipper.log().count("delivery resumed")
         assert shipper.log().count("No space left") <= most, shipper.log()
-        state.empty(shipper)
-        wait_until("it sends", lambda: all_arrived(state.status(shipper)))
-        same("what is left of attempts", [path.name for path in state.seen_by(shipper).glob(".*")], [])
+        filler.unlink()
+        wait_until("it sends", lambda: (status := shipper.status()) and all_arrived(status))
+        same("what is left of attempts", [path.name for path in shipper.state.glob(".*")], [])
         shipper.stop()
     compare(lake, late)
 
 
 def test_full_disk_when_the_answer_arrives(directory, lake, store):
     """A batch that the lake has accepted but that cannot be recorded is not sent repeatedly; --once ends."""
-    state, full = small_state(directory), threading.Event()
+    full = threading.Event()
 
     def answer(head):
         full.wait(60)
         return ACCEPTED
 
     for options in ((), ("--once",)):
-        with Answers(answer) as answers, Shipper(SHIPPER, directory, store, *options, url=answers.url, send=QUICK,
-                                                 preexec=state.mount) as shipper:
+        with small_state(directory) as filler, Answers(answer) as answers, Shipper(
+                SHIPPER, directory, store, *options, url=answers.url, send=QUICK) as shipper:
             wait_until("a request", lambda: answers.requests)
-            state.fill(shipper)
+            fill(filler)
             full.set()
             wait_until("it says so", lambda: "cannot save the cursor" in shipper.log())
             if options:
@@ -832,11 +742,11 @@ def test_full_disk_when_the_answer_arrives(directory, lake, store):
                 same("recoveries reported", shipper.log().count("delivery resumed"), 0)
             same("requests", len(answers.requests), 1)
             if not options:
-                state.empty(shipper)
+                filler.unlink()
                 wait_until("it goes on", lambda: "delivery resumed" in shipper.log())
-                wait_until("all is sent", lambda: all_arrived(state.status(shipper)))
+                wait_until("all is sent", lambda: (status := shipper.status()) and all_arrived(status))
                 same("recoveries reported", shipper.log().count("delivery resumed"), 1)
-                same("requests", len(answers.requests), state.status(shipper)["sent_batch_count"])
+                same("requests", len(answers.requests), shipper.status()["sent_batch_count"])
                 shipper.stop()
             full.clear()
             shipper.log_path.unlink()
@@ -844,17 +754,16 @@ def test_full_disk_when_the_answer_arrives(directory, lake, store):
 
 def test_full_disk_quarantines_nothing(directory, lake, store):
     """A batch refused by the lake is kept until there is space to quarantine it."""
-    state = small_state(directory)
     lake.query("ALTER TABLE tracer.tools_rows MODIFY COLUMN name Nullable(Int64)")
-    with shipping(directory, store, lake, send=QUICK, preexec=state.mount) as shipper:
+    with small_state(directory) as filler, shipping(directory, store, lake, send=QUICK) as shipper:
         wait_until("it is refused", lambda: "rejected rows of tools" in shipper.log(), 30)
-        state.fill(shipper)
-        wait_until("it says so", lambda: "cannot quarantine a batch" in state.status(shipper)["last_error"], 60)
-        same("rows quarantined", state.status(shipper)["quarantined_row_count"], 0)
-        state.empty(shipper)
-        wait_until("it is quarantined", lambda: state.status(shipper)["quarantined_row_count"], 60)
-        same("rows quarantined", state.status(shipper)["quarantined_row_count"], len(store_rows(store, "tools")))
-        wait_until("the others arrive", lambda: all_arrived(state.status(shipper)))
+        fill(filler)
+        wait_until("it says so", lambda: "cannot quarantine a batch" in last_error(shipper), 60)
+        same("rows quarantined", wait_until("a status", shipper.status)["quarantined_row_count"], 0)
+        filler.unlink()
+        quarantined = wait_until("it is quarantined", lambda: shipper.status().get("quarantined_row_count"), 60)
+        same("rows quarantined", quarantined, len(store_rows(store, "tools")))
+        wait_until("the others arrive", lambda: (status := shipper.status()) and all_arrived(status))
         shipper.stop()
     same("processes", lake.value("SELECT count() FROM tracer.processes_rows FINAL"), str(len(store_rows(store, "processes"))))
 
@@ -862,106 +771,37 @@ def test_full_disk_quarantines_nothing(directory, lake, store):
 # ---- TLS ---------------------------------------------------------------------------------
 
 
-class Authority:
-    """The test's certificate authority."""
-
-    def __init__(self, directory, name="authority"):
-        self.directory, self.name = directory, name
-        self.openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}",
-                     "-keyout", f"{name}.key", "-out", f"{name}.pem")
-
-    def openssl(self, *arguments):
-        subprocess.run(["openssl", *arguments], cwd=self.directory, check=True, capture_output=True)
-
-    def issue(self, name, host, begin=None, end=None):
-        """Issues a certificate for `host`, valid now or between two moments (UTC, YYYYMMDDHHMMSSZ)."""
-        self.openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={host}", "-keyout", f"{name}.key",
-                     "-out", f"{name}.csr")
-        (self.directory / "extensions").write_text(
-            f"subjectAltName={'IP' if host[0].isdigit() else 'DNS'}:{host}\n")
-        if begin:
-            (self.directory / "index.txt").write_text("")
-            (self.directory / "ca.cnf").write_text(
-                "[ca]\ndefault_ca=d\n[d]\ndatabase=index.txt\nnew_certs_dir=.\nrand_serial=yes\n"
-                "default_md=sha256\npolicy=p\nunique_subject=no\n[p]\ncommonName=supplied\n")
-            self.openssl("ca", "-batch", "-config", "ca.cnf", "-cert", f"{self.name}.pem", "-keyfile",
-                         f"{self.name}.key", "-in", f"{name}.csr", "-out", f"{name}.pem", "-notext",
-                         "-startdate", begin, "-enddate", end, "-extfile", "extensions")
-        else:
-            self.openssl("x509", "-req", "-in", f"{name}.csr", "-CA", f"{self.name}.pem", "-CAkey",
-                         f"{self.name}.key", "-CAcreateserial", "-days", "2", "-extfile", "extensions",
-                         "-out", f"{name}.pem")
-        return self.directory / f"{name}.pem", self.directory / f"{name}.key"
-
-
-class Nginx:
-    """A TLS proxy for the lake, on its own port."""
-
-    def __init__(self, directory, lake, certificate, more=""):
-        if not shutil.which("nginx"):
-            raise Skip("nginx is not installed")
-        self.port = free_port()
-        self.url = f"https://127.0.0.1:{self.port}"
-        path = directory / "nginx.conf"
-        path.write_text(f"""daemon off; master_process off; pid {directory}/nginx.pid;
-            error_log {directory}/nginx.log; events {{}}
-            http {{ access_log off; client_max_body_size 100m; client_body_temp_path {directory}/nginx-body;
-              proxy_temp_path {directory}/nginx-proxy; fastcgi_temp_path {directory}/nginx-f;
-              uwsgi_temp_path {directory}/nginx-u; scgi_temp_path {directory}/nginx-s;
-              server {{ listen 127.0.0.1:{self.port} ssl; ssl_certificate {certificate[0]};
-                ssl_certificate_key {certificate[1]}; {more}
-                location / {{ proxy_pass {lake.url}; }} }} }}""")
-        with open(directory / "nginx.log", "ab") as log:
-            self.process = subprocess.Popen(["nginx", "-e", directory / "nginx.log", "-c", path], stdout=log,
-                                            stderr=log)
-        wait_until("nginx listens", self.listens)
-
-    def listens(self):
-        assert self.process.poll() is None, "nginx ended"
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self.port)) == 0
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait()
+def trusting(lake, ca, **more):
+    return settings_for(lake, **{"ca-file": str(ca)}, **more)
 
 
 def test_tls_is_verified(directory, lake, store):
-    authority = Authority(directory)
     Authority(directory, "other")
-    trusted = settings_for(lake, **{"ca-file": str(directory / "authority.pem")})
-    with Nginx(directory, lake, authority.issue("server", "127.0.0.1")) as server:
-        reported(directory, store, server.url, "certificate is not trusted", lake=settings_for(lake))
-        reported(directory, store, server.url, "certificate is not trusted",
-                 lake={**trusted, "ca-file": str(directory / "other.pem")})
-        reported(directory, store, server.url.replace("127.0.0.1", "localhost"), "certificate is not trusted",
-                 lake=trusted)
-        reported(directory, store, server.url, "cannot be used", lake={**trusted, "ca-file": "/etc/hostname"})
-        once(directory, store, url=server.url, lake=trusted)
+    with tls(directory, lake) as (url, ca, _):
+        elsewhere = url.replace("127.0.0.1", "localhost")
+        for where, settings, words in ((url, settings_for(lake), "certificate is not trusted"),
+                                       (url, trusting(lake, directory / "other.pem"), "certificate is not trusted"),
+                                       (elsewhere, trusting(lake, ca), "certificate is not trusted"),
+                                       (url, trusting(lake, "/etc/hostname"), "cannot be used")):
+            reported(directory, store, where, words, lake=settings)
+        once(directory, store, url=url, lake=trusting(lake, ca))
     compare(lake, store)
 
 
 def test_tls_and_the_clock(directory, lake, store):
-    authority = Authority(directory)
-    trusted = settings_for(lake, **{"ca-file": str(directory / "authority.pem")})
-    for name, begin, end, words in (("old", "20200101000000Z", "20200201000000Z", "the certificate has expired: renew it on the server"),
-                                    ("new", "20400101000000Z", "20400201000000Z", "check this host's clock")):
-        with Nginx(directory, lake, authority.issue(name, "127.0.0.1", begin, end)) as server:
-            reported(directory, store, server.url, words, lake=trusted)
+    for valid, words in ((("20200101000000Z", "20200201000000Z"), "the certificate has expired: renew it on the server"),
+                         (("20400101000000Z", "20400201000000Z"), "check this host's clock")):
+        with tls(directory, lake, valid=valid) as (url, ca, _):
+            reported(directory, store, url, words, lake=trusting(lake, ca))
 
 
 def test_client_certificate(directory, lake, store):
-    authority = Authority(directory)
-    certificate, key = authority.issue("client", "host.example.org")
-    trusted = settings_for(lake, **{"ca-file": str(directory / "authority.pem")})
-    with Nginx(directory, lake, authority.issue("server", "127.0.0.1"),
-               f"ssl_client_certificate {directory}/authority.pem; ssl_verify_client on;") as server:
-        reported(directory, store, server.url, "returned a web page", lake=trusted)  # nginx's own error page, 400
-        once(directory, store, url=server.url,
-             lake={**trusted, "certificate-file": str(certificate), "key-file": str(key)})
+    more = f"ssl_client_certificate {directory}/authority.pem; ssl_verify_client on;"
+    with tls(directory, lake, more) as (url, ca, authority):
+        certificate, key = authority.issue("client", "host.example.org")
+        reported(directory, store, url, "returned a web page", lake=trusting(lake, ca))  # nginx's own error page, 400
+        once(directory, store, url=url,
+             lake=trusting(lake, ca, **{"certificate-file": str(certificate), "key-file": str(key)}))
     compare(lake, store)
 
 
@@ -975,25 +815,23 @@ def test_clear_text_stays_here(directory, lake, store):
 def test_batches_fit_through_a_proxy(directory, lake, store):
     """Batches that nginx refuses with 413 are split until they pass; a single row that is too large
     is quarantined and counted, and everything behind it arrives."""
-    authority = Authority(directory)
-    trusted = settings_for(lake, **{"ca-file": str(directory / "authority.pem")})
-    with Nginx(directory, lake, authority.issue("server", "127.0.0.1"), "client_max_body_size 2k;") as server:
-        shipper = once(directory, store, url=server.url, lake=trusted)
+    with tls(directory, lake, "client_max_body_size 2k;") as (url, ca, _):
+        shipper = once(directory, store, url=url, lake=trusting(lake, ca))
         compare(lake, store)
         status = shipper.status()
         assert status["sent_batch_count"] > len(ENTITIES), status
         same("rows quarantined", status["quarantined_row_count"], 0)
         assert "a proxy in front of the lake rejects requests of this size" in shipper.log(), shipper.log()
-        assert carry(directory, lake, store, server.url) == (0, [], 0)
+        assert carry(directory, lake, store, url) == (0, [], 0)
 
         with contextlib.closing(sqlite3.connect(store)) as db, db:  # one more row among the others, which is too large
             large, = db.execute("SELECT id FROM process_rows ORDER BY rev LIMIT 1 OFFSET 40").fetchone()
             db.execute("UPDATE process_rows SET arguments = ? WHERE id = ?",
                        (os.urandom(9000).hex().encode() + b"\0", large))
-        same("in files", carry(directory, lake, store, server.url), (1, ["processes"], 1))
+        same("in files", carry(directory, lake, store, url), (1, ["processes"], 1))
         make_tables(lake, SCHEMA)
         shutil.rmtree(shipper.state)
-        shipper = once(directory, store, url=server.url, lake=trusted, code=1)
+        shipper = once(directory, store, url=url, lake=trusting(lake, ca), code=1)
     status = shipper.status()
     same("rows quarantined", status["quarantined_row_count"], 1)
     missing = {(entity, *key[1:]) for entity in ENTITIES for key in store_rows(store, entity).keys()
@@ -1038,8 +876,8 @@ def carry(directory, lake, store, url):
     outbox.mkdir(parents=True)
     once(place, store, "--directory", outbox)
     make_tables(lake, SCHEMA)
-    config = Shipper.config(directory, {"lake": settings_for(lake, **{"ca-file": str(directory / "authority.pem")}
-                                                             if url.startswith("https") else {})})
+    settings = trusting(lake, directory / "authority.pem") if url.startswith("https") else settings_for(lake)
+    config = Shipper.config(directory, {"lake": settings})
     result = subprocess.run([SHIPPER, "--config", config, "--lake", url, "--from", outbox, "--remove"], text=True,
                             capture_output=True, env=ENVIRONMENT, check=False, timeout=120)
     missing = sum(len(store_rows(store, entity).keys() - lake_rows(lake, entity, store_columns(store, entity)).keys())
@@ -1054,15 +892,11 @@ def test_proxy_of_the_settings_alone(directory, lake, store):
     """With its password from a file; proxy variables in the environment are ignored."""
     password = secret(directory / "proxy-password", "hunter2\n")
     with Answers(ACCEPTED) as proxy, Answers(http("502 Bad Gateway")) as other:
-        ENVIRONMENT["http_proxy"] = ENVIRONMENT["ALL_PROXY"] = other.url
-        ENVIRONMENT["no_proxy"] = "127.0.0.1"
-        try:
+        with in_environment(http_proxy=other.url, ALL_PROXY=other.url, no_proxy="127.0.0.1"):
             once(directory, store, url="http://127.0.0.1:9", lake={
                     "proxy": proxy.url, "proxy-user": "us", "proxy-password-file": password})
-            (directory / "state/cursor").unlink()
+            forget(directory)
             once(directory, store, url=proxy.url)
-        finally:
-            del ENVIRONMENT["http_proxy"], ENVIRONMENT["ALL_PROXY"], ENVIRONMENT["no_proxy"]
         same("requests through the environment's proxy", other.requests, [])
         heads = [head for head, _ in proxy.requests]
     assert heads[0].startswith("POST http://127.0.0.1:9/?query="), heads[0]
@@ -1073,19 +907,11 @@ def test_proxy_of_the_settings_alone(directory, lake, store):
 # ---- secrets -----------------------------------------------------------------------------
 
 
-def test_secret_is_for_one_reader(directory, lake, store):
-    password = secret(directory / "password", "hunter2\n")
-    os.chmod(password, 0o644)
-    shipper = reported(directory, store, lake.url, "others can read it (mode 0644): run chmod 600",
-                       lake={"user": "shipper", "password-file": password})
-    assert "hunter2" not in json.dumps(shipper.status())
-
-
 def test_secret_is_nowhere(directory, lake, store):
     password, token = secret(directory / "password", "hunter2-secret"), secret(directory / "token", "hunter2-token")
     for lake_settings, header in (({"user": "u", "password-file": password}, "Authorization: Basic "),
                                   ({"token-file": token}, "Authorization: Bearer hunter2-token")):
-        with Answers(http("503 Service Unavailable")) as answers:
+        with Answers(BUSY) as answers:
             with Shipper(SHIPPER, directory, store, "--log-level", "debug", url=answers.url,
                          lake=lake_settings) as shipper:
                 wait_until("a request", lambda: answers.requests)
@@ -1102,12 +928,8 @@ def test_secret_is_nowhere(directory, lake, store):
 def test_passwords_of_the_user_stay_here(directory, lake, store):
     """Credentials that other programs keep in ~/.netrc are not sent to the lake."""
     secret(directory / ".netrc", "default login somebody password hunter2\n")
-    with Answers(ACCEPTED) as answers:
-        before, ENVIRONMENT["HOME"] = ENVIRONMENT.get("HOME", "/"), str(directory)
-        try:
-            once(directory, store, url=answers.url)
-        finally:
-            ENVIRONMENT["HOME"] = before
+    with Answers(ACCEPTED) as answers, in_environment(HOME=str(directory)):
+        once(directory, store, url=answers.url)
     same("requests with a password", [head for head, _ in answers.requests if "Authorization" in head], [])
 
 
@@ -1115,11 +937,8 @@ def test_credential_of_systemd(directory, lake, store):
     credentials = directory / "credentials"
     credentials.mkdir()
     (credentials / "lake-password").write_text(lake.passwords["shipper"])
-    os.environ["CREDENTIALS_DIRECTORY"] = ENVIRONMENT["CREDENTIALS_DIRECTORY"] = str(credentials)
-    try:
+    with in_environment(CREDENTIALS_DIRECTORY=str(credentials)):
         once(directory, store, url=lake.url, lake={"user": "shipper", "password-file": "lake-password"})
-    finally:
-        del os.environ["CREDENTIALS_DIRECTORY"], ENVIRONMENT["CREDENTIALS_DIRECTORY"]
     compare(lake, store)
 
 
@@ -1220,10 +1039,10 @@ def test_cloud_that_is_none_or_hangs(directory, lake, store):
     with Answers(http("200 OK", b"<html>log in</html>")) as service:
         ship(directory, store, lake, "--set", f"cloud-endpoint={service.url}")
         same("questions unasked for", service.requests, [])
-        (directory / "state/cursor").unlink()
+        forget(directory)
         ship(directory, store, lake, "--set", f"cloud-endpoint={service.url}", cloud="auto")
     compare(lake, store)
-    (directory / "state/cursor").unlink()
+    forget(directory)
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         begin = time.monotonic()
         ship(directory, store, lake, "--set", f"cloud-endpoint=http://127.0.0.1:{deaf.getsockname()[1]}",
@@ -1236,18 +1055,18 @@ def test_cloud_that_is_none_or_hangs(directory, lake, store):
 
 
 def test_status_shows_how_far_it_is(directory, lake, store):
-    figures, text = tracer_status(directory, store)
+    figures, text = shipper_status(directory, store)
     assert figures is None and "not in use" in text, text
     reported(directory, store, "http://127.0.0.1:9", "cannot connect")
-    figures, text = tracer_status(directory, store)
+    figures, text = shipper_status(directory, store)
     assert "changes waiting, none ever delivered" in text and "check that the lake is running" in text, text
     assert figures["lag_revs"] > 100 and figures["failing_since_unix_ns"] > 0, figures
     ship(directory, store, lake)
-    figures, text = tracer_status(directory, store)
+    figures, text = shipper_status(directory, store)
     same("lag", (figures["lag_revs"], figures["lag_ns"], figures["failing_since_unix_ns"]), (0, 0, 0))
     assert "up to date; last success 20" in text, text
     change(store, "UPDATE stream SET rev = rev + 1000")
-    figures, text = tracer_status(directory, store)  # the shipper has stopped: computed from the store itself
+    figures, text = shipper_status(directory, store)  # the shipper has stopped: computed from the store itself
     same("lag", figures["lag_revs"], 1000)
     # Whether a shipper runs is determined for the whole host, where another test may run one.
     assert "1,000 changes waiting" in text, text
@@ -1308,7 +1127,6 @@ def test_errors_in_settings_are_reported(directory, lake, store):
 def test_memory_is_flat(directory, lake, store):
     """150,000 rows, with an outage halfway."""
     load = Load(store, 8)
-    peak = 0
     with Proxy(lake.http_port) as proxy, \
             shipping(directory, store, lake, "--set", "send.interval=1s", url=proxy.url) as shipper:
         time.sleep(3)
@@ -1317,9 +1135,7 @@ def test_memory_is_flat(directory, lake, store):
         wait_until("it has noticed", lambda: shipper.status().get("failing_since_unix_ns"))
         proxy.mood = lambda: "pass"
         wait_until("all has arrived", lambda: shipper.status()["shipped_rev"] >= load.count, 90)
-        for line in pathlib.Path(f"/proc/{shipper.process.pid}/status").read_text().splitlines():
-            if line.startswith("VmHWM"):
-                peak = int(line.split()[1])
+        peak = int(shipper.status_field("VmHWM").split()[0])
         shipper.stop()
     rows = compare(lake, store)
     print(f"    {rows} rows; at most {peak} KiB resident")
@@ -1339,13 +1155,12 @@ def test_what_it_has_given_up(directory, lake, store):
     outbox = directory / "outbox"
     outbox.mkdir()
     once(directory, store, "--directory", outbox)
-    (directory / "state/cursor").unlink()
+    forget(directory)
     for options in ((), ("--from", outbox)):
-        with Answers(http("503 Service Unavailable")) as answers, \
+        with Answers(BUSY) as answers, \
                 Shipper(SHIPPER, directory, store, *options, url=answers.url, wait=not options) as shipper:
             wait_until("a request", lambda: answers.requests)
-            fields = dict(line.split(":\t", 1) for line in pathlib.Path(
-                f"/proc/{shipper.process.pid}/status").read_text().splitlines())
+            fields = {name: shipper.status_field(name) for name in ("CapEff", "CapBnd", "NoNewPrivs", "Seccomp")}
             modes = {path: mode for path, mode in opened(shipper.process.pid) if path.startswith(str(store))}
             shipper.kill()
         same("how the store is open", (str(store) in modes, set(modes.values())), (not options, set() if options else {os.O_RDONLY}))
@@ -1386,7 +1201,7 @@ ExecStart=/bin/bash -c '/mnt/shared/boot.sh /mnt/shared >/mnt/shared/boot.log 2>
 
 
 def test_unit_under_systemd(directory, lake, store):
-    """The installed unit with all its restrictions, in a container that runs its own systemd, with
+    """The installed unit with all its restrictions, for which the store is another user's, in a container that runs its own systemd, with
     this system's /usr and network and nothing else of it."""
     if os.geteuid() != 0 or not shutil.which("systemd-nspawn"):
         raise Skip("needs root and systemd-nspawn")
@@ -1413,6 +1228,7 @@ def test_unit_under_systemd(directory, lake, store):
     process = dict(line.split(":\t", 1) for line in (directory / "process").read_text().splitlines())
     same("capabilities", {int(process[f"Cap{name}"], 16) for name in ("Inh", "Prm", "Eff", "Bnd", "Amb")}, {0})
     assert process["Uid"].split()[0] != "0"
+    same("files of the store", (directory / "after").read_text(), (directory / "before").read_text())
     compare(lake, store)
 
 
@@ -1433,6 +1249,8 @@ WITHOUT_SANITIZERS = ("memory is flat", "unit under systemd")
 
 
 def main():
+    if os.geteuid() == 0:
+        enter_own_mounts()
     tests = find_tests(globals())
     if b"__asan_init" in SHIPPER.read_bytes():
         tests = {name: test for name, test in tests.items() if name not in WITHOUT_SANITIZERS}

@@ -10,8 +10,10 @@ import pathlib
 import random
 import re
 import select
+import shutil
 import socket
 import sqlite3
+import subprocess
 import sys
 import threading
 import time
@@ -107,14 +109,14 @@ def compare(lake, path, leave_out=()):
 class Shipper(Daemon):
     """tracer-shipper, running."""
 
-    def __init__(self, program, directory, store, *options, url=None, wait=True, preexec=None, **more):
+    def __init__(self, program, directory, store, *options, url=None, wait=True, **more):
         self.state = directory / "state"
         self.state.mkdir(exist_ok=True)
         self.arguments = [program, "--config", self.config(directory, more), "--store", store, "--state",
                           self.state, *(["--lake", url] if url else []), *options]
         # One that is killed leaves what it has in TMPDIR.
         super().__init__("shipper", self.arguments, directory / "shipper.log",
-                         {**ENVIRONMENT, "TMPDIR": str(directory)}, preexec)
+                         {**ENVIRONMENT, "TMPDIR": str(directory)}, None)
         if wait:
             self.wait_ready()
 
@@ -303,3 +305,81 @@ class Answers(Listener):
 def http(status, body=b"", *headers):
     lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+# ---- TLS ---------------------------------------------------------------------------------
+
+
+class Authority:
+    """The test's certificate authority."""
+
+    def __init__(self, directory, name="authority"):
+        self.directory, self.name = directory, name
+        self.openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}",
+                     "-keyout", f"{name}.key", "-out", f"{name}.pem")
+
+    def openssl(self, *arguments):
+        subprocess.run(["openssl", *arguments], cwd=self.directory, check=True, capture_output=True)
+
+    def issue(self, name, host, begin=None, end=None):
+        """Issues a certificate for `host`, valid now or between two moments (UTC, YYYYMMDDHHMMSSZ)."""
+        self.openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={host}", "-keyout", f"{name}.key",
+                     "-out", f"{name}.csr")
+        (self.directory / "extensions").write_text(
+            f"subjectAltName={'IP' if host[0].isdigit() else 'DNS'}:{host}\n")
+        if begin:
+            (self.directory / "index.txt").write_text("")
+            (self.directory / "ca.cnf").write_text(
+                "[ca]\ndefault_ca=d\n[d]\ndatabase=index.txt\nnew_certs_dir=.\nrand_serial=yes\n"
+                "default_md=sha256\npolicy=p\nunique_subject=no\n[p]\ncommonName=supplied\n")
+            self.openssl("ca", "-batch", "-config", "ca.cnf", "-cert", f"{self.name}.pem", "-keyfile",
+                         f"{self.name}.key", "-in", f"{name}.csr", "-out", f"{name}.pem", "-notext",
+                         "-startdate", begin, "-enddate", end, "-extfile", "extensions")
+        else:
+            self.openssl("x509", "-req", "-in", f"{name}.csr", "-CA", f"{self.name}.pem", "-CAkey",
+                         f"{self.name}.key", "-CAcreateserial", "-days", "2", "-extfile", "extensions",
+                         "-out", f"{name}.pem")
+        return self.directory / f"{name}.pem", self.directory / f"{name}.key"
+
+
+class Nginx:
+    """A TLS proxy for the lake, on its own port."""
+
+    def __init__(self, directory, lake, certificate, more=""):
+        if not shutil.which("nginx"):
+            raise Skip("nginx is not installed")
+        self.port = free_port()
+        self.url = f"https://127.0.0.1:{self.port}"
+        path = directory / "nginx.conf"
+        path.write_text(f"""daemon off; master_process off; pid {directory}/nginx.pid;
+            error_log {directory}/nginx.log; events {{}}
+            http {{ access_log off; client_max_body_size 100m; client_body_temp_path {directory}/nginx-body;
+              proxy_temp_path {directory}/nginx-proxy; fastcgi_temp_path {directory}/nginx-f;
+              uwsgi_temp_path {directory}/nginx-u; scgi_temp_path {directory}/nginx-s;
+              server {{ listen 127.0.0.1:{self.port} ssl; ssl_certificate {certificate[0]};
+                ssl_certificate_key {certificate[1]}; {more}
+                location / {{ proxy_pass {lake.url}; }} }} }}""")
+        with open(directory / "nginx.log", "ab") as log:
+            self.process = subprocess.Popen(["nginx", "-e", directory / "nginx.log", "-c", path], stdout=log,
+                                            stderr=log)
+        wait_until("nginx listens", self.listens)
+
+    def listens(self):
+        assert self.process.poll() is None, "nginx ended"
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+
+
+@contextlib.contextmanager
+def tls(directory, lake, more="", valid=()):
+    """The URL of a TLS server in front of the lake, the file to trust it by, and the authority that issued its certificate."""
+    authority = Authority(directory)
+    with Nginx(directory, lake, authority.issue("server", "127.0.0.1", *valid), more) as server:
+        yield server.url, str(directory / "authority.pem"), authority
