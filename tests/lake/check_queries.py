@@ -9,6 +9,7 @@ tests of the command, and one in which several hosts share a run, with data that
 The shipper is the real one.
 """
 
+import contextlib
 import itertools
 import json
 import os
@@ -109,41 +110,34 @@ def add_the_rare(db, revs):
                    memory_available_bytes=None if number % 7 == 0 else 1 << 30)
 
 
-def make_crowd(path):
+def rows_of(db):
+    return [(table, db.execute(f"SELECT * FROM {table}").fetchall()) for table in COPIED]
+
+
+def make_crowd(db, revs):
     """A run shared by twenty-one hosts."""
-    db = sqlite3.connect(path)
-    revs = itertools.count(db.execute("SELECT rev FROM stream").fetchone()[0] + 1)
     db.execute("UPDATE runs SET run_key = 'slurm:42' WHERE engine IS NOT NULL AND engine <> ''")
     db.execute("UPDATE hosts SET cluster = 'site'")
-    first = [(table, db.execute(f"SELECT * FROM {table}").fetchall()) for table in COPIED]
+    first = rows_of(db)
     for number in range(1, 21):
         copy_host(db, first, number, number * SECOND_NS, revs)
-    db.execute("UPDATE stream SET rev = ?", (next(revs),))
-    db.commit()
-    db.close()
 
 
-def add_what_is_not_planted(path):
+def add_what_is_not_planted(db, revs):
     """Faults that no recording of tests/tune has: a network filesystem, memory requested in vain, a failed attempt."""
-    db = sqlite3.connect(path)
     tasks = [task for task, in db.execute("SELECT id FROM tasks WHERE kind <> 'main' ORDER BY begin_boot_ns")]
     db.execute("UPDATE tasks SET uninterruptible_ns = 5000000000 WHERE id = ?", tasks[:1])
     db.execute("UPDATE tasks SET memory_limit_bytes = 8589934592, end_boot_ns = end_boot_ns + 600000000000 WHERE id = ?",
                tasks[2:3])
     db.execute("UPDATE tasks SET status = 'failed', exit_code = 1, retried_by_id = ? WHERE id = ?", (tasks[2], tasks[1]))
-    db.commit()
-    db.close()
 
 
-def make_several(path):
+def make_several(db, revs):
     """Three hosts with one run, of which one still runs; one with the same key a day later; and
     three of two other clusters with the same key."""
-    db = sqlite3.connect(path)
-    revs = itertools.count(db.execute("SELECT rev FROM stream").fetchone()[0] + 1)
     db.execute("UPDATE hosts SET hostname = 'host-0', cluster = 'site', last_seen_unix_ns = last_seen_unix_ns + ?", (100 * SECOND_NS,))
     db.execute("UPDATE runs SET run_key = 'slurm:42' WHERE engine IS NOT NULL AND engine <> ''")
-    own = db.execute("SELECT id FROM hosts").fetchone()[0]
-    first = [(table, db.execute(f"SELECT * FROM {table}").fetchall()) for table in COPIED]
+    own, first = db.execute("SELECT id FROM hosts").fetchone()[0], rows_of(db)
     for number, late_s in ((1, 1), (2, 50), (3, 86400), (4, 2), (5, 3), (6, 4)):
         copy_host(db, first, number, late_s * SECOND_NS, revs)
     db.execute("UPDATE hosts SET cluster = 'alps' WHERE hostname IN ('host-4', 'host-5')")  # keys of other clusters
@@ -151,48 +145,61 @@ def make_several(path):
     db.execute("UPDATE runs SET end_boot_ns = NULL, status = 'running', living_count = 1 WHERE run_key IS NOT NULL"
                " AND host_id = ?", (own ^ 2 << 8,))
     add_the_rare(db, revs)
-    db.execute("UPDATE stream SET rev = ?", (next(revs),))
-    db.commit()
-    db.close()
 
 
-def make_store(directory, name):
-    path = directory / f"{name}.db"
-    change = {"several": make_several, "crowd": make_crowd}.get(name)
-    if change:
-        change(make_store(directory, "snakemake").rename(path))
-    elif name == "known":
+# Stores that are changed recordings.
+CHANGED = {"several": ("golden/snakemake", make_several), "crowd": ("golden/snakemake", make_crowd),
+           "serial": ("tune/serial", add_what_is_not_planted)}
+
+
+@contextlib.contextmanager
+def made(name):
+    """The path of that store, in a directory of its own."""
+    with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
+        path = pathlib.Path(temporary, f"{name}.db")
+        make_store(path, name)
+        yield path
+
+
+def make_store(path, name):
+    if name == "known":
         command(BUILD / "tests/cli/make_store", path)
     elif name == "sweep":
         command(sys.executable, ROOT / "tests/cli/check_sweep.py", TRACER, BUILD / "tests/cli/make_store", "--store", path)
-    elif name in PLANTED:
-        replay(BUILD, ROOT / f"tests/tune/{name}.rec", path)
-        if name == "serial":
-            add_what_is_not_planted(path)
     else:
-        replay(BUILD, ROOT / f"tests/golden/{name}.rec", path)
-    return path
+        recording, change = CHANGED.get(name, (f"{'tune' if name in PLANTED else 'golden'}/{name}", None))
+        replay(BUILD, ROOT / f"tests/{recording}.rec", path)
+        if change:
+            with contextlib.closing(sqlite3.connect(path)) as db, db:
+                revs = itertools.count(db.execute("SELECT rev FROM stream").fetchone()[0] + 1)
+                change(db, revs)
+                db.execute("UPDATE stream SET rev = ?", (next(revs),))
 
 
-def ship(lake, directory, store):
-    state = directory / f"{store.stem}.state"
+def ship(lake, store):
+    state = store.with_suffix(".state")
     state.mkdir()
     command(BUILD / "shipper/tracer-shipper", "--once", "--store", store, "--state", state, "--config",
             "/dev/null", "--lake", lake.url, "--set", "lake.user=shipper", "--set",
             f"lake.password-file={lake.secret('shipper')}", "--log-level", "warning")
 
 
-def shipped(lake, directory, name):
-    """Creates an empty lake and ships one store into it. Returns the store's path."""
+@contextlib.contextmanager
+def shipped(lake, name):
+    """One store, shipped into an empty lake. Yields its path."""
     if lake.value("EXISTS DATABASE tracer") == "0":
         command(TRACER, "lake", "init", "--lake", lake.url, env=environment(lake, "migrator"))
     for table, in lake.rows("SELECT name FROM system.tables WHERE database = 'tracer' AND name LIKE '%_rows'"):
         lake.query(f"TRUNCATE TABLE tracer.{table}")
-    store = make_store(directory, name)
-    ship(lake, directory, store)
-    lake.query("TRUNCATE TABLE tracer.host_activity_rows")  # into an empty one all periods are computed, old ones too
-    refresh(lake, "host_activity")
-    return store
+    with made(name) as store:
+        ship(lake, store)
+        lake.query("TRUNCATE TABLE tracer.host_activity_rows")  # into an empty one all periods are computed, old ones too
+        refresh(lake, "host_activity")
+        yield store
+
+
+def listed(store, *options):
+    return json.loads(command(TRACER, "runs", *options, "--json", "--store", store))["runs"]
 
 
 # ---- queries --------------------------------------------------------------------------------
@@ -301,9 +308,7 @@ def answers(source, lines, **settings):
 
 
 def compare_queries(lake, name):
-    with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
-        directory = pathlib.Path(temporary)
-        store = shipped(lake, directory, name)
+    with shipped(lake, name) as store:
         lines = list(lines_for(store, name))
         here = answers(store, lines)
         there = answers(lake.url, lines, env=environment(lake))
@@ -372,8 +377,7 @@ def granules_read(lake, name, parameters):
 
 
 def test_what_is_asked_of_a_run_reads_its_host_alone(lake):
-    with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
-        shipped(lake, pathlib.Path(temporary), "make")
+    with shipped(lake, "make"):
         fill_many_hosts(lake)
     run, host, task, process = lake.rows("SELECT run_id, host_id, task_id, id FROM tracer.processes WHERE program = 'n'"
                                          " LIMIT 1")[0]
@@ -414,64 +418,63 @@ def compare_verb(lake, store, *arguments, running=False):
         same(f"{arguments}", found, expected)
 
 
+def compare_verbs(lake, store, runs, *commands, running=lambda run: False):
+    """Commands about each of these runs."""
+    for run in runs:
+        for words in commands:
+            compare_verb(lake, store, *words.replace("RUN", run["id"]).split(), running=running(run))
+
+
 def test_verbs_give_the_same_output(lake):
     for name in RECORDINGS if LONG else RECORDINGS[-1:]:
-        with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
-            store = shipped(lake, pathlib.Path(temporary), name)
-            runs = json.loads(command(TRACER, "runs", "--all", "--json", "--store", store))["runs"]
-            for arguments in (("runs",), ("runs", "--all"), ("runs", "--all", "--json"), ("runs", "--limit", "0"),
-                              ("show", "--by", "task"), ("show", "--by", "tool"), ("show", "--json"), ("show", "--all")):
-                compare_verb(lake, store, *arguments)
-            for each in runs[:RUNS_SHOWN]:
-                compare_verb(lake, store, "show", each["id"], "--json", "--processes", "--series")
-                compare_verb(lake, store, "show", each["id"], "--processes")
-                compare_verb(lake, store, "explain", each["id"])
-                compare_verb(lake, store, "explain", each["id"], "--json")
-            with sqlite3.connect(store) as database:
-                for process, in database.execute("SELECT printf('%016x', min(p.id)) FROM processes p JOIN tasks t ON t.id = p.task_id "
-                                                 "WHERE t.kind <> 'main' AND p.arguments IS NOT NULL GROUP BY t.name"):
-                    compare_verb(lake, store, "explain", process)
+        with shipped(lake, name) as store:
+            for words in ("runs", "runs --all", "runs --all --json", "runs --limit 0", "show --by task", "show --by tool",
+                          "show --json", "show --all"):
+                compare_verb(lake, store, *words.split())
+            compare_verbs(lake, store, listed(store, "--all")[:RUNS_SHOWN], "show RUN --json --processes --series",
+                          "show RUN --processes", "explain RUN", "explain RUN --json")
+            with contextlib.closing(sqlite3.connect(store)) as database:
+                processes = [{"id": process} for process, in database.execute(
+                    "SELECT printf('%016x', min(p.id)) FROM processes p JOIN tasks t ON t.id = p.task_id"
+                    " WHERE t.kind <> 'main' AND p.arguments IS NOT NULL GROUP BY t.name")]
+            compare_verbs(lake, store, processes, "explain RUN")
 
 
 def test_verbs_on_several_hosts(lake):
-    with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
-        store = shipped(lake, pathlib.Path(temporary), "several")
-        runs = json.loads(command(TRACER, "runs", "--json", "--store", store))["runs"]
+    with shipped(lake, "several") as store:
+        runs = listed(store)
         same("hosts of each run", [len(run.get("parts", [0])) for run in runs], [1, 1, 2, 3])
         compare_verb(lake, store, "runs", "--json")
-        centres = pathlib.Path(temporary, "centres.csv")
+        centres = store.parent / "centres.csv"
         centres.write_text("Centre,User,Cgroup,Run\nnorth,,*docker*,\nsouth,,,*a*\n", encoding="ascii")
-        for arguments in (("--json",), ("--json", "--co2"), ("--json", "--by", "centre", "--centres", centres),
-                          ("--format", "focus", "--by", "run", "--centres", centres)):
-            compare_verb(lake, store, "cost", "--since", "2020-01-01", "--until", "2030-01-01", *arguments)
-        for each in runs:
-            for arguments in (("--json",), ("--by", "task",), ("--by", "tool",)):
-                compare_verb(lake, store, "show", each["id"], *arguments, running=True)
+        for words in ("--json", "--json --co2", f"--json --by centre --centres {centres}",
+                      f"--format focus --by run --centres {centres}"):
+            compare_verb(lake, store, "cost", "--since", "2020-01-01", "--until", "2030-01-01", *words.split())
+        compare_verbs(lake, store, runs, "show RUN --json", "show RUN --by task", "show RUN --by tool", running=lambda run: True)
 
 
 def test_tune_gives_the_same_answers(lake):
     for name in PLANTED if LONG else ("gap", "contention", "several"):
-        with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
-            store = shipped(lake, pathlib.Path(temporary), name)
-            for each in json.loads(command(TRACER, "runs", "--json", "--store", store))["runs"]:
-                if each["status"] != "running":  # the lake's times end with the latest row of the host
-                    compare_verb(lake, store, "tune", each["id"], "--json")
+        with shipped(lake, name) as store:  # the lake's times end with the latest row of the host
+            compare_verbs(lake, store, [run for run in listed(store) if run["status"] != "running"], "tune RUN --json")
 
 
 def test_a_run_of_more_parts_than_are_searched_first(lake):
     """The latest parts do not represent it; the one that does is still found."""
-    with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
-        store = shipped(lake, pathlib.Path(temporary), "crowd")
-        runs = json.loads(command(TRACER, "runs", "--json", "--limit", "1", "--store", store))["runs"]
-        same("hosts of each run", [len(run["parts"]) for run in runs], [21])
+    with shipped(lake, "crowd") as store:
+        same("hosts of each run", [len(run["parts"]) for run in listed(store, "--limit", "1")], [21])
         compare_verb(lake, store, "runs", "--json", "--limit", "1")
+
+
+def test_verbs_on_hostile_names(lake):
+    with shipped(lake, "known") as store:
+        compare_verbs(lake, store, listed(store, "--all"), "show RUN --processes", running=lambda run: run["status"] == "running")
 
 
 def test_questions_give_the_same_answers(lake):
     names = [question["name"] for question in json.loads(command(TRACER, "query", "--list", "--json"))["queries"]
              if question["is_query"]]
-    with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
-        store = shipped(lake, pathlib.Path(temporary), "snakemake")
+    with shipped(lake, "snakemake") as store:
         host = command(TRACER, "query", "hosts", "--format", "csv", "--store", store).split("\n")[1].split(",")[0]
         given = {"host_samples": ["--host", host], "host_silent": ["--now", "2026-11-30"]}
         forms = (["--format", "ndjson"], ["--format", "csv"], [])
@@ -482,10 +485,9 @@ def test_questions_give_the_same_answers(lake):
 
 def test_a_question_of_a_site_only_reads(lake):
     """For every user, even the one that may change the lake."""
-    with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
-        store = shipped(lake, pathlib.Path(temporary), "make")
+    with shipped(lake, "make") as store:
         head = "-- title: T\n-- explanation: E\n-- column: name text; n\n-- column: row_count count; c\n"
-        site = pathlib.Path(temporary, "site")
+        site = store.parent / "site"
         site.mkdir()
         (site / "mine.sql").write_text(f"{head}SELECT name, count(*) AS row_count FROM runs GROUP BY name ORDER BY name;\n")
         (site / "slow.sql").write_text(f"{head}SELECT 'x' AS name, count(*) AS row_count FROM processes a, processes b,"
@@ -504,8 +506,7 @@ def test_a_question_of_a_site_only_reads(lake):
 
 
 def test_command_lines_are_the_same_text(lake):
-    with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
-        store = shipped(lake, pathlib.Path(temporary), "script")
+    with shipped(lake, "script") as store:
         for columns, view in (("process, run, task, tool, parent, command", "processes"), ("run, name, host", "runs"),
                               ("task, run, status", "tasks"), ("tool, task, run", "tools"),
                               ("run, task, process, sentence", "incidents")):
@@ -514,15 +515,6 @@ def test_command_lines_are_the_same_text(lake):
                     for row in sqlite3.connect(store).execute(sql.format(""))]
             assert here or view == "incidents", view
             same(view, lake.rows(sql.format("tracer."), user="analyst"), here)
-
-
-def test_verbs_on_hostile_names(lake):
-    with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
-        store = shipped(lake, pathlib.Path(temporary), "known")
-        runs = json.loads(command(TRACER, "runs", "--all", "--json", "--store", store))["runs"]
-        for each in runs:
-            running = each["status"] == "running"
-            compare_verb(lake, store, "show", each["id"], "--processes", running=running)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ import json
 import pathlib
 import sqlite3
 import sys
-import tempfile
 import time
 
 sys.dont_write_bytecode = True
@@ -20,7 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from checks import find_tests, refresh, refused, run_tests, same, skip_all  # noqa: E402
 from lake import ROOT, Lake, Unavailable, with_engine  # noqa: E402
 import check_queries  # noqa: E402
-from check_queries import TRACER, command, environment, make_store, ship  # noqa: E402
+from check_queries import TRACER, command, environment, made, ship  # noqa: E402
 import loader  # noqa: E402
 
 HOSTS = 40
@@ -66,11 +65,8 @@ def test_rows_are_spread_and_found_from_both(first, second):
 
 # Findings have no rows in this store: those of tune use the views that the other queries use.
 # Runs by name, for comparisons and right sizes: not yet right, or not tried, on several shards.
-LEFT_OUT = {"hosts", "status", "owner_days",
-            *(path.stem for folder in ("sweep", "tune") for path in (ROOT / "analysis" / folder).glob("*.sql"))}
-
-
 SWEEP = {"owner_days", *(path.stem for path in (ROOT / "analysis/sweep").glob("*.sql"))}
+LEFT_OUT = {"hosts", "status", *SWEEP, *(path.stem for path in (ROOT / "analysis/tune").glob("*.sql"))}
 
 
 def few_of_each(lines, queries=None):
@@ -93,17 +89,14 @@ def same_answers(store, lines, *nodes):
 
 
 def test_verbs_give_the_same_output(first, second):
-    with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
-        directory = pathlib.Path(temporary)
-        store = make_store(directory, "snakemake")
-        ship(first, directory, store)
+    with made("snakemake") as store:
+        ship(first, store)
         same_answers(store, few_of_each(check_queries.lines_for(store, "shards")), first, second)
 
 
 def test_rollups_count_the_rows_of_both(first, second):
-    with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
-        store = make_store(pathlib.Path(temporary), "snakemake")
-        ship(first, pathlib.Path(temporary), store)
+    with made("snakemake") as store:
+        ship(first, store)
         wanted = sqlite3.connect(store).execute("SELECT count(*), sum(wall_ns) FROM standing_tasks"
                                                 " WHERE end_boot_ns IS NOT NULL AND kind <> 'main'").fetchone()
     period, minute = time.time_ns() // PERIOD_NS * PERIOD_NS - 2 * PERIOD_NS, PERIOD_NS // 5
@@ -136,9 +129,8 @@ def test_a_sweep_gives_the_same_answers(first, second):
     for node in (first, second):
         for table, in node.rows("SELECT name FROM system.tables WHERE database = 'tracer' AND engine LIKE '%ReplacingMergeTree'"):
             node.query(f"TRUNCATE TABLE tracer.{table}")
-    with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
-        store = make_store(pathlib.Path(temporary), "sweep")
-        ship(first, pathlib.Path(temporary), store)
+    with made("sweep") as store:
+        ship(first, store)
         refresh(second, "host_activity")
         found = same_answers(store, few_of_each(check_queries.lines_for(store, "shards"), SWEEP), second)
     same("questions without rows", [answer for answer in found if answer.count("\n") == 0], [])
