@@ -110,7 +110,6 @@ class Shells(unittest.TestCase):
                     ("tracer help doc", "tracer help doctor"),
                     ("tracer show --ser", "tracer show --series"),
                     ("tracer top --sort m", "tracer top --sort memory"),
-                    ("tracer top --sort m", "tracer top --sort memory"),
                     ("tracer completion z", "tracer completion zsh"),
                     ("tracer show lat", "tracer show latest"),
                     (f"tracer explain {self.run_id[:8]}", f"tracer explain {self.run_id}"),

@@ -324,14 +324,6 @@ class Prices(unittest.TestCase):
         self.assertAlmostEqual(hour, 6000000, delta=100)
         self.assertEqual(answer["default_price_count"], 0)
 
-    def test_a_host_without_a_price_is_said(self):
-        hour, answer = self.saved("node,1,host,hostname,USD\n")
-        self.assertEqual(answer["default_price_count"], 1)
-        self.assertGreater(hour, 1000000)
-        for name in ("host", "other"):
-            hour, answer = self.saved(f"node,1,{name},hostname,EUR\n")
-            self.assertEqual((hour, answer["no_price_count"]), (None, 1), name)
-
 
 if __name__ == "__main__" and "--print" in sys.argv:
     for label, (wanted, each) in RUNS.items():
