@@ -5,10 +5,12 @@ all started processes, whatever happens to the test; the filesystem is mounted i
 namespace (testing.enter_own_mounts) and disappears, with its pins, when the test's process ends.
 """
 
+import contextlib
 import ctypes
 import json
 import os
 import pathlib
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -240,3 +242,41 @@ class Daemons:
 
     def tracer(self, *arguments):
         return json.loads(self.tell(*arguments, "--json"))
+
+
+class Marker:
+    """A program that no other process runs."""
+
+    def __init__(self, daemons):
+        self.daemons = daemons
+        self.path = daemons.directory / "tracer-marker"
+        shutil.copy(shutil.which("true"), self.path)
+        self.path.chmod(0o755)
+        self.runs = 0
+
+    def run(self):
+        subprocess.run([self.path], check=True)
+        self.runs += 1
+
+    def wait_stored(self):
+        """Waits until each run is stored, and checks that none is stored twice."""
+        def count():
+            return self.daemons.value("SELECT count(*) FROM processes WHERE program = ? AND "
+                                      "ended = 'exit'", self.path.name) or 0
+        wait_until(f"{self.runs} processes are stored", lambda: count() >= self.runs)
+        same("processes", count(), self.runs)
+
+    def run_stored(self):
+        self.run()
+        self.wait_stored()
+
+
+@contextlib.contextmanager
+def busy():
+    """A process that computes meanwhile."""
+    process = subprocess.Popen(["sh", "-c", "while :; do :; done"])
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()

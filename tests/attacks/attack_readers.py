@@ -1,10 +1,10 @@
 """Members of the group may read the store; they cannot stop what writes it."""
 
 import pwd
-import shutil
 import subprocess
 
-from testing import same, wait_until
+from daemons import Marker
+from testing import same
 
 NOBODY = pwd.getpwnam("nobody")
 
@@ -39,23 +39,6 @@ print(connected)
 """
 
 
-class Marker:
-    """A program that no other process runs."""
-
-    def __init__(self, daemons):
-        self.daemons = daemons
-        self.path = daemons.directory / "attack-marker"
-        shutil.copy(shutil.which("true"), self.path)
-        self.path.chmod(0o755)
-        self.runs = 0
-
-    def is_stored(self):
-        subprocess.run([self.path], check=True)
-        self.runs += 1
-        wait_until(f"{self.runs} processes are stored", lambda: self.runs == self.daemons.value(
-            "SELECT count(*) FROM processes WHERE program = ?", self.path.name))
-
-
 def start(scene):
     """As the units do: the store belongs to a user of its own, and that user's group may read it."""
     daemons = scene.daemons()
@@ -71,19 +54,19 @@ def test_locks_of_a_reader(scene):
     """Read locks on every file of the store, from before the correlator starts again."""
     daemons = start(scene)
     marker = Marker(daemons)
-    marker.is_stored()
+    marker.run_stored()
     files = [f"{daemons.store}{suffix}" for suffix in ("", "-wal", "-shm", ".lock")]
     holder = scene.start_python(HOLD_LOCKS, *files, groups=[NOBODY.pw_gid], stdout=subprocess.PIPE)
     same("refused", [holder.stdout.readline(), holder.stdout.readline()], [f"refused {files[3]}\n", "done\n"])
-    marker.is_stored()
+    marker.run_stored()
     daemons.correlator.stop()
     daemons.start_correlator()
-    marker.is_stored()
+    marker.run_stored()
     daemons.correlator.kill()
     daemons.start_correlator()
-    marker.is_stored()
+    marker.run_stored()
     scene.end(holder)
-    marker.is_stored()
+    marker.run_stored()
     daemons.stop()
     daemons.check_store()
 
@@ -92,9 +75,9 @@ def test_connections_of_a_reader(scene):
     """Thousands a second are refused by the kernel: they cost the correlator nothing."""
     daemons = start(scene)
     marker = Marker(daemons)
-    marker.is_stored()
+    marker.run_stored()
     before = len(daemons.correlator.log().splitlines())
     same("connections", scene.run_python(CONNECT, daemons.socket, groups=[NOBODY.pw_gid]).strip(), "0")
-    marker.is_stored()
+    marker.run_stored()
     same("log lines", len(daemons.correlator.log().splitlines()), before)
     daemons.stop()

@@ -9,6 +9,7 @@ import struct
 import subprocess
 import time
 
+from daemons import busy
 from storm import FINAL_SHARE_MIN, KINDS, await_ends, bpftool, check_accounted, finish, leaves, lost_kinds
 from testing import ENVIRONMENT, same, wait_until
 from wire_client import read_recording
@@ -45,14 +46,10 @@ def recorded_kinds(recording, storm, cgroup_id, begin_boot_ns, end_boot_ns):
 def await_losses(daemons):
     """Losses are sent with the scans: waits until a new process has been seen in several of them."""
     begin = boot_ns()
-    busy = subprocess.Popen(["sh", "-c", "while :; do :; done"])
-    try:
+    with busy() as process:
         wait_until("three scans", lambda: daemons.value(
             "SELECT count(*) FROM samples JOIN processes ON id = process_id WHERE pid = ? AND "
-            "begin_boot_ns >= ?", busy.pid, begin) >= 3)
-    finally:
-        busy.kill()
-        busy.wait()
+            "begin_boot_ns >= ?", process.pid, begin) >= 3)
 
 
 def test_a_ring_that_runs_full(bench):
