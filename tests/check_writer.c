@@ -136,6 +136,12 @@ static bool next_is_unknown(void *context, struct row_process *ret_row)
 	return more;
 }
 
+/* SQLite can only be configured before its first use, by whatever call. */
+TEST(a_writer_counts_no_memory)
+{
+	ck_assert_int_eq(sqlite3_memory_used(), 0);
+}
+
 TEST(processes_are_put_many_at_a_time)
 {
 	int64_t id = 2;

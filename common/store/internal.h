@@ -32,6 +32,9 @@ int store_explain(struct store_error *ret_error, int error, const char *path, co
 
 /* Opens the file before SQLite does, for exact errors and to create it with mode 0640. */
 int store_probe_file(const char *path, int flags, struct store_error *ret_error);
+/* Has no effect once SQLite is in use. No program of ours uses it in more than one thread: its locks, and statistics of
+ * memory, would take time at each allocation and each bound value. */
+void store_configure_sqlite(void);
 /* Opens a connection that trusts nothing in the file except its rows. */
 int store_connect(struct store *store, const char *name, int flags, const char *vfs);
 /* Reads the schema version, 0 for an empty database. Returns -EUCLEAN for a database of another program. */

@@ -198,13 +198,17 @@ static struct store *store_new(void)
 	return store;
 }
 
+void store_configure_sqlite(void)
+{
+	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 int store_connect(struct store *store, const char *name, int flags, const char *vfs)
 {
 	int rc;
 
-	/* Memory statistics take a lock at each allocation, a tenth of the writer's time.
-	 * Once SQLite is in use the call fails, which does no harm. */
-	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	store_configure_sqlite();
 	rc = sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_NOMUTEX, vfs);
 
 	if (rc != SQLITE_OK)

@@ -109,6 +109,7 @@ const char *store_locks_vfs(void)
 {
 	if (original)
 		return vfs.zName;
+	store_configure_sqlite(); /* the next call would be its first use */
 	original = sqlite3_vfs_find(NULL);
 	vfs = *original;
 	vfs.zName = "tracer-writer";
