@@ -98,6 +98,38 @@ TEST(run_of_several_hosts)
 			 "omitted: 0 runs, 0 tasks\n");
 }
 
+/* A task without a label, and its only process. */
+static void put_line(int64_t id, const char *arguments, size_t size)
+{
+	PUT(TASK, task, .id = id, .host_id = id, .run_id = id, .kind = "engine", .name = "step", .status = "succeeded",
+	    .process_count = 1, .merged_into_id = ROW_NULL, .started_unix_ns = HOUR, .end_boot_ns = 60, .label = NULL);
+	PUT(TOOL, tool, .id = id, .host_id = id, .run_id = id, .task_id = id, .process_count = 1);
+	PUT(PROCESS, process, .id = id, .host_id = id, .tool_id = id, .arguments = {arguments, size});
+}
+
+/* Tasks of both hosts decide what distinguishes them. */
+TEST(labels_of_several_hosts)
+{
+	struct store *reader;
+
+	PUT(HOST, host, .id = 1, .host_key = "one");
+	PUT(HOST, host, .id = 2, .host_key = "two");
+	for (int64_t id = 1; id <= 2; id++)
+		put_run_on(id, id, "a", "key", "succeeded", HOUR, 5000);
+	put_line(1, "work\0s1.fq\0conf.txt", 18);
+	put_line(2, "work\0s2.fq\0conf.txt", 18);
+	commit(1);
+	reader = open_reader();
+	ck_assert_int_eq(history_load(reader, &(struct history_request){.run_id = 1}, &history), 0);
+	ck_assert_int_eq(history_load_labels(reader, &history), 0);
+	for (size_t i = 0; i < history.step_count; i++)
+		if (history.task_ids[i])
+			ck_assert_str_eq(history.steps[i].label, history.task_ids[i] == 1 ? "s1.fq" : "s2.fq");
+	ck_assert_uint_eq(history.step_count, 3);
+	store_close(reader);
+	history_free(&history);
+}
+
 int main(void)
 {
 	return stores_run("history");
