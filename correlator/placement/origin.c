@@ -53,15 +53,22 @@ bool origin_allows_session(const struct process *process)
 	return run_is_workload(process->run) && process->run->kind != RUN_BATCH && !run_is_recorded_whole(process);
 }
 
-struct run *origin_begin_session(struct model *model, struct process *process)
+/* Begins a run that no other process joins. `origin`: NULL if unknown. */
+static struct run *begin_own(struct model *model, struct process *process, enum run_kind kind,
+			     const struct process *origin, enum reason reason)
 {
-	struct run *run = run_new(model, process, RUN_SESSION, 0);
+	struct run *run = run_new(model, process, kind, 0);
 
 	if (run) {
-		run->origin_process_id = process->parent->image->id;
-		run_become_session(model, run);
+		run->origin_process_id = origin ? origin->image->id : ROW_NULL;
+		run->reason = reason;
 	}
 	return run;
+}
+
+struct run *origin_begin_session(struct model *model, struct process *process)
+{
+	return begin_own(model, process, RUN_SESSION, process->parent, REASON_SESSION);
 }
 
 struct run *origin_begin_unlisted(struct model *model, struct process *process, bool is_container,
@@ -69,24 +76,18 @@ struct run *origin_begin_unlisted(struct model *model, struct process *process, 
 {
 	bool starts_runs = class->role == RULES_ROLE_ORIGIN || class->interactive;
 	enum run_kind kind = RUN_SESSION;
-	struct run *run;
 
 	if (process->uid == 0 && !is_container)
 		return NULL;
 	if (is_container && !class->interactive)
 		kind = starts_runs ? RUN_SERVICE : RUN_HOST_SERVICE;
-	run = run_new(model, process, kind, 0);
-	if (run) {
-		run->origin_process_id = process->parent ? process->parent->image->id : ROW_NULL;
-		run->reason = REASON_OF_USER;
-	}
-	return run;
+	return begin_own(model, process, kind, process->parent, REASON_OF_USER);
 }
 
 struct run *origin_begin_for_user(struct model *model, struct process *process)
 {
 	const struct process *parent = process->parent, *top = parent;
-	struct run *run = parent->run;
+	const struct run *run = parent->run;
 
 	if (!parent->image || parent->image->role != RULES_ROLE_WRAPPER || process->uid == run->user_id ||
 	    !origin_allows_session(parent) || origin_leads_to(run, process))
@@ -95,12 +96,7 @@ struct run *origin_begin_for_user(struct model *model, struct process *process)
 		top = top->parent;
 	if (!top->image || top->image->began != IMAGE_FOUND)
 		return NULL;
-	run = run_new(model, process, RUN_COMMAND, 0);
-	if (run) {
-		run->origin_process_id = parent->image->id;
-		run->reason = REASON_USER;
-	}
-	return run;
+	return begin_own(model, process, RUN_COMMAND, parent, REASON_USER);
 }
 
 /* A shell's own children, run by its profile, its prompt or $(...), share the shell's process group,
