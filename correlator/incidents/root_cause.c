@@ -244,21 +244,14 @@ static const struct ending *find_of_program(const struct endings *endings, const
 static const struct ending *find_of_killed(const struct endings *endings, const struct image *image,
 					   const struct sent_signal *sent)
 {
+	const struct ending *found = find_passed(endings, shell_code_of(image->wait_status), FOLLOWED_BY_TOOLS);
 	bool own = !sent || sent->kind == SENDER_SELF || sent->kind == SENDER_KERNEL;
 
-	if (image->oom_killed)
+	if (!found || image->oom_killed)
 		return NULL;
-	for (int kind = ENDING_FAILED; kind <= ENDING_TEARDOWN; kind++)
-		for (unsigned i = endings->count; i > 0; i--) {
-			const struct ending *ending = &endings->item[i - 1];
-
-			if ((int)ending->kind == kind &&
-			    signal_of(ending->wait_status) == signal_of(image->wait_status) &&
-			    (own || (ending->cause->sender_process_id == sent->sender_id &&
-				     ending->end_boot_ns >= sent->boot_ns)))
-				return ending;
-		}
-	return NULL;
+	return own || (found->cause->sender_process_id == sent->sender_id && found->end_boot_ns >= sent->boot_ns)
+		       ? found
+		       : NULL;
 }
 
 /* Returns the failed child that explains why the process failed, or NULL if it failed by itself. */
@@ -416,26 +409,21 @@ void root_cause_note(struct model *model, struct image *image)
 	remember_client(model, image, &ending);
 }
 
-void root_cause_note_fork(struct model *model, struct process *parent)
+/* Notes what `parent` has started after the children that ended before `boot_ns`. */
+static void note_followed(struct model *model, struct process *parent, enum ending_followed followed, uint64_t boot_ns)
 {
 	struct endings *endings = parent->endings;
 
 	for (unsigned i = 0; endings && i < endings->count; i++)
-		if (endings->item[i].followed == FOLLOWED_BY_NOTHING) {
-			endings->item[i].followed = FOLLOWED_BY_HELPERS;
+		if (endings->item[i].followed < followed && endings->item[i].end_boot_ns < boot_ns) {
+			endings->item[i].followed = followed;
 			process_set_changed(model, parent);
 		}
 }
 
-static void note_tool(struct model *model, struct process *parent, uint64_t fork_boot_ns)
+void root_cause_note_fork(struct model *model, struct process *parent)
 {
-	struct endings *endings = parent->endings;
-
-	for (unsigned i = 0; endings && i < endings->count; i++)
-		if (endings->item[i].followed < FOLLOWED_BY_TOOLS && endings->item[i].end_boot_ns < fork_boot_ns) {
-			endings->item[i].followed = FOLLOWED_BY_TOOLS;
-			process_set_changed(model, parent);
-		}
+	note_followed(model, parent, FOLLOWED_BY_HELPERS, UINT64_MAX);
 }
 
 /* Subshells count as their shell: both went on to start a tool. */
@@ -444,7 +432,7 @@ void root_cause_note_tool(struct model *model, struct process *process)
 	struct process *parent = process->parent;
 
 	for (int i = 0; i < FORKS_ABOVE_MAX && parent; i++) {
-		note_tool(model, parent, process->fork_boot_ns);
+		note_followed(model, parent, FOLLOWED_BY_TOOLS, process->fork_boot_ns);
 		if (parent->image && parent->image->began != IMAGE_FORK)
 			break;
 		process = parent;
