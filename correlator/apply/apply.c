@@ -23,7 +23,6 @@
 #include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/tree.h"
-#include "correlator/placement/classify.h"
 #include "correlator/placement/placing.h"
 #include "correlator/placement/task_name.h"
 #include "correlator/rows/load.h"
@@ -63,14 +62,18 @@ static void apply_fork(struct model *model, const struct record_fork *fork)
 	}
 }
 
-/* Creates the process of an exec whose fork was lost. */
-static struct process *process_from_exec(struct model *model, const struct record_exec *exec)
+/* Returns the process of an exec, created if its fork was lost. */
+static struct process *process_of_exec(struct model *model, const struct record_exec *exec)
 {
-	struct process *process = process_new(model, &exec->header.image, found_resolve(model, &exec->context.parent));
+	const struct image_key *image = &exec->header.image, *parent = &exec->context.parent;
+	struct process *process = found_resolve(model, image);
 
+	if (process)
+		return process;
+	process = process_new(model, image, found_resolve(model, parent));
 	if (process) {
-		process->fork_boot_ns = exec->header.image.start_boot_ns;
-		process->parent_exec_id = exec->context.parent.exec_id;
+		process->fork_boot_ns = image->start_boot_ns;
+		process->parent_exec_id = parent->exec_id;
 	}
 	return process;
 }
@@ -84,80 +87,65 @@ static void close_image_before(struct model *model, struct process *process, con
 	change_end_image(model, process->image, IMAGE_REPLACED, exec->header.boot_ns, ROW_NULL, 0);
 }
 
-static void apply_exec(struct model *model, const struct record *record)
+/* What the figures of the image begin at. Resources used between fork and first exec are its own, except
+ * memory, which was its parent's. */
+static void set_base(struct image *image, const struct counters *counters, bool is_first)
 {
-	const struct record_exec *exec = &record->exec;
-	struct process *process = found_resolve(model, &exec->header.image);
+	image->base = *counters;
+	if (!is_first)
+		return;
+	image->base.valid &= COUNTER_VALID(maxrss_bytes);
+	if (counters->valid & COUNTER_VALID(cpu_ns))
+		image->spawn_cpu_ns = (int64_t)counters->cpu_ns;
+}
+
+static void begin_program(struct model *model, struct process *process, const struct record_exec *exec,
+			  struct command *command)
+{
+	bool is_first = !process->image && !process->ignored;
 	struct rules_class class;
-
-	if (!process)
-		process = process_from_exec(model, exec);
-	if (!process || process->ended)
-		return;
-	struct command *command = command_new(record, rules_secrets(model->rules), model->arguments);
-
-	if (!command || command_charge(command, exec->context.uid, &model->command_accounts) < 0) {
-		command_unref(command);
-		model->out_of_memory = true;
-		return;
-	}
-	if (process->image && process->image->exec_id == exec->header.image.exec_id) {
-		/* Resent; or known from a scan, which may have seen the exec half done. */
-		found_complete(model, process, command);
-		command_unref(command);
-		return;
-	}
-	/* A scan saw a later program before this record left the ring: the row of that program includes
-	 * the resources used by this one. */
-	if (process->image && (int32_t)(exec->header.image.exec_id - process->image->exec_id) < 0) {
-		command_unref(command);
-		return;
-	}
-	bool first = !process->image && !process->ignored;
 
 	close_image_before(model, process, exec);
 	root_cause_forget(model, process);
-	command_unref(process->command);
-	process->command = command;
 	process->exec_id = exec->header.image.exec_id;
-	process_set_changed(model, process);
-	process->pid_namespace = exec->context.pid_namespace;
-	process->mount_namespace = exec->context.mount_namespace;
-	process->output_pipe = exec->context.stdout_pipe;
-	process_set_context(process, exec->context.cgroup_id, exec->context.uid, exec->context.pgid,
-			    exec->context.flags);
-	process_set_core_limit(process, model, exec->context.core_limit_milli);
-	classify(model, process, &class);
-	process->ignored = class.role == RULES_ROLE_IGNORE;
+	change_program(model, process, command, &exec->context, &class);
 	if (process->ignored || (class.role == RULES_ROLE_STARTER && !process->image))
 		return; /* a starter counts as its parent until the next exec or its end */
 	change_exec(model, process,
 		    &(struct placing){.class = &class,
-				      /* the start of the period that its figures cover */
-				      .boot_ns = first ? process->fork_boot_ns : exec->header.boot_ns,
-				      .cgroup_id = exec->context.cgroup_id,
-				      .pgid = exec->context.pgid,
-				      .stdin_pipe = exec->context.stdin_pipe,
-				      .stdout_pipe = exec->context.stdout_pipe});
+				      .boot_ns = is_first ? process->fork_boot_ns : exec->header.boot_ns,
+				      .context = &exec->context});
 	if (class.traits & RULES_CANCELS_JOBS)
 		cancel_note(model, process, exec->header.boot_ns);
 	if (class.role != RULES_ROLE_HELPER && class.role != RULES_ROLE_COMPONENT)
 		root_cause_note_tool(model, process);
 	retry_note_exec(model, process);
-	struct image *image = process->image;
+	if (process->image)
+		set_base(process->image, &exec->counters, is_first);
+}
 
-	if (!image)
+static void apply_exec(struct model *model, const struct record *record)
+{
+	const struct record_exec *exec = &record->exec;
+	struct process *process = process_of_exec(model, exec);
+	const struct image *image = process ? process->image : NULL;
+
+	if (!process || process->ended)
 		return;
-	if (!first) {
-		image->base = exec->counters;
-	} else {
-		/* Resources used since the fork are its own, except memory, which was its
-		 * parent's. */
-		image->base.valid = exec->counters.valid & COUNTER_VALID(maxrss_bytes);
-		image->base.maxrss_bytes = exec->counters.maxrss_bytes;
-		if (exec->counters.valid & COUNTER_VALID(cpu_ns))
-			image->spawn_cpu_ns = (int64_t)exec->counters.cpu_ns;
-	}
+	/* A scan saw a later program before this record left the ring: the row of that program includes
+	 * the resources used by this one. */
+	if (image && (int32_t)(exec->header.image.exec_id - image->exec_id) < 0)
+		return;
+	struct command *command = change_read_command(model, record);
+
+	if (!command)
+		return;
+	/* Resent; or known from a scan, which may have seen the exec half done. */
+	if (image && image->exec_id == exec->header.image.exec_id)
+		found_complete(model, process, command);
+	else
+		begin_program(model, process, exec, command);
+	command_unref(command);
 }
 
 static void image_exit(struct model *model, struct process *process, const struct record_exit *exit,

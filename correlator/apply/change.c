@@ -3,11 +3,39 @@
 
 #include "correlator/incidents/assess.h"
 #include "correlator/incidents/retry.h"
+#include "correlator/model/command.h"
 #include "correlator/model/group.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
+#include "correlator/placement/classify.h"
 #include "correlator/placement/place.h"
 #include "correlator/placement/placing.h"
+
+struct command *change_read_command(struct model *model, const struct record *record)
+{
+	struct command *command = command_new(record, rules_secrets(model->rules), model->arguments);
+
+	if (command && command_charge(command, record->exec.context.uid, &model->command_accounts) == 0)
+		return command;
+	command_unref(command);
+	model->out_of_memory = true;
+	return NULL;
+}
+
+void change_program(struct model *model, struct process *process, struct command *command,
+		    const struct record_context *context, struct rules_class *ret_class)
+{
+	command_unref(process->command);
+	process->command = command_ref(command);
+	process->pid_namespace = context->pid_namespace;
+	process->mount_namespace = context->mount_namespace;
+	process->output_pipe = context->stdout_pipe;
+	process_set_context(process, context->cgroup_id, context->uid, context->pgid, context->flags);
+	process_set_core_limit(process, model, context->core_limit_milli);
+	process_set_changed(model, process);
+	classify(model, process, ret_class);
+	process->ignored = ret_class->role == RULES_ROLE_IGNORE;
+}
 
 void change_place_full(struct model *model, struct process *process, const struct placing *placing)
 {

@@ -1,9 +1,19 @@
 /* Changes of the model together with their effects on placement and incidents. */
 #pragma once
 
+#include "common/rules/rules.h"
 #include "correlator/model/image.h"
 
+struct command;
 struct placing;
+struct record;
+struct record_context;
+
+/* Returns the command of an exec or sample, charged to its user; NULL if out of memory. */
+struct command *change_read_command(struct model *model, const struct record *record);
+/* Sets what `process` executes now, and where, and classifies it. */
+void change_program(struct model *model, struct process *process, struct command *command,
+		    const struct record_context *context, struct rules_class *ret_class);
 
 /* Call place_full(), place_exec() or place_part(), then assess the tasks that this opened. */
 void change_place_full(struct model *model, struct process *process, const struct placing *placing);

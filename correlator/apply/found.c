@@ -6,7 +6,6 @@
 #include "correlator/model/command.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
-#include "correlator/placement/classify.h"
 #include "correlator/placement/placing.h"
 
 /* If a process is younger than FOUND_YOUNG_NS when a scan sees it, its fork and exec may still be
@@ -78,24 +77,13 @@ static struct process *found_place_one(struct model *model, const struct found *
 		return NULL;
 	process->fork_boot_ns = found->key.start_boot_ns;
 	process->parent_exec_id = context->parent.exec_id;
-	process->pid_namespace = context->pid_namespace;
-	process->mount_namespace = context->mount_namespace;
-	process_set_context(process, context->cgroup_id, context->uid, context->pgid, context->flags);
-	process_set_core_limit(process, model, context->core_limit_milli);
-	command_unref(process->command);
-	process->command = command_ref(found->command);
-	classify(model, process, &class);
-	process->ignored = class.role == RULES_ROLE_IGNORE;
+	change_program(model, process, found->command, context, &class);
 	if (process->ignored)
 		return process;
-	change_place_full(model, process,
-			  &(struct placing){.class = &class,
-					    .is_found = true,
-					    .boot_ns = process->fork_boot_ns,
-					    .cgroup_id = context->cgroup_id,
-					    .pgid = context->pgid,
-					    .stdin_pipe = context->stdin_pipe,
-					    .stdout_pipe = context->stdout_pipe});
+	change_place_full(
+		model, process,
+		&(struct placing){
+			.class = &class, .is_found = true, .boot_ns = process->fork_boot_ns, .context = context});
 	if (process->image) {
 		image_update(model, process->image, &found->counters, TOTALS_SAMPLE);
 		image_note_sample(process->image, found->boot_ns, &process->image->totals);
@@ -167,19 +155,6 @@ static bool has_text(const struct record *record)
 	return record->path.size || record->argv.count;
 }
 
-static void set_command(struct model *model, struct command **command, const struct record *record)
-{
-	struct command *command_now = command_new(record, rules_secrets(model->rules), model->arguments);
-
-	if (!command_now || command_charge(command_now, record->exec.context.uid, &model->command_accounts) < 0) {
-		command_unref(command_now);
-		model->out_of_memory = true;
-		return;
-	}
-	command_unref(*command);
-	*command = command_now;
-}
-
 void found_note(struct model *model, const struct record *record)
 {
 	const struct record_exec *sample = &record->exec;
@@ -195,8 +170,10 @@ void found_note(struct model *model, const struct record *record)
 		found->key = (struct process_key){.start_boot_ns = image->start_boot_ns, .pid = image->pid};
 		HASH_ADD(hh, model->apply->found, key, sizeof(found->key), found);
 	}
-	if (!found->command || found->exec_id != image->exec_id || has_text(record))
-		set_command(model, &found->command, record);
+	if (!found->command || found->exec_id != image->exec_id || has_text(record)) {
+		command_unref(found->command);
+		found->command = change_read_command(model, record);
+	}
 	found->boot_ns = sample->header.boot_ns;
 	found->exec_id = image->exec_id;
 	found->context = sample->context;
@@ -220,12 +197,12 @@ void found_complete(struct model *model, struct process *process, struct command
 void found_complete_sample(struct model *model, struct process *process, const struct record *record)
 {
 	const struct command *known = process->image->command;
-	struct command *command = NULL;
+	struct command *command;
 
 	if (process->image->began != IMAGE_FOUND || !has_text(record) ||
 	    (known && (known->arguments_size || (known->path[0] && !record->argv.count))))
 		return;
-	set_command(model, &command, record);
+	command = change_read_command(model, record);
 	if (command)
 		found_complete(model, process, command);
 	command_unref(command);

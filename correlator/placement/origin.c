@@ -103,14 +103,14 @@ struct run *origin_begin_for_user(struct model *model, struct process *process)
  * which it leads once it has enabled job control. */
 static bool is_shells_own(const struct process *shell, const struct placing *placing)
 {
-	return placing->pgid == shell->pgid || placing->pgid == shell->key.pid;
+	return placing->context->pgid == shell->pgid || placing->context->pgid == shell->key.pid;
 }
 
 /* What a service manager runs in its own cgroup (generators, helpers) is not a service. */
 static bool is_managers_own(const struct process *manager, const struct placing *placing)
 {
 	return !manager->image->nested && manager->image->boundary == RULES_BOUNDARY_CGROUP &&
-	       placing->cgroup_id == manager->cgroup_id;
+	       placing->context->cgroup_id == manager->cgroup_id;
 }
 
 /* Whether a process beneath `origin` can begin a run, even if `origin` itself is part of a run. */
@@ -171,13 +171,13 @@ static uint64_t boundary_key(struct model *model, const struct process *process,
 	if (boundary == RULES_BOUNDARY_PROCESS_GROUP) {
 		identity_add_u64(&identity, origin->key.pid);
 		identity_add_u64(&identity, origin->key.start_boot_ns);
-		identity_add_u64(&identity, placing->pgid);
+		identity_add_u64(&identity, placing->context->pgid);
 	} else if (boundary == RULES_BOUNDARY_CONTAINER) {
 		identity_add_u64(&identity, (uint64_t)container_of_process(model, process)->id);
 	} else if (run_key[0]) {
 		identity_add_bytes(&identity, run_key, strlen(run_key));
 	} else {
-		identity_add_u64(&identity, placing->cgroup_id);
+		identity_add_u64(&identity, placing->context->cgroup_id);
 		/* A login session, cron and the like leave processes of several users there. */
 		if (is_housekeeping)
 			identity_add_u64(&identity, process->uid);
@@ -213,7 +213,7 @@ static void origin_class(struct model *model, struct process *origin, const stru
 	memset(ret, 0, sizeof(*ret));
 	if (!origin->command)
 		return;
-	origin->cgroup_id = placing->cgroup_id;
+	origin->cgroup_id = placing->context->cgroup_id;
 	classify(model, origin, ret);
 	origin->cgroup_id = own;
 }
@@ -268,7 +268,7 @@ struct run *origin_begin_run(struct model *model, struct process *process, struc
 	char unit[256], run_key[RULES_NAME_MAX];
 
 	origin_class(model, origin, placing, class);
-	earned_key(model, NULL, process, placing->cgroup_id, class, run_key);
+	earned_key(model, NULL, process, placing->context->cgroup_id, class, run_key);
 	uint64_t key =
 		boundary_key(model, process, origin, placing, boundary, run_key, class->traits & RULES_HOUSEKEEPING);
 	struct run *run = NULL;
@@ -283,7 +283,7 @@ struct run *origin_begin_run(struct model *model, struct process *process, struc
 	run->origin_process_id = origin->image->id;
 	run->reason = boundary_reasons[boundary];
 	memcpy(run->run_key, run_key, sizeof(run_key));
-	struct cgroup *cgroup = cgroup_find(model, placing->cgroup_id);
+	struct cgroup *cgroup = cgroup_find(model, placing->context->cgroup_id);
 
 	if (class->run_name[0])
 		run_set_name(model, run, class->run_name, RUN_NAME_FIXED);

@@ -353,12 +353,7 @@ void place_full(struct model *model, struct process *process, const struct placi
 	struct process *above = topmost_below(process, PLACE_FULL);
 
 	for (; above != process; above = above->unplaced_below)
-		place_one(model, above,
-			  &(struct placing){.boot_ns = above->fork_boot_ns,
-					    .cgroup_id = placing->cgroup_id,
-					    .pgid = placing->pgid,
-					    .stdin_pipe = placing->stdin_pipe,
-					    .stdout_pipe = placing->stdout_pipe});
+		place_one(model, above, &(struct placing){.boot_ns = above->fork_boot_ns, .context = placing->context});
 	place_one(model, process, placing);
 }
 
@@ -386,10 +381,9 @@ static void place_part_beneath(struct model *model, struct process *process)
 	struct rules_class class;
 
 	if (!parent || !parent->group || !parent->image) {
-		place_full(model, process,
-			   &(struct placing){.boot_ns = process->fork_boot_ns,
-					     .cgroup_id = process->cgroup_id,
-					     .pgid = process->pgid});
+		const struct record_context context = {.cgroup_id = process->cgroup_id, .pgid = process->pgid};
+
+		place_full(model, process, &(struct placing){.boot_ns = process->fork_boot_ns, .context = &context});
 		return;
 	}
 	classify_inherited(process, &class);

@@ -70,8 +70,8 @@ struct group *subtree_join(struct model *model, struct process *process, const s
 {
 	struct group *joined;
 
-	process->pipes[PIPE_READ].inode = placing->stdin_pipe;
-	process->pipes[PIPE_WRITTEN].inode = placing->stdout_pipe;
+	process->pipes[PIPE_READ].inode = placing->context->stdin_pipe;
+	process->pipes[PIPE_WRITTEN].inode = placing->context->stdout_pipe;
 	joined = join_pipeline(model, process);
 	if (joined) {
 		*ret_reason = REASON_PIPE;
