@@ -58,6 +58,9 @@ static const struct {
 	{"wgsim",
 	 {{"wgsim|-S|12|ref.fa|heart.1.fq|heart.2.fq|log/heart.log", "heart"},
 	  {"wgsim|-S|11|ref.fa|brain.1.fq|brain.2.fq|log/brain.log", "brain"}}},
+	{"STAR",
+	 {{"STAR|--genomeDir|star|--readFilesIn|S1_1.fq.gz|--outFileNamePrefix|S1.", "S1"},
+	  {"STAR|--genomeDir|star|--readFilesIn|S10_1.fq.gz|--outFileNamePrefix|S10.", "S10"}}},
 	/* a stem that several share is none for these */
 	{"merge",
 	 {{"merge|a_1.fq|a_2.fq", "a"},

@@ -19,8 +19,8 @@ struct word {
 	const char *text; /* the part of it that is shown: the last that differs */
 	size_t size;
 	const char *first; /* the first that differs */
-	/* How much it says: a number as an option's value, or alone, or a log; an option's value, an operand, the value of
-	 * -o; `dir/x` or `x.fq`, and that as the value of -o. */
+	/* How much it says. Settings are numbers and logs that are values of options, as VALUE is of other words; OUTPUT
+	 * is the value of -o or the like; a path is `dir/x` or `x.fq`. */
 	enum rank { TEMPORARY, SETTING, NUMBER, VALUE, OPERAND, OUTPUT, PATH, OUTPUT_PATH } rank;
 };
 
@@ -228,7 +228,7 @@ static void label_add(char label[LABEL_MAX], const char *text, size_t size)
 static size_t stem_size(const struct word *words, size_t count)
 {
 	const char *text = words[0].text;
-	size_t size = words[0].size, fitting = 0;
+	size_t size = words[0].size < LABEL_MAX ? words[0].size : LABEL_MAX, fitting = 0;
 
 	for (; size > 0 && fitting < count; size -= fitting < count)
 		for (fitting = 0; fitting < count && is_inner(text[size - 1]); fitting++)
@@ -253,15 +253,14 @@ static void label_add_best(char label[LABEL_MAX], const struct word *words, size
 /* What a label is made of: each distinguishes more tasks than the one before it. */
 enum level { STEM, WORDS, FULL };
 
-/* Adds the words that differ, those that say little only if there is nothing else. */
-static void label_add_differing(char label[LABEL_MAX], struct word *words, size_t count, enum level level)
+/* Adds the words that differ, of which none says more than `best`: those that say little only if there is nothing else.
+ */
+static void label_add_differing(char label[LABEL_MAX], struct word *words, size_t count, enum rank best,
+				enum level level)
 {
-	enum rank best = TEMPORARY, least;
+	enum rank least = best >= VALUE && level < FULL ? VALUE : best >= SETTING ? SETTING : TEMPORARY;
 	size_t kept = 0, size;
 
-	for (size_t i = 0; i < count; i++)
-		best = words[i].rank > best ? words[i].rank : best;
-	least = best >= VALUE && level < FULL ? VALUE : best >= SETTING ? SETTING : TEMPORARY;
 	for (size_t i = 0; i < count; i++) {
 		if (level == STEM && (words[i].rank == OUTPUT || words[i].rank == OUTPUT_PATH)) {
 			label_add(label, words[i].text, words[i].size);
@@ -296,7 +295,7 @@ static void label_make(const struct row_task_line *line, struct common *common, 
 	if (best < VALUE) /* numbers alone say little, temporary names nothing */
 		label_add_best(label, words, word_count, differing_count > 0 ? VALUE : NUMBER);
 	if (best > TEMPORARY || label[0] == '\0')
-		label_add_differing(label, differing, differing_count, level);
+		label_add_differing(label, differing, differing_count, best, level);
 }
 
 static int compare_texts(const void *left, const void *right)
@@ -304,7 +303,7 @@ static int compare_texts(const void *left, const void *right)
 	return strcmp(((const struct label *)left)->text, ((const struct label *)right)->text);
 }
 
-/* Makes labels that several tasks have at this level, if that tells the tasks apart. */
+/* Makes labels that several tasks share again, at this level, if that tells these tasks apart. */
 static void labels_raise(struct label *labels, size_t count, struct common *common, enum level level)
 {
 	qsort(labels, count, sizeof(*labels), compare_texts);

@@ -43,7 +43,7 @@ static int show(struct view *view)
 		error = names_join_run(&names, &report);
 	if (error == 0 && by_sample)
 		error = report_load_samples(&report, sample_names);
-	if (error == 0)
+	if (error == 0 && (style.view == REPORT_TREE || style.format)) /* tables have none */
 		error = report_load_labels(&report);
 	if (error == 0)
 		error = report_print(&report, &view->output, &style);
