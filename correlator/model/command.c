@@ -26,9 +26,10 @@ static const char *base_name(const char *path)
 static char *put_text(char **room, const struct wire_bytes *text)
 {
 	char *copy = *room;
-	size_t size = strnlen(text->data, text->size);
+	size_t size = text->data ? strnlen(text->data, text->size) : 0;
 
-	memcpy(copy, text->data, size);
+	if (size > 0)
+		memcpy(copy, text->data, size);
 	copy[size] = '\0';
 	*room = copy + size + 1;
 	return copy;
