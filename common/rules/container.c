@@ -9,6 +9,8 @@
 
 #include "common/rules/match.h"
 
+const char *const rules_container_verbs[] = {"", "run", "exec", "start"};
+
 /* Whether the next word is this option's value. Options are long, or clusters of letters. */
 static bool takes_next_word(const struct rule_patterns *without_value, const char *option)
 {
@@ -59,10 +61,9 @@ static bool take_operand(const struct rule_patterns *operands, size_t number, co
 /* Other words may come before it: docker container run. */
 static enum rules_container_verb verb_of(const char *word)
 {
-	static const char *const verbs[] = {"", "run", "exec", "start"};
 	enum rules_container_verb verb = RULES_CONTAINER_START;
 
-	while (verb > RULES_CONTAINER_OTHER && strcmp(word, verbs[verb]) != 0)
+	while (verb > RULES_CONTAINER_OTHER && strcmp(word, rules_container_verbs[verb]) != 0)
 		verb--;
 	return verb;
 }

@@ -88,12 +88,11 @@ static int compare(const struct rule *rule, const struct rule_example *example, 
 static const char *describe_container(const struct rules *rules, const struct rules_subject *subject, char *text,
 				      size_t size)
 {
-	static const char *const verbs[] = {"", "run", "exec", "start"};
 	struct rules_container container;
 	size_t length;
 
 	rules_read_container(rules, subject, &container);
-	length = (size_t)snprintf(text, size, "%s", verbs[container.verb]);
+	length = (size_t)snprintf(text, size, "%s", rules_container_verbs[container.verb]);
 #define X(word) \
 	if (container.word && length < size) \
 		length += (size_t)snprintf(text + length, size - length, " " #word "=%s", container.word);

@@ -4,7 +4,6 @@
  * describes the format for users.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@
 #include "common/text.h"
 
 #define RULE_COUNT_MAX 10000
+#define SUMMARY_MAX 255 /* bytes of the line that tells what a rule matches */
 
 /* ---- values ---- */
 
@@ -381,29 +381,12 @@ static int loader_check_name(struct loader *loader, const struct rule *rule)
 	return 0;
 }
 
-struct summary {
-	char text[256];
-	size_t size; /* that it would have without truncation */
-};
-
-__attribute__((format(printf, 2, 3))) static void summary_add(struct summary *summary, const char *format, ...)
-{
-	va_list arguments;
-
-	if (summary->size >= sizeof(summary->text))
-		return;
-	va_start(arguments, format);
-	summary->size += (size_t)vsnprintf(summary->text + summary->size, sizeof(summary->text) - summary->size, format,
-					   arguments);
-	va_end(arguments);
-}
-
-static void summary_add_item(struct summary *summary, size_t index, const char *key, const char *item)
+static void summary_add(FILE *summary, size_t index, const char *key, const char *item)
 {
 	if (index > 0)
-		summary_add(summary, "|%s", item);
+		fprintf(summary, "|%s", item);
 	else
-		summary_add(summary, "%s%s %s", summary->size ? "; " : "", key, item);
+		fprintf(summary, "%s%s %s", ftell(summary) > 0 ? "; " : "", key, item);
 }
 
 /* Builds a one-line summary of the rule's match, truncated if too long. */
@@ -424,21 +407,30 @@ static int loader_summarise(struct loader *loader, struct rule *rule)
 		TEMPLATE_SOURCES(X)
 #undef X
 	};
-	struct summary summary = {.text = ""};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *summary = open_memstream(&text, &size);
 
+	if (!summary)
+		return -ENOMEM;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		for (size_t k = 0; k < keys[i].patterns->count; k++)
-			summary_add_item(&summary, k, keys[i].key, keys[i].patterns->items[k].text);
+			summary_add(summary, k, keys[i].key, keys[i].patterns->items[k].text);
 	}
 	for (int source = 0; source < TEMPLATE_SOURCE_COUNT; source++) {
 		const struct rule_regexes *regexes = &rule->match.regexes[source];
 
 		for (size_t k = 0; k < regexes->count; k++)
-			summary_add_item(&summary, k, sources[source], regexes->items[k].text);
+			summary_add(summary, k, sources[source], regexes->items[k].text);
 	}
-	if (summary.size >= sizeof(summary.text))
-		memcpy(summary.text + sizeof(summary.text) - 4, "...", 4);
-	rule->summary = arena_copy(&loader->rules->arena, summary.text, strlen(summary.text));
+	if (fclose(summary) != 0) {
+		free(text);
+		return -ENOMEM;
+	}
+	if (size > SUMMARY_MAX)
+		memcpy(text + SUMMARY_MAX - 3, "...", 3);
+	rule->summary = arena_copy(&loader->rules->arena, text, size < SUMMARY_MAX ? size : SUMMARY_MAX);
+	free(text);
 	return rule->summary ? 0 : -ENOMEM;
 }
 

@@ -169,6 +169,8 @@ struct rules_container {
 	size_t command_index; /* of the program that it executes in the container, in argv; argc: the image's own */
 };
 
+extern const char *const rules_container_verbs[]; /* "", "run", "exec", "start" */
+
 /* Says nothing if the deciding rule has no `container:`. The subject's parent is not considered. */
 void rules_read_container(const struct rules *rules, const struct rules_subject *subject,
 			  struct rules_container *ret_container);
