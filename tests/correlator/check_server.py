@@ -133,7 +133,7 @@ def test_scans_that_find_nothing_new_are_not_committed(directory):
             now = story.START_NS + seconds * 10**9
             peer.send(story.process_scan(now_ns=now))
             wait_until("it has read", lambda: peer.unread_bytes() == 0)
-            time.sleep(1)  # a commit takes 0.4 s
+            time.sleep(1)  # a commit takes 0.5 s
             return correlator.rows("SELECT committed_boot_ns FROM stream") == [(now,)]
 
         same("committed", [committed_after(seconds) for seconds in (2, 6, 7, 14, 15)],
