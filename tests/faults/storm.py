@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-from testing import ENVIRONMENT, same
+from testing import same
 
 FAILS_EVERY = 50  # as in storm.c
 STALL_TIMEOUT_S = 90
