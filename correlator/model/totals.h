@@ -59,3 +59,16 @@ void totals_add(struct totals *sum, const struct totals *part, int sign);
 		typeof(row) totals_row = (row); \
 		ROW_TOTALS(TOTALS_FILL_FIELD) \
 	} while (0)
+
+/* The opposite, into zeroed memory: a figure that is not NULL is known. */
+#define TOTALS_OF_FIELD(name) \
+	if ((row_of_totals)->name != ROW_NULL) { \
+		(totals_of)->name = (row_of_totals)->name; \
+		(totals_of)->valid |= COUNTER_VALID(name); \
+	}
+#define totals_of_row(figures, row) \
+	do { \
+		struct totals *totals_of = (figures); \
+		const typeof(*(row)) *row_of_totals = (row); \
+		ROW_TOTALS(TOTALS_OF_FIELD) \
+	} while (0)

@@ -56,17 +56,13 @@ const char *const outcome_words[] = {OUTCOME_STATUSES(TEXT_OF)};
 #define CHARS(name) TEXT_COLUMN(FIELD_CHARS, name, false)
 #define NAME_CHARS(name) TEXT_COLUMN(FIELD_CHARS, name, true)
 
-#define TOTAL(name, totals, unknown) \
-	{NUMBER(totals.name), .column = offsetof(ROW, name), .missing = (unknown), \
-	 .valid = offsetof(ENTITY, totals.valid), .valid_bit = COUNTER_VALID(name)},
-/* What the kernel did not record counts as 0 in a sum, unless it never records it. */
-#define SUM(name) TOTAL(name, tally.totals, TOTALS_OPTIONAL & COUNTER_VALID(name) ? ROW_NULL : 0)
+/* Totals are not in these tables: totals_fill_row() needs a third of the time. */
 #define TALLY_COUNT(name) COUNT(name, tally.name)
 #define TALLY_COLUMN(name) COLUMN(name, tally.name)
 #define TALLY \
 	TALLY_COLUMN(begin_boot_ns) TALLY_COUNT(end_boot_ns) TALLY_COLUMN(started_unix_ns) TALLY_COUNT(process_count) \
 	TALLY_COUNT(living_count) TALLY_COUNT(failed_count) TALLY_COUNT(partial_count) TALLY_COLUMN(peak_rss_bytes) \
-	TALLY_COLUMN(gpu_peak_bytes) ROW_TOTALS(SUM)
+	TALLY_COLUMN(gpu_peak_bytes)
 #define LIMIT(name) COLUMN(name, limits.name)
 #define MEMORY COLUMN(concurrent_memory_bytes, memory.bytes)
 #define STATUS COLUMN(exit_code, outcome.exit_code) COLUMN(signal, outcome.signal) WORD(reason, reason, reason_words)
@@ -233,13 +229,11 @@ static const struct part base = {.fields = base_fields};
 
 #define ENTITY struct image
 #define ROW struct row_process
-#define IMAGE_TOTAL(name) TOTAL(name, totals, ROW_NULL)
 const struct field image_columns[] = {
 	SAME(id) SAME(parent_id) SAME(pid) SAME(exec_id) COLUMN(user_id, uid) WORD(began, began, began_words)
 	WORD(ended, ended, ended_words) WORD(totals, totals_kind, totals_words) SAME(begin_boot_ns)
 	COUNT(end_boot_ns, end_boot_ns) SAME(started_unix_ns) WORD(role, role, role_words) KEPT(rule)
-	WORD(reason, reason, reason_words) SAME(spawn_cpu_ns) SAME(peak_rss_bytes) TEXT(gpu) SAME(gpu_peak_bytes)
-	ROW_TOTALS(IMAGE_TOTAL) {0}
+	WORD(reason, reason, reason_words) SAME(spawn_cpu_ns) SAME(peak_rss_bytes) TEXT(gpu) SAME(gpu_peak_bytes) {0}
 };
 static const struct field image_fields[] = {
 	ENUM(rank, RULES_RANK_WORKFLOW) ENUM(boundary, ARRAY_SIZE(boundary_words) - 1) INT(nested) INT(interactive)

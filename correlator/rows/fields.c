@@ -207,6 +207,15 @@ static void save_field(msgpack_packer *packer, const struct field *field, const 
 	}
 }
 
+/* In one call, since there are so many: a text of up to 31 bytes. */
+static void save_name(msgpack_packer *packer, const struct field *field)
+{
+	char name[32] = {(char)(0xa0 | field->name_size)};
+
+	memcpy(name + 1, field->name, field->name_size);
+	packer->callback(packer->data, name, field->name_size + 1U);
+}
+
 void fields_to_state(const struct field *fields, const void *entity, msgpack_packer *packer)
 {
 	uint64_t saved = 0; /* bitmap by index: no table has more than 64 fields */
@@ -217,7 +226,7 @@ void fields_to_state(const struct field *fields, const void *entity, msgpack_pac
 	for (; saved; saved &= saved - 1) {
 		const struct field *field = &fields[__builtin_ctzll(saved)];
 
-		msgpack_pack_str_with_body(packer, field->name, field->name_size);
+		save_name(packer, field);
 		save_field(packer, field, entity);
 	}
 }

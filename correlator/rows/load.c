@@ -124,6 +124,7 @@ static void load_run(struct loader *loader, struct store_result *result)
 	DL_APPEND(model->runs, run);
 	store_result_get_run(result, &row);
 	load_columns(loader, run_columns, &row, run);
+	totals_of_row(&run->tally.totals, &row);
 	load_state(loader, result, run_state, run);
 	run->tally.inner_core_limit_milli = ROW_NULL;
 	run->memory.written_bytes = run->memory.bytes;
@@ -203,6 +204,7 @@ static void load_tool(struct loader *loader, struct store_result *result)
 	if (!tool || tool->name)
 		return;
 	load_columns(loader, tool_columns, &row, tool);
+	totals_of_row(&tool->tally.totals, &row);
 	tool->memory.written_bytes = tool->memory.bytes;
 }
 
@@ -253,6 +255,7 @@ static struct image *load_image(struct loader *loader, struct store_result *resu
 	image->tool = tool;
 	DL_APPEND(tool->images, image);
 	load_columns(loader, image_columns, &row, image);
+	totals_of_row(&image->totals, &row);
 	load_status(image, &row);
 	load_progress(image, &row, result);
 	image->own_command = image->began != IMAGE_FORK;

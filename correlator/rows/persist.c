@@ -47,18 +47,42 @@ static int64_t id_or_null(const struct container *container)
 	return container ? container->id : ROW_NULL;
 }
 
-/* Writes what the columns do not hold. `image_id`: row of a process, else ROW_NULL. */
-static int put_state(struct saver *saver, const char *kind, int64_t id, int64_t image_id, const struct field *fields,
-		     const void *entity)
+/* Words at a time: every changed row has a state to compare. */
+static uint64_t hash_of(const char *data, size_t size)
 {
+	uint64_t hash = size, word = 0;
+
+	for (; size >= sizeof(word); size -= sizeof(word), data += sizeof(word)) {
+		memcpy(&word, data, sizeof(word));
+		hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+		hash ^= hash >> 32;
+	}
+	memcpy(&word, data, size);
+	return (hash ^ word) * 0x9e3779b97f4a7c15;
+}
+
+#define STATE(kind, id) ((struct store_state){(id), (kind), ROW_NULL, NULL, 0})
+
+/* Writes what the columns do not hold, unless its hash is that of what is `stored`; NULL: unknown. */
+static int put_state(struct saver *saver, struct store_state state, const struct field *fields, const void *entity,
+		     uint64_t *stored)
+{
+	uint64_t hash;
+
 	if (!saver->model->keep_states)
 		return 0;
 	msgpack_sbuffer_clear(&saver->state);
 	fields_to_state(fields, entity, &saver->packer);
 	if (saver->model->out_of_memory)
 		return -ENOMEM;
-	return store_put_state(saver->model->store,
-			       &(struct store_state){id, kind, image_id, saver->state.data, saver->state.size});
+	state.data = saver->state.data;
+	state.size = saver->state.size;
+	hash = hash_of(state.data, state.size);
+	if (stored && *stored == hash)
+		return 0;
+	if (stored)
+		*stored = hash;
+	return store_put_state(saver->model->store, &state);
 }
 
 /* A fork shares its parent's command line, which is stored only once. */
@@ -117,6 +141,7 @@ static bool next_image(void *context, struct row_process *ret_row)
 		.partial = (image->totals.valid & COUNTERS_PARTIAL) != 0,
 	};
 	fields_to_row(image_columns, image, ret_row);
+	totals_fill_row(ret_row, &image->totals, ROW_NULL);
 	if (image->ended == IMAGE_LIVING)
 		ret_row->end_boot_ns = ROW_NULL;
 	fill_status(ret_row, image);
@@ -139,6 +164,7 @@ static int put_tool(struct saver *saver, struct tool *tool)
 	int r = 0;
 
 	fields_to_row(tool_columns, tool, &row);
+	totals_fill_row(&row, &tool->tally.totals, 0);
 	row.end_boot_ns = end_or_null(&tool->tally);
 	tool->memory.written_bytes = tool->memory.bytes;
 	if (tool->moved)
@@ -163,6 +189,7 @@ static void fill_figures(struct row_task *row, const struct task *task)
 					   ? figures.tally.inner_core_limit_milli
 					   : figures.tally.core_limit_milli;
 	fields_to_row(task_figure_columns, &figures, row);
+	totals_fill_row(row, &figures.tally.totals, 0);
 	row->end_boot_ns = end_or_null(&figures.tally);
 	row->status = outcome_words[outcome_status(&task->outcome, figures.tally.living_count > 0)];
 }
@@ -199,7 +226,7 @@ static int put_task(struct saver *saver, struct task *task)
 	if (r == 0)
 		r = store_put_task(model->store, &row);
 	set_ids(task);
-	return r < 0 ? r : put_state(saver, "task", task->id, ROW_NULL, task_state, task);
+	return r < 0 ? r : put_state(saver, STATE("task", task->id), task_state, task, &task->stored_state);
 }
 
 static int put_run(struct saver *saver, struct run *run)
@@ -218,10 +245,11 @@ static int put_run(struct saver *saver, struct run *run)
 
 	tally_raise(&run->tally.core_limit_milli, run->tally.inner_core_limit_milli);
 	fields_to_row(run_columns, run, &row);
+	totals_fill_row(&row, &run->tally.totals, 0);
 	row.end_boot_ns = end_or_null(&run->tally);
 	run->memory.written_bytes = run->memory.bytes;
 	r = store_put_run(model->store, &row);
-	return r < 0 ? r : put_state(saver, "run", run->id, ROW_NULL, run_state, run);
+	return r < 0 ? r : put_state(saver, STATE("run", run->id), run_state, run, &run->stored_state);
 }
 
 static int put_container(struct saver *saver, struct container *container)
@@ -233,13 +261,16 @@ static int put_container(struct saver *saver, struct container *container)
 	if (container->living_count > 0)
 		row.end_boot_ns = ROW_NULL;
 	r = store_put_container(saver->model->store, &row);
-	return r < 0 ? r : put_state(saver, "container", container->id, ROW_NULL, container_state, container);
+	return r < 0 ? r
+		     : put_state(saver, STATE("container", container->id), container_state, container,
+				 &container->stored_state);
 }
 
 static int put_process(struct saver *saver, const struct process *process)
 {
 	const struct model *model = saver->model;
 	const struct process *parent = process->parent;
+	struct store_state state = STATE("process", process_row_id(model, process));
 	struct process stored = *process;
 	struct command command;
 
@@ -250,13 +281,13 @@ static int put_process(struct saver *saver, const struct process *process)
 		command.arguments_size = command_stored_size(&command, model->arguments, model->keep_arguments);
 		stored.command = &command;
 	}
-	return put_state(saver, "process", process_row_id(model, process),
-			 process->image ? process->image->id : ROW_NULL, process_state, &stored);
+	state.image_id = process->image ? process->image->id : ROW_NULL;
+	return put_state(saver, state, process_state, &stored, NULL);
 }
 
 static int put_host_state(struct saver *saver)
 {
-	return put_state(saver, "host", 0, ROW_NULL, host_state, saver->model);
+	return put_state(saver, STATE("host", 0), host_state, saver->model, NULL);
 }
 
 /* States of ended entities are deleted in the transaction that writes their ends; otherwise they would
@@ -376,6 +407,11 @@ int persist_generation(struct model *model)
 	return with_saver(model, put_host_state);
 }
 
+/* What it was about to write is not stored. */
+#define FORGET(kind) \
+	for (struct kind *kind = model->dirty_##kind##s; kind; kind = kind->dirty_next) \
+		kind->stored_state = 0;
+
 int persist_commit(struct model *model, struct store_stream *stream)
 {
 	int r = with_saver(model, put_all);
@@ -384,9 +420,11 @@ int persist_commit(struct model *model, struct store_stream *stream)
 	stream->committed_boot_ns = model->now_boot_ns;
 	if (r == 0)
 		r = store_commit(model->store, stream);
-	if (r < 0)
+	if (r < 0) {
 		store_rollback(model->store);
-	else
+		FORGET(container) FORGET(task) FORGET(run)
+	} else {
 		clear_all(model);
+	}
 	return r;
 }
