@@ -242,13 +242,6 @@ TEST_TIMES(broken_states_are_survived, 80)
 		       "0\n");
 }
 
-/* A state may declare a size for which there is no memory: then the allocation fails, as without the sanitizer. */
-const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-	return "allocator_may_return_null=1";
-}
-
 static const struct {
 	const char *entity, *found, *put; /* SQL */
 } damages[] = {
