@@ -67,8 +67,9 @@ const char *const outcome_words[] = {OUTCOME_STATUSES(TEXT_OF)};
 #define MEMORY COLUMN(concurrent_memory_bytes, memory.bytes)
 #define STATUS COLUMN(exit_code, outcome.exit_code) COLUMN(signal, outcome.signal) WORD(reason, reason, reason_words)
 
-/* Fields of a state. The default of an id, or of another figure that may be unknown, is ROW_NULL. */
-#define NAMED_AS(text) .name = (text), .name_size = sizeof(text) - 1
+/* Fields of a state, whose names have at most 31 bytes (save_name() in fields.c). The default of an id, or of another
+ * figure that may be unknown, is ROW_NULL. */
+#define NAMED_AS(text) .name = (text), .name_size = sizeof(text) - sizeof(char[sizeof(text) <= 32 ? 1 : -1])
 #define NAMED_RANGE(old, field, absent, lowest, highest) \
 	{INTEGER(FIELD_NUMBER, field, lowest, highest), NAMED_AS(old), .missing = (absent)},
 #define RANGE(field, absent, lowest, highest) NAMED_RANGE(#field, field, absent, lowest, highest)
