@@ -20,8 +20,7 @@
 #define PENDING_ROWS_MAX 20000
 #define HOST_FIRST_MS 1000 /* gives the probe time to say hello */
 #define READ_SIZE (256 * 1024)
-#define UNSENT_MAX (64 * 1024) /* limit for a peer that does not read its acknowledgements */
-#define HELLO_TIMEOUT_MS 5000  /* a silent peer keeps the probe out */
+#define HELLO_TIMEOUT_MS 5000 /* a silent peer keeps the probe out */
 /* A probe that works sends a scan every second, of 100,000 processes once in this time. */
 #define SILENT_MS (60 * 1000)
 /* Connections can be made thousands of times a second: of the messages about them, so many are logged each period. */
@@ -36,14 +35,13 @@ struct server {
 	uv_pipe_t listener;
 	uv_pipe_t peer;
 	struct samplers *samplers; /* NULL: none are served */
-	bool has_peer, peer_closing;
-	bool has_next;           /* a peer waits until the previous one is gone */
-	uint64_t heard_since_ms; /* when reading from the peer began, on the loop's clock */
-	uint64_t heard_ms;       /* latest bytes of the peer, or when reading began, on the same clock */
-	bool is_silent;          /* for SILENT_MS: this was logged */
-	uint64_t lines_until_ms; /* end of the period, on the loop's clock */
-	unsigned line_count;     /* messages about connections in this period */
-	bool paused;             /* the store cannot be written */
+	bool has_peer;             /* until its handle is closed */
+	bool has_next;             /* a peer waits until the previous one is gone */
+	uint64_t heard_ms;         /* latest bytes of a greeted peer, or when reading began, on the loop's clock */
+	bool is_silent;            /* for SILENT_MS: this was logged */
+	uint64_t lines_until_ms;   /* end of the period, on the loop's clock */
+	unsigned line_count;       /* messages about connections in this period */
+	bool paused;               /* the store cannot be written */
 	int failure;
 	struct wire_input input;
 	struct retention retention;
@@ -76,7 +74,7 @@ static void peer_closed(uv_handle_t *handle)
 {
 	struct server *server = handle->data;
 
-	server->has_peer = server->peer_closing = false;
+	server->has_peer = false;
 	server->input.size = server->input.position = 0;
 	if (server->options.once && server->session->greeted) {
 		uv_stop(&server->loop);
@@ -86,47 +84,30 @@ static void peer_closed(uv_handle_t *handle)
 	}
 }
 
-static void peer_close(struct server *server)
+static bool peer_is_open(const struct server *server)
 {
-	if (!server->has_peer || server->peer_closing)
-		return;
-	server->peer_closing = true;
-	uv_close((uv_handle_t *)&server->peer, peer_closed);
+	return server->has_peer && !uv_is_closing((const uv_handle_t *)&server->peer);
 }
 
-static void sent(uv_write_t *request, int status)
+static void peer_close(struct server *server)
 {
-	struct wire_output *output = request->data;
-
-	wire_output_deinit(output);
-	free(output);
-	free(request);
+	if (peer_is_open(server))
+		uv_close((uv_handle_t *)&server->peer, peer_closed);
 }
 
 typedef int (*answer_function)(const struct session *session, struct wire_output *output);
 
+/* A peer that does not read misses acknowledgements: the next one covers them. */
 static void answer(struct server *server, answer_function make)
 {
-	struct wire_output *output;
-	uv_write_t *request;
+	struct wire_output output = {0};
 
-	if (!server->has_peer || server->peer_closing ||
-	    uv_stream_get_write_queue_size((uv_stream_t *)&server->peer) > UNSENT_MAX)
-		return;
-	output = calloc(1, sizeof(*output));
-	request = calloc(1, sizeof(*request));
-	if (!output || !request || make(server->session, output) < 0) {
-		if (output)
-			wire_output_deinit(output);
-		free(output);
-		free(request);
-		return; /* the next acknowledgement covers this one */
+	if (peer_is_open(server) && make(server->session, &output) == 0) {
+		uv_buf_t buffer = uv_buf_init(output.data, (unsigned)output.size);
+
+		uv_try_write((uv_stream_t *)&server->peer, &buffer, 1);
 	}
-	request->data = output;
-	uv_buf_t buffer = uv_buf_init(output->data, (unsigned)output->size);
-
-	if (uv_write(request, (uv_stream_t *)&server->peer, &buffer, 1, sent) < 0)
-		sent(request, -1);
+	wire_output_deinit(&output);
 }
 
 static void read_ready(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer);
@@ -134,7 +115,7 @@ static void read_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer);
 
 static void peer_listen(struct server *server)
 {
-	server->heard_since_ms = server->heard_ms = uv_now(&server->loop);
+	server->heard_ms = uv_now(&server->loop);
 	server->is_silent = false;
 	uv_read_start((uv_stream_t *)&server->peer, read_room, read_ready);
 }
@@ -153,14 +134,14 @@ static void commit(struct server *server)
 				  "probe's ring",
 				  store_error_text(server->store));
 		server->paused = true;
-		if (server->has_peer && !server->peer_closing)
+		if (peer_is_open(server))
 			uv_read_stop((uv_stream_t *)&server->peer);
 		return;
 	}
 	if (server->paused) {
 		log_info("the store can be written again");
 		server->paused = false;
-		if (server->has_peer && !server->peer_closing)
+		if (peer_is_open(server))
 			peer_listen(server);
 	}
 	/* Not to a peer that has not said hello yet: the commit was for a previous one. */
@@ -227,7 +208,8 @@ static void read_ready(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer
 	if (size > 0) {
 		if (server->is_silent)
 			log_info("the probe sends again");
-		server->heard_ms = uv_now(&server->loop);
+		if (server->session->greeted)
+			server->heard_ms = uv_now(&server->loop);
 		server->is_silent = false;
 		wire_input_filled(&server->input, (size_t)size);
 		if (!take_frames(server)) {
@@ -289,7 +271,7 @@ static bool peer_has_left(struct server *server)
 	struct pollfd descriptor = {.events = POLLRDHUP};
 	uv_os_fd_t fd;
 
-	if (server->peer_closing || uv_fileno((uv_handle_t *)&server->peer, &fd) < 0)
+	if (!peer_is_open(server) || uv_fileno((uv_handle_t *)&server->peer, &fd) < 0)
 		return true;
 	descriptor.fd = fd;
 	return poll(&descriptor, 1, 0) > 0;
@@ -327,16 +309,20 @@ static void connected(uv_stream_t *listener, int status)
 
 /* ---- timers and signals */
 
-static bool hello_is_overdue(const struct server *server)
+static void watch_peer(struct server *server)
 {
-	return server->has_peer && !server->peer_closing && !server->paused && !server->session->greeted &&
-	       uv_now(&server->loop) - server->heard_since_ms > HELLO_TIMEOUT_MS;
-}
+	uint64_t quiet_ms = uv_now(&server->loop) - server->heard_ms;
 
-static bool has_fallen_silent(const struct server *server)
-{
-	return server->has_peer && !server->peer_closing && !server->paused && !server->is_silent &&
-	       server->session->greeted && uv_now(&server->loop) - server->heard_ms > SILENT_MS;
+	if (!peer_is_open(server) || server->paused)
+		return;
+	if (!server->session->greeted && quiet_ms > HELLO_TIMEOUT_MS) {
+		connection_log(server, LOG_LEVEL_WARNING, "connection closed: no hello within %d s",
+			       HELLO_TIMEOUT_MS / 1000);
+		peer_close(server);
+	} else if (server->session->greeted && !server->is_silent && quiet_ms > SILENT_MS) {
+		server->is_silent = true;
+		log_warning("the probe has sent nothing for %d s: it is stopped, or hangs", SILENT_MS / 1000);
+	}
 }
 
 static void commit_due(uv_timer_t *timer)
@@ -344,49 +330,25 @@ static void commit_due(uv_timer_t *timer)
 	struct server *server = timer->data;
 
 	commit(server);
-	if (has_fallen_silent(server)) {
-		server->is_silent = true;
-		log_warning("the probe has sent nothing for %d s: it is stopped, or hangs", SILENT_MS / 1000);
-	}
-	if (hello_is_overdue(server)) {
-		connection_log(server, LOG_LEVEL_WARNING, "connection closed: no hello within %d s",
-			       HELLO_TIMEOUT_MS / 1000);
-		peer_close(server);
-	}
+	watch_peer(server);
 	connection_lines_renew(server);
 	uv_timer_set_repeat(timer, server->paused ? RETRY_PERIOD_MS : COMMIT_PERIOD_MS);
 	ready_notify_alive(clock_boot_ns());
 }
 
-static struct retention_now retention_now(void)
-{
-	return (struct retention_now){.unix_ns = (int64_t)clock_unix_ns(), .boot_ns = (int64_t)clock_boot_ns()};
-}
-
-static void expire_due(uv_timer_t *timer)
+static void retention_due(uv_timer_t *timer)
 {
 	struct server *server = timer->data;
-	struct retention_now now = retention_now();
-
-	bool more = false;
+	const struct retention_now now = {.unix_ns = (int64_t)clock_unix_ns(), .boot_ns = (int64_t)clock_boot_ns()};
+	bool by_size = timer == &server->bound_timer, more = false;
 
 	commit(server);
-	if (!server->paused)
+	/* By size also while the store cannot be written for lack of space: deleting may free enough. */
+	if (by_size)
+		more = retention_by_size(&server->retention, &now);
+	else if (!server->paused)
 		more = retention_by_age(&server->retention, &now);
-	uv_timer_start(timer, expire_due, more ? DELETE_PAUSE_MS : EXPIRE_PERIOD_MS, 0);
-}
-
-/* Also runs while the store cannot be written for lack of space: deleting may free enough. */
-static void bound_due(uv_timer_t *timer)
-{
-	struct server *server = timer->data;
-	struct retention_now now = retention_now();
-
-	bool more;
-
-	commit(server);
-	more = retention_by_size(&server->retention, &now);
-	uv_timer_start(timer, bound_due, more ? DELETE_PAUSE_MS : BOUND_PERIOD_MS, 0);
+	uv_timer_start(timer, retention_due, more ? DELETE_PAUSE_MS : by_size ? BOUND_PERIOD_MS : EXPIRE_PERIOD_MS, 0);
 }
 
 /* Uses the host's own clock. Like everything that a replay must not see, it is only in this file. */
@@ -399,13 +361,30 @@ static void host_due(uv_timer_t *timer)
 	session_add_host_sample(server->session, &figures, clock_boot_ns(), clock_unix_ns());
 }
 
+static void start_timer(struct server *server, uv_timer_t *timer, uv_timer_cb due, uint64_t first_ms,
+			uint64_t period_ms)
+{
+	uv_timer_init(&server->loop, timer);
+	timer->data = server;
+	uv_timer_start(timer, due, first_ms, period_ms);
+}
+
+static void stop_requested(uv_signal_t *signal, int number)
+{
+	uv_stop(signal->loop);
+}
+
+static void start_signal(struct server *server, uv_signal_t *signal, int number)
+{
+	uv_signal_init(&server->loop, signal);
+	uv_signal_start(signal, stop_requested, number);
+}
+
 static void watch_host(struct server *server)
 {
 	struct host_facts facts;
 	uint64_t period_ms = server->options.host_period_s * 1000;
 
-	uv_timer_init(&server->loop, &server->host_timer);
-	server->host_timer.data = server;
 	host_facts_init(&facts);
 	if (period_ms > 0)
 		host_read_facts(&facts);
@@ -414,14 +393,8 @@ static void watch_host(struct server *server)
 	else
 		host_read_cluster(&facts);
 	apply_host(server->session->model, &facts);
-	if (period_ms == 0)
-		return;
-	uv_timer_start(&server->host_timer, host_due, HOST_FIRST_MS, period_ms);
-}
-
-static void stop_requested(uv_signal_t *signal, int number)
-{
-	uv_stop(signal->loop);
+	if (period_ms > 0)
+		start_timer(server, &server->host_timer, host_due, HOST_FIRST_MS, period_ms);
 }
 
 static void start(struct server *server)
@@ -435,20 +408,12 @@ static void start(struct server *server)
 	if (server->options.samplers_fd >= 0)
 		server->samplers = samplers_new(loop, server->options.samplers_fd, server->options.sampler_uid,
 						server->session->model);
-	uv_timer_init(loop, &server->commit_timer);
-	server->commit_timer.data = server;
-	uv_timer_start(&server->commit_timer, commit_due, COMMIT_PERIOD_MS, COMMIT_PERIOD_MS);
-	uv_timer_init(loop, &server->expire_timer);
-	server->expire_timer.data = server;
-	uv_timer_start(&server->expire_timer, expire_due, DELETE_FIRST_MS, 0);
-	uv_timer_init(loop, &server->bound_timer);
-	server->bound_timer.data = server;
-	uv_timer_start(&server->bound_timer, bound_due, DELETE_FIRST_MS, 0);
+	start_timer(server, &server->commit_timer, commit_due, COMMIT_PERIOD_MS, COMMIT_PERIOD_MS);
+	start_timer(server, &server->expire_timer, retention_due, DELETE_FIRST_MS, 0);
+	start_timer(server, &server->bound_timer, retention_due, DELETE_FIRST_MS, 0);
 	watch_host(server);
-	uv_signal_init(loop, &server->terminate);
-	uv_signal_start(&server->terminate, stop_requested, SIGTERM);
-	uv_signal_init(loop, &server->interrupt);
-	uv_signal_start(&server->interrupt, stop_requested, SIGINT);
+	start_signal(server, &server->terminate, SIGTERM);
+	start_signal(server, &server->interrupt, SIGINT);
 }
 
 int server_run(const struct server_options *options, struct session *session, struct store *store)
