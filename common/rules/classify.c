@@ -31,34 +31,10 @@ static char *class_text(struct rules_class *class, enum template_text text)
 	return NULL;
 }
 
-static void class_init(struct rules_class *class)
-{
-	class->rule = NULL;
-	class->role = RULES_ROLE_TOOL;
-	class->rank = RULES_RANK_NONE;
-	class->boundary = RULES_BOUNDARY_CHILD;
-	class->nested = false;
-	class->interactive = false;
-	class->command = NULL;
-	class->expected_codes = 0;
-	class->traits = 0;
-	class->requested_thread_count = 0;
-	class->engine[0] = '\0';
-	class->run_key_cgroup_size = 0;
-	for (int text = 0; text < TEMPLATE_TEXT_COUNT; text++)
-		class_text(class, (enum template_text)text)[0] = '\0';
-}
-
 /* A program without a path may have an empty name; a class must not. */
 static void name_set_program(char ret_text[RULES_NAME_MAX], const struct view *view)
 {
 	name_set_text(ret_text, view->program[0] ? view->program : "unknown");
-}
-
-static void class_add_traits(struct rules_class *class, const struct rule *rule)
-{
-	for (int trait = 0; trait < RULES_TRAIT_COUNT; trait++)
-		class->traits |= (uint32_t)rule->traits[trait] << trait;
 }
 
 /* Fills the texts that are still empty. */
@@ -76,39 +52,34 @@ static void class_add_texts(struct rules_class *class, const struct rules *rules
 	}
 }
 
-/* Fills the class with everything that `rule` says about the view. */
-static void class_fill(struct rules_class *class, const struct rules *rules, const struct rule *rule,
-		       const struct view *view)
-{
-	class_init(class);
-	class->rule = rule->name;
-	class->role = rule->role;
-	if (rule->role == RULES_ROLE_INTERPRETER)
-		class->role = RULES_ROLE_TOOL;
-	class->rank = rule->rank;
-	class->boundary = rule->role == RULES_ROLE_SHELL ? RULES_BOUNDARY_PROCESS_GROUP : rule->boundary;
-	class->nested = rule->nested;
-	class->expected_codes = rule->expected_codes;
-	class_add_traits(class, rule);
-	class->requested_thread_count = threads_requested(rule, view);
-	if (rule->engine)
-		name_set_text(class->engine, rule->engine);
-	class_add_texts(class, rules, rule, view);
-	if (class->name[0] == '\0')
-		name_set_program(class->name, view);
-}
-
-/* `continue: true` rules add the texts that the deciding rule left empty. */
+/* `continue: true` rules add what the deciding rule left open. */
 static void class_add(struct rules_class *class, const struct rules *rules, const struct rule *rule,
 		      const struct view *view)
 {
 	class_add_texts(class, rules, rule, view);
 	class->expected_codes |= rule->expected_codes;
-	class_add_traits(class, rule);
+	for (int trait = 0; trait < RULES_TRAIT_COUNT; trait++)
+		class->traits |= (uint32_t)rule->traits[trait] << trait;
 	if (class->requested_thread_count == 0)
 		class->requested_thread_count = threads_requested(rule, view);
 	if (rule->engine && class->engine[0] == '\0')
 		name_set_text(class->engine, rule->engine);
+}
+
+/* Fills the class with everything that `rule` says about the view. */
+static void class_fill(struct rules_class *class, const struct rules *rules, const struct rule *rule,
+		       const struct view *view)
+{
+	*class = (struct rules_class){
+		.rule = rule->name,
+		.role = rule->role == RULES_ROLE_INTERPRETER ? RULES_ROLE_TOOL : rule->role,
+		.rank = rule->rank,
+		.boundary = rule->role == RULES_ROLE_SHELL ? RULES_BOUNDARY_PROCESS_GROUP : rule->boundary,
+		.nested = rule->nested,
+	};
+	class_add(class, rules, rule, view);
+	if (class->name[0] == '\0')
+		name_set_program(class->name, view);
 }
 
 /* `python -c CODE` is named "python -c", without the code. */
@@ -220,7 +191,7 @@ void rules_classify(const struct rules *rules, const struct rules_subject *subje
 	const struct rule *rule;
 	struct view view;
 
-	class_init(ret_class);
+	*ret_class = (struct rules_class){.role = RULES_ROLE_TOOL};
 	class_decide(ret_class, rules, subject);
 	view_init(&view, subject);
 	rules_scratch_begin(rules->scratch);

@@ -99,15 +99,9 @@ static bool options_have(const struct rule_patterns *options, const char *name, 
 	return false;
 }
 
-static bool options_have_letter(const struct rule_patterns *options, char sign, char letter)
-{
-	char name[3] = {sign, letter, '\0'};
-
-	return options_have(options, name, 2);
-}
-
 /* What follows an option in the walk over the arguments. */
 enum step {
+	STEP_UNKNOWN,    /* the option is not declared */
 	STEP_NEXT,       /* the next argument */
 	STEP_SKIP_VALUE, /* the next but one */
 	STEP_DONE,       /* the result is in `operand` */
@@ -131,55 +125,34 @@ static enum step walk_finish(struct walk *walk, enum view_operand operand)
 	return STEP_DONE;
 }
 
-/* Handles `-name`, `--name` or `--name=value` as a whole. Sets `*ret_known` to false if it may be a cluster. */
-static enum step walk_long_option(struct walk *walk, const char *argument, bool *ret_known)
+/* Handles an option; `value` is attached to it, or NULL. */
+static enum step walk_option(struct walk *walk, const char *name, size_t size, const char *value)
 {
 	const struct rule_unwrap *unwrap = &walk->rule->unwrap;
-	size_t size = strcspn(argument, "=");
-	bool has_value = argument[size] == '=';
 
-	*ret_known = true;
-	if (options_have(&unwrap->script_option, argument, size) ||
-	    options_have(&unwrap->module_option, argument, size)) {
-		if (has_value)
-			return walk_finish(walk,
-					   view_enter(walk->view, walk->position, argument + size + 1, walk->inner));
-		return walk_finish(walk, view_enter_value(walk->view, walk->position + 1, walk->inner));
-	}
-	if (options_have(&unwrap->command_option, argument, size))
+	if (options_have(&unwrap->script_option, name, size) || options_have(&unwrap->module_option, name, size))
+		return walk_finish(walk, value ? view_enter(walk->view, walk->position, value, walk->inner)
+					       : view_enter_value(walk->view, walk->position + 1, walk->inner));
+	if (options_have(&unwrap->command_option, name, size))
 		return walk_finish(walk, VIEW_OPERAND_COMMAND);
-	if (options_have(&unwrap->stdin_option, argument, size))
+	if (options_have(&unwrap->stdin_option, name, size))
 		return walk_finish(walk, VIEW_OPERAND_NONE);
-	if (options_have(&walk->rule->options_with_value, argument, size))
-		return has_value ? STEP_NEXT : STEP_SKIP_VALUE;
-	*ret_known = argument[1] == '-' || !unwrap->short_clusters;
-	return STEP_NEXT;
+	if (options_have(&walk->rule->options_with_value, name, size))
+		return value ? STEP_NEXT : STEP_SKIP_VALUE;
+	return STEP_UNKNOWN;
 }
 
 /* Handles -abcVALUE letter by letter. */
 static enum step walk_cluster(struct walk *walk, const char *cluster)
 {
-	const struct rule_unwrap *unwrap = &walk->rule->unwrap;
-	char sign = cluster[0];
-
 	for (size_t i = 1; cluster[i]; i++) {
-		bool last = cluster[i + 1] == '\0';
+		const char name[] = {cluster[0], cluster[i]};
+		enum step step = walk_option(walk, name, sizeof(name), cluster[i + 1] ? cluster + i + 1 : NULL);
 
-		if (options_have_letter(&unwrap->command_option, sign, cluster[i]))
-			return walk_finish(walk, VIEW_OPERAND_COMMAND);
-		if (options_have_letter(&unwrap->stdin_option, sign, cluster[i]))
-			return walk_finish(walk, VIEW_OPERAND_NONE);
-		if (options_have_letter(&unwrap->script_option, sign, cluster[i]) ||
-		    options_have_letter(&unwrap->module_option, sign, cluster[i])) {
-			if (!last)
-				return walk_finish(
-					walk, view_enter(walk->view, walk->position, cluster + i + 1, walk->inner));
-			return walk_finish(walk, view_enter_value(walk->view, walk->position + 1, walk->inner));
-		}
-		if (options_have_letter(&walk->rule->options_with_value, sign, cluster[i]))
-			return last ? STEP_SKIP_VALUE : STEP_NEXT;
-		if (options_have_letter(&unwrap->options_attached, sign, cluster[i]))
-			return STEP_NEXT;
+		if (step != STEP_UNKNOWN)
+			return step;
+		if (options_have(&walk->rule->unwrap.options_attached, name, sizeof(name)))
+			break;
 	}
 	return STEP_NEXT;
 }
@@ -194,8 +167,8 @@ static bool is_option(const struct rule *rule, const char *argument)
 static enum step walk_argument(struct walk *walk)
 {
 	const char *argument = walk->view->argv[walk->position];
+	size_t size = strcspn(argument, "=");
 	enum step step;
-	bool known;
 
 	if (!is_option(walk->rule, argument))
 		return walk_finish(walk, view_enter_value(walk->view, walk->position, walk->inner));
@@ -203,8 +176,10 @@ static enum step walk_argument(struct walk *walk)
 		return walk_finish(walk, VIEW_OPERAND_NONE);
 	if (strcmp(argument, "--") == 0)
 		return walk_finish(walk, view_enter_value(walk->view, walk->position + 1, walk->inner));
-	step = walk_long_option(walk, argument, &known);
-	return known ? step : walk_cluster(walk, argument);
+	step = walk_option(walk, argument, size, argument[size] ? argument + size + 1 : NULL);
+	if (step != STEP_UNKNOWN)
+		return step;
+	return argument[1] == '-' || !walk->rule->unwrap.short_clusters ? STEP_NEXT : walk_cluster(walk, argument);
 }
 
 /* busybox: the applet is the name it was invoked by, or its first argument. */
