@@ -111,23 +111,16 @@ struct rule {
 	struct rule_examples examples;
 };
 
-/* Rules by the base name that they match. Lists hold indexes of rules in order. */
+/* Rules by the base name that they match. */
 struct rule_index_entry {
 	const char *name;
 	uint32_t rule;
 };
 
-struct rule_index_list {
-	uint32_t *rules;
-	size_t count;
-};
-
 struct rule_index {
 	struct rule_index_entry *exact; /* sorted by name, then rule */
-	size_t exact_count;
-	size_t exact_ends[256];                    /* end of the names whose first byte is at most the index */
-	struct rule_index_list by_first_byte[256]; /* globs that begin with this byte */
-	struct rule_index_list any;                /* the rest: globs like *-gcc, or no executable */
+	struct rule_index_entry *globs; /* in the order of rules, with those of any name */
+	size_t exact_count, glob_count;
 };
 
 struct rules {
@@ -157,10 +150,11 @@ int rules_index_build(struct rules *rules);
 /* Iterates in order over the rules that may match a program of that base name. */
 struct rule_candidates {
 	const struct rules *rules;
+	char first_byte;
 	const struct rule_index_entry *exact, *exact_end; /* the rest of those that list the name */
-	const struct rule_index_list *lists[2];
-	size_t positions[2];
-	bool named; /* the last returned rule lists the exact name */
+	const struct rule_index_entry *glob, *glob_end;   /* the rest of the others */
+	uint32_t next;                                    /* rules before this one were returned or skipped */
+	bool named;                                       /* the last returned rule lists the exact name */
 };
 void rule_candidates_begin(struct rule_candidates *candidates, const struct rules *rules,
 			   const struct rule_index *index, const char *program);
