@@ -89,6 +89,9 @@ int store_find_statement(struct store *store, const char *name, sqlite3_stmt **r
 int store_run_statement(struct store *store, sqlite3_stmt *statement);
 /* Binds those of the parameters that the statement has; texts are borrowed. ROW_NULL is NULL. */
 void store_bind(sqlite3_stmt *statement, const struct store_parameter *parameters);
+/* Prepares the statement that statements/NAME.sql composes. */
+int store_compose(struct store *store, const char *name, const struct store_parameter *parameters,
+		  sqlite3_stmt **ret_statement);
 /* Runs statements/NAME.sql, which returns no rows, within a transaction. */
 int store_run(struct store *store, const char *name, const struct store_parameter *parameters);
 

@@ -155,20 +155,12 @@ static const sqlite3_module given_module = {
 
 int store_init_processes(struct store *store)
 {
-	sqlite3_stmt *compose = NULL;
-	int error = store_find_statement(store, "compose_put_processes", &compose);
-	int rc;
+	int rc = sqlite3_create_module(store->db, "given_processes", &given_module, writer_of(store));
 
-	if (error < 0)
-		return error;
-	rc = sqlite3_create_module(store->db, "given_processes", &given_module, writer_of(store));
-	if (rc == SQLITE_OK)
-		rc = sqlite3_step(compose);
-	if (rc == SQLITE_ROW)
-		rc = sqlite3_prepare_v3(store->db, (const char *)sqlite3_column_text(compose, 0), -1,
-					SQLITE_PREPARE_PERSISTENT, &writer_of(store)->put_processes, NULL);
-	sqlite3_reset(compose);
-	return rc == SQLITE_OK ? 0 : store_fail(store, rc, "cannot write processes");
+	if (rc != SQLITE_OK)
+		return store_fail(store, rc, "cannot write processes");
+	return store_compose(store, "compose_put_processes", (const struct store_parameter[]){{0}},
+			     &writer_of(store)->put_processes);
 }
 
 /* ---- writing -------------------------------------------------------------------- */

@@ -18,8 +18,6 @@
  * than can be written while the kernel holds pages back. */
 #define REV_SKIP_AFTER_BOOT (1ULL << 24)
 
-#define UPSERT_MAX_BYTES 4096
-
 /* ---- transactions ------------------------------------------------------------ */
 
 static int write_fail(struct store *store, int rc, const char *what)
@@ -155,101 +153,48 @@ int store_query_own(struct store *store, const char *name, const struct store_pa
 
 /* ---- rows: one upsert per table, derived from the lists of rows.h -------------- */
 
-struct table {
-	const char *name;
-	const char *key; /* columns, separated by ", " */
-	const char *const *columns;
-};
-
 #define NOT_HERE(NAME, name, table, key) /* processes.c */
-#define COLUMN_NAME(column) #column,
-#define R(NAME, name, table, key) \
-	static const char *const name##_columns[] = {ROW_##NAME##_COLUMNS(COLUMN_NAME, COLUMN_NAME, COLUMN_NAME) NULL};
-ROWS_AND_PROCESS(R, NOT_HERE)
-#undef R
-#undef COLUMN_NAME
+#define COLUMN(column) ", " #column
+#define MARK(column) ", ?"
 
-static const struct table tables[] = {
-#define R(NAME, name, table, key) {#table, key, name##_columns},
+/* What compose_put.sql makes an upsert of. */
+static const struct {
+	const char *name, *key, *columns, *marks;
+} tables[] = {
+#define R(NAME, name, table, key) \
+	{#table, key, "rev" ROW_##NAME##_COLUMNS(COLUMN, COLUMN, COLUMN), "?1" ROW_##NAME##_COLUMNS(MARK, MARK, MARK)},
 	ROWS_AND_PROCESS(R, NOT_HERE)
 #undef R
 };
 
-/* Returns true if the key, a list of columns, contains this one. */
-static bool key_has(const char *key, const char *column)
+int store_compose(struct store *store, const char *name, const struct store_parameter *parameters,
+		  sqlite3_stmt **ret_statement)
 {
-	size_t size = strlen(column);
+	sqlite3_stmt *compose;
+	int rc, error = store_find_statement(store, name, &compose);
 
-	for (const char *found = key; (found = strstr(found, column)); found += size)
-		if ((found == key || found[-1] == ' ') && (found[size] == ',' || found[size] == '\0'))
-			return true;
-	return false;
-}
-
-/* Losses are reported in increments as they occur; a row is their sum. */
-static bool column_adds(const struct table *table, const char *column)
-{
-	return strcmp(table->name, "losses") == 0 && strcmp(column, "lost_count") == 0;
-}
-
-/* A row keeps the day of its start: the lake organizes its rows by days (datalake/generate). Within it the start moves
- * with begin_boot_ns, since readers take the one for the other. */
-#define START_MOVES \
-	", started_unix_ns = CASE WHEN started_unix_ns = 0 OR excluded.started_unix_ns = 0" \
-	" THEN max(started_unix_ns, excluded.started_unix_ns) ELSE" \
-	" min(max(excluded.started_unix_ns, started_unix_ns - started_unix_ns % 86400000000000)," \
-	" started_unix_ns - started_unix_ns % 86400000000000 + 86399999999999) END"
-
-/* A host is seen by several recordings, in any order, that are written to one store. */
-static const char *column_extreme(const char *column)
-{
-	return strcmp(column, "first_seen_unix_ns") == 0  ? "min"
-	       : strcmp(column, "last_seen_unix_ns") == 0 ? "max"
-							  : NULL;
-}
-
-/* INSERT INTO t (rev, a, b) VALUES (?1, ?2, ?3) ON CONFLICT (a) DO UPDATE SET ... */
-static void table_write_upsert(const struct table *table, char sql[UPSERT_MAX_BYTES])
-{
-	char *end = sql;
-	char *limit = sql + UPSERT_MAX_BYTES;
-	size_t count = 0;
-
-#define ADD(...) (end += snprintf(end, (size_t)(limit - end), __VA_ARGS__))
-	ADD("INSERT INTO %s (rev", table->name);
-	for (; table->columns[count]; count++)
-		ADD(", %s", table->columns[count]);
-	ADD(") VALUES (?1");
-	for (size_t i = 0; i < count; i++)
-		ADD(", ?%zu", i + 2);
-	ADD(") ON CONFLICT (%s) DO UPDATE SET rev = excluded.rev", table->key);
-	for (size_t i = 0; i < count; i++) {
-		const char *column = table->columns[i];
-
-		if (column_adds(table, column))
-			ADD(", %s = %s + excluded.%s", column, column, column);
-		else if (key_has(table->key, column))
-			continue;
-		else if (column_extreme(column))
-			ADD(", %s = %s(%s, excluded.%s)", column, column_extreme(column), column, column);
-		else if (strcmp(column, "started_unix_ns") == 0)
-			ADD("%s", START_MOVES);
-		else if (strcmp(column, "unix_ns") == 0)
-			continue; /* as the start, but nobody reads another time with it */
-		else
-			ADD(", %s = excluded.%s", column, column);
-	}
-#undef ADD
+	if (error < 0)
+		return error;
+	store_bind(compose, parameters);
+	rc = sqlite3_step(compose);
+	if (rc == SQLITE_ROW)
+		rc = sqlite3_prepare_v3(store->db, (const char *)sqlite3_column_text(compose, 0), -1,
+					SQLITE_PREPARE_PERSISTENT, ret_statement, NULL);
+	error = rc == SQLITE_OK ? 0 : store_fail(store, rc, name);
+	sqlite3_reset(compose);
+	sqlite3_clear_bindings(compose);
+	return error;
 }
 
 static int table_prepare(struct store *store, enum store_table table)
 {
-	char sql[UPSERT_MAX_BYTES];
-	int rc;
+	const struct store_parameter parameters[] = {{"table", STORE_TEXT, 0, tables[table].name},
+						     {"key", STORE_TEXT, 0, tables[table].key},
+						     {"columns", STORE_TEXT, 0, tables[table].columns},
+						     {"marks", STORE_TEXT, 0, tables[table].marks},
+						     {0}};
 
-	table_write_upsert(&tables[table], sql);
-	rc = sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &writer_of(store)->puts[table], NULL);
-	return rc == SQLITE_OK ? 0 : store_fail(store, rc, tables[table].name);
+	return store_compose(store, "compose_put", parameters, &writer_of(store)->puts[table]);
 }
 
 static void bind_integer(sqlite3_stmt *statement, int index, int64_t value)
