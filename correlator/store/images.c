@@ -41,31 +41,13 @@ static bool is_kept_in(const struct store_image *slot, const char *key, size_t s
 	return size && slot->id && slot->size == size && memcmp(slot->key, key, size) == 0;
 }
 
-/* Looks up the id; 0 if there is none. */
-static int image_find(struct store *store, const struct store_parameter *texts, int64_t *ret_id)
-{
-	sqlite3_stmt *statement = NULL;
-	int error = store_find_statement(store, "find_image", &statement);
-	int rc;
-
-	if (error < 0)
-		return error;
-	store_bind(statement, texts);
-	rc = sqlite3_step(statement);
-	*ret_id = rc == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
-	error = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : store_fail(store, rc, "cannot read the store");
-	sqlite3_reset(statement);
-	sqlite3_clear_bindings(statement);
-	return error;
-}
-
 static int image_use(struct store *store, const struct row_process *row, int64_t *ret_id)
 {
 	const struct store_parameter texts[] = {
 		{"path", STORE_TEXT, 0, row->path},     {"program", STORE_TEXT, 0, row->program},
 		{"reason", STORE_TEXT, 0, row->reason}, {"rule", STORE_TEXT, 0, row->rule},
 		{"role", STORE_TEXT, 0, row->role},     {0}};
-	int error = image_find(store, texts, ret_id);
+	int error = store_find_number(store, "find_image", texts, 0, ret_id);
 
 	if (error == 0 && *ret_id == 0) {
 		error = store_run(store, "put_image", texts);

@@ -83,12 +83,17 @@ int store_mark_left(struct store *store, int64_t run_id, int64_t boot_ns);
 int store_begin(struct store *store);
 /* Commits it; on failure the caller must call store_rollback(). */
 int store_end(struct store *store);
-/* Finds the statement of statements/NAME.sql, which is prepared on first use. */
-int store_find_statement(struct store *store, const char *name, sqlite3_stmt **ret_statement);
+/* Finds the statement of statements/NAME.sql, which is prepared on first use, and binds those of the parameters that it
+ * has; texts are borrowed. ROW_NULL is NULL. */
+int store_bind(struct store *store, const char *name, const struct store_parameter *parameters,
+	       sqlite3_stmt **ret_statement);
+/* Resets a statement whose last step returned `rc`. */
+int store_finish(struct store *store, sqlite3_stmt *statement, int rc);
 /* Runs a statement that returns no rows, and resets it. */
 int store_run_statement(struct store *store, sqlite3_stmt *statement);
-/* Binds those of the parameters that the statement has; texts are borrowed. ROW_NULL is NULL. */
-void store_bind(sqlite3_stmt *statement, const struct store_parameter *parameters);
+/* Finds the number that statements/NAME.sql returns; `absent` if it is NULL or there is no row. */
+int store_find_number(struct store *store, const char *name, const struct store_parameter *parameters, int64_t absent,
+		      int64_t *ret_number);
 /* Prepares the statement that statements/NAME.sql composes. */
 int store_compose(struct store *store, const char *name, const struct store_parameter *parameters,
 		  sqlite3_stmt **ret_statement);

@@ -84,7 +84,7 @@ static const struct store_sql texts[] = {STORE_SQL_STATEMENTS(X)};
 #define TEXTS_COUNT (sizeof(texts) / sizeof(texts[0]))
 _Static_assert(TEXTS_COUNT <= STORE_STATEMENTS_MAX, "raise STORE_STATEMENTS_MAX");
 
-int store_find_statement(struct store *store, const char *name, sqlite3_stmt **ret_statement)
+static int statement_find(struct store *store, const char *name, sqlite3_stmt **ret_statement)
 {
 	const struct store_sql *text = store_sql_find(texts, TEXTS_COUNT, name);
 	sqlite3_stmt **statement = &writer_of(store)->statements[text - texts];
@@ -99,17 +99,7 @@ int store_find_statement(struct store *store, const char *name, sqlite3_stmt **r
 	return 0;
 }
 
-int store_run_statement(struct store *store, sqlite3_stmt *statement)
-{
-	int rc = sqlite3_step(statement);
-	int error = rc == SQLITE_DONE ? 0 : write_fail(store, rc, "cannot write the store");
-
-	sqlite3_reset(statement);
-	sqlite3_clear_bindings(statement); /* bound values are only borrowed */
-	return error;
-}
-
-void store_bind(sqlite3_stmt *statement, const struct store_parameter *parameters)
+static void parameters_bind(sqlite3_stmt *statement, const struct store_parameter *parameters)
 {
 	char name[40];
 
@@ -130,17 +120,57 @@ void store_bind(sqlite3_stmt *statement, const struct store_parameter *parameter
 	}
 }
 
+int store_bind(struct store *store, const char *name, const struct store_parameter *parameters,
+	       sqlite3_stmt **ret_statement)
+{
+	int error = statement_find(store, name, ret_statement);
+
+	if (error == 0)
+		parameters_bind(*ret_statement, parameters);
+	return error;
+}
+
+int store_finish(struct store *store, sqlite3_stmt *statement, int rc)
+{
+	int error = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : store_fail(store, rc, "cannot use the store");
+
+	sqlite3_reset(statement);
+	sqlite3_clear_bindings(statement); /* bound values are only borrowed */
+	return error;
+}
+
+int store_run_statement(struct store *store, sqlite3_stmt *statement)
+{
+	int error = store_finish(store, statement, sqlite3_step(statement));
+
+	if (error < 0)
+		writer_of(store)->write_error = error;
+	return error;
+}
+
 int store_run(struct store *store, const char *name, const struct store_parameter *parameters)
 {
 	sqlite3_stmt *statement;
 	int error = store_begin(store);
 
 	if (error == 0)
-		error = store_find_statement(store, name, &statement);
+		error = store_bind(store, name, parameters, &statement);
+	return error < 0 ? error : store_run_statement(store, statement);
+}
+
+int store_find_number(struct store *store, const char *name, const struct store_parameter *parameters, int64_t absent,
+		      int64_t *ret_number)
+{
+	sqlite3_stmt *statement;
+	int rc, error = store_bind(store, name, parameters, &statement);
+
 	if (error < 0)
 		return error;
-	store_bind(statement, parameters);
-	return store_run_statement(store, statement);
+	rc = sqlite3_step(statement);
+	*ret_number = rc == SQLITE_ROW && sqlite3_column_type(statement, 0) != SQLITE_NULL
+			      ? sqlite3_column_int64(statement, 0)
+			      : absent;
+	return store_finish(store, statement, rc);
 }
 
 int store_query_own(struct store *store, const char *name, const struct store_parameter *parameters,
@@ -171,11 +201,10 @@ int store_compose(struct store *store, const char *name, const struct store_para
 		  sqlite3_stmt **ret_statement)
 {
 	sqlite3_stmt *compose;
-	int rc, error = store_find_statement(store, name, &compose);
+	int rc, error = store_bind(store, name, parameters, &compose);
 
 	if (error < 0)
 		return error;
-	store_bind(compose, parameters);
 	rc = sqlite3_step(compose);
 	if (rc == SQLITE_ROW)
 		rc = sqlite3_prepare_v3(store->db, (const char *)sqlite3_column_text(compose, 0), -1,
