@@ -19,6 +19,7 @@
 #define APPLICATION_ID 0x54524352 /* "TRCR" */
 #define LOOKASIDE_BYTES 1200      /* for SQLite's small allocations, instead of malloc: */
 #define LOOKASIDE_COUNT 500       /* as many as an upsert of the widest table needs */
+#define LOCKS_READ_MAX 3          /* /proc/locks, until the writer's is in it */
 #define BUSY_TIMEOUT_MS 5000      /* for WAL recovery by a reader, or the lock of a copy tool */
 
 /* ---- errors ------------------------------------------------------------------ */
@@ -338,25 +339,22 @@ int store_open_reader(const char *path, struct store **ret_store, struct store_e
 
 /* ---- the writer's lock ------------------------------------------------------- */
 
-/* Finds who holds a lock file, for messages; 0 if unknown. The file itself says nothing: anyone could write it who
- * may lock it. */
-static pid_t lock_find_holder(const char *name)
+/* Finds who holds the lock file of that inode; 0 if unknown. The file itself says nothing: anyone could write it who may
+ * lock it. */
+static pid_t lock_find_holder(ino_t inode)
 {
 	FILE *locks = fopen("/proc/locks", "re");
 	char line[128], kind[8];
-	struct stat status;
-	unsigned long inode;
-	pid_t pid, found = 0;
+	unsigned long found;
+	pid_t pid, holder = 0;
 
-	if (stat(name, &status) < 0)
-		status.st_ino = 0;
-	while (locks && !found && fgets(line, sizeof(line), locks))
-		if (sscanf(line, "%*s %7s %*s %*s %d %*[0-9a-f]:%*[0-9a-f]:%lu", kind, &pid, &inode) == 3 &&
-		    strcmp(kind, "FLOCK") == 0 && inode == status.st_ino)
-			found = pid;
+	while (locks && !holder && fgets(line, sizeof(line), locks))
+		if (sscanf(line, "%*s %7s %*s %*s %d %*[0-9a-f]:%*[0-9a-f]:%lu", kind, &pid, &found) == 3 &&
+		    strcmp(kind, "FLOCK") == 0 && found == inode)
+			holder = pid;
 	if (locks)
 		fclose(locks);
-	return found;
+	return holder;
 }
 
 int store_lock_name(const char *path, char name[PATH_MAX])
@@ -367,6 +365,13 @@ int store_lock_name(const char *path, char name[PATH_MAX])
 pid_t store_find_writer(const char *path)
 {
 	char name[PATH_MAX];
+	struct stat status;
+	pid_t pid = 0;
 
-	return store_lock_name(path, name) < 0 ? 0 : lock_find_holder(name);
+	if (store_lock_name(path, name) < 0 || stat(name, &status) < 0)
+		return 0;
+	/* The kernel gives its list in parts, and may skip a lock if others are released in between. */
+	for (int i = 0; i < LOCKS_READ_MAX && pid == 0; i++)
+		pid = lock_find_holder(status.st_ino);
+	return pid;
 }
