@@ -347,16 +347,15 @@ static void load_process(struct loader *loader, struct store_result *result)
 
 static void load_host(struct loader *loader, struct store_result *result)
 {
-	bool bad = loader->bad;
+	struct store_value state = store_result_get(result, "state");
 
 	loader->model->host.id = store_result_get(result, "id").integer;
 	loader->model->host.first_seen_unix_ns = store_result_get(result, "first_seen_unix_ns").integer;
 	image_begin_identities(loader->model);
 	loader->living_count = store_result_get(result, "living_count").integer;
-	if (store_result_get(result, "state").type == STORE_VALUE_NULL)
-		return;
-	load_state(loader, result, host_state, loader->model);
-	loader->bad = bad; /* a broken host state is ignored: nothing refers to it */
+	/* A broken state is ignored: nothing refers to it. */
+	if (state.type != STORE_VALUE_NULL)
+		fields_from_state(host_state, state.data, state.size, loader->model);
 }
 
 /* In an order in which each kind refers only to earlier ones. */

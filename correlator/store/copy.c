@@ -67,16 +67,6 @@ static int rows_copy(struct store *to, struct store *from, size_t index, const s
 	return error;
 }
 
-/* A correlator writes seldom when it last saw the host. */
-static int host_see(struct store *to, int64_t host_id, const struct store_stream *stream)
-{
-	char sql[160];
-
-	snprintf(sql, sizeof(sql), "UPDATE hosts SET last_seen_unix_ns = max(last_seen_unix_ns, %lld) WHERE id = %lld",
-		 (long long)stream->committed_unix_ns, (long long)host_id);
-	return store_exec(to, sql);
-}
-
 /* Copies what changed after `after_rev`, in a transaction that is open or begins with it. */
 static int changes_copy(struct store *to, struct store *from, const struct row_run *run,
 			const struct store_stream *stream, int64_t after_rev, bool is_end)
@@ -93,7 +83,12 @@ static int changes_copy(struct store *to, struct store *from, const struct row_r
 	for (size_t i = 0; error == 0 && i < COPIES_COUNT; i++)
 		if (is_end || copies[i].copy != loss_copy)
 			error = rows_copy(to, from, i, parameters);
-	return error < 0 ? error : host_see(to, run->host_id, stream);
+	if (error < 0)
+		return error;
+	return store_run(to, "see_host",
+			 (const struct store_parameter[]){STORE_INT("id", run->host_id),
+							  STORE_INT("unix_ns", (int64_t)stream->committed_unix_ns),
+							  {0}});
 }
 
 /* A copy is not of a ring: its stream says only how far it is. */
