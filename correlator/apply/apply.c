@@ -159,7 +159,8 @@ static void image_exit(struct model *model, struct process *process, const struc
 
 	image_update(model, process->image, &exit->counters, kind);
 	if (kind == TOTALS_FINAL && process->image->ended == IMAGE_EXIT)
-		image_extend_end(process->image, process->image->totals.cpu_ns - before_ns, exit->header.boot_ns);
+		image_extend_end(model, process->image, process->image->totals.cpu_ns - before_ns,
+				 exit->header.boot_ns);
 	change_end_image(model, process->image, IMAGE_EXIT, exit->header.boot_ns, (int64_t)exit->wait_status,
 			 exit->flags);
 }

@@ -40,52 +40,54 @@ static void image_unlink(struct model *model, struct image *image)
 		DL_DELETE2(model->ended_images, image, ended_prev, ended_next);
 }
 
-static void set_dirty_above(struct model *model, struct tool *tool)
-{
-	tool_set_dirty(model, tool);
-	task_set_dirty(model, tool->group->task);
-	run_set_dirty(model, tool->group->task->run);
-}
-
-static bool is_partial(const struct totals *totals)
-{
-	return totals->valid & COUNTERS_PARTIAL;
-}
-
 /* A client only waits for a container: what it may use itself says nothing about the task. */
-static void tally_core_limit(struct tally *part, const struct image *image, const struct tool *tool)
+static void tally_core_limit(struct tally *part, const struct image *image)
 {
-	bool is_inner = image->container && image->container != tool->group->task->run->container;
+	bool is_inner = image->container && image->container != image->tool->group->task->run->container;
 
 	if (image->role != RULES_ROLE_CLIENT)
 		*(is_inner ? &part->inner_core_limit_milli : &part->core_limit_milli) = image->core_limit_milli;
 }
 
 /* What an image contributes to its tool and run. */
-static void image_tally(const struct image *image, const struct tool *tool, struct tally *ret)
+static void image_tally(const struct image *image, struct tally *ret)
 {
-	static const struct totals nothing;
-
 	tally_init(ret);
 	ret->begin_boot_ns = image->begin_boot_ns;
 	ret->started_unix_ns = image->started_unix_ns;
-	totals_difference(&ret->totals, &nothing, &image->totals);
+	ret->totals = image->totals;
 	ret->process_count = 1;
 	ret->living_count = image->ended == IMAGE_LIVING;
 	ret->failed_count = image->failed;
-	ret->partial_count = is_partial(&image->totals);
+	ret->partial_count = (image->totals.valid & COUNTERS_PARTIAL) != 0;
 	ret->peak_rss_bytes = image->peak_rss_bytes;
 	ret->gpu_peak_bytes = image->gpu_peak_bytes;
 	ret->requested_thread_count = image->requested_thread_count;
-	tally_core_limit(ret, image, tool);
+	tally_core_limit(ret, image);
 	ret->end_boot_ns = image->end_boot_ns;
 }
 
-static void tally_above(struct model *model, struct tool *tool, const struct tally *part, int sign)
+static void tally_above(struct model *model, struct image *image, const struct tally *part, int sign)
 {
+	struct tool *tool = image->tool;
+	struct task *task = tool->group->task;
+
 	tally_add(&tool->tally, part, sign);
-	tally_add(&tool->group->task->run->tally, part, sign);
-	set_dirty_above(model, tool);
+	tally_add(&task->run->tally, part, sign);
+	tool_set_dirty(model, tool);
+	task_set_dirty(model, task);
+	run_set_dirty(model, task->run);
+	image_set_dirty(model, image);
+}
+
+/* Its figures have changed: adds to its tool and run what it contributes beyond `before`. */
+static void tally_growth(struct model *model, struct image *image, const struct tally *before)
+{
+	struct tally growth;
+
+	image_tally(image, &growth);
+	tally_add(&growth, before, -1);
+	tally_above(model, image, &growth, 1);
 }
 
 /* The time that orders the tools of a pipeline: the fork, since execs race. A later
@@ -107,17 +109,17 @@ void image_set_tool(struct model *model, struct image *image, struct tool *tool)
 {
 	struct tally part;
 
-	image_tally(image, tool, &part);
 	if (image->tool) {
-		tally_above(model, image->tool, &part, -1);
+		image_tally(image, &part);
+		tally_above(model, image, &part, -1);
 		leave_tool(model, image);
 	}
 	image->tool = tool;
 	DL_APPEND(tool->images, image);
-	tally_above(model, tool, &part, 1);
+	image_tally(image, &part);
+	tally_above(model, image, &part, 1);
 	if (image->process && (tool->start_boot_ns == 0 || image_start(image) < tool->start_boot_ns))
 		tool->start_boot_ns = image_start(image);
-	image_set_dirty(model, image);
 }
 
 struct image *image_new(struct model *model, struct process *process, struct container *container,
@@ -243,77 +245,50 @@ static void take_memory_stalls(struct totals *now, const struct image *image)
 
 void image_update(struct model *model, struct image *image, const struct counters *counters, enum image_totals kind)
 {
-	struct tally change;
+	struct tally before;
 	struct totals now;
 
 	/* A second final record is from another build, and lacks what was kept of exited threads. */
 	if (kind < image->totals_kind || image->totals_kind == TOTALS_FINAL)
 		return;
+	image_tally(image, &before);
 	totals_of_image(&now, &image->base, counters);
 	keep_known(&now, &image->totals);
-	if (image->uninterruptible_ns != ROW_NULL) {
-		now.uninterruptible_ns = image->uninterruptible_ns;
-		now.valid |= COUNTER_VALID(uninterruptible_ns);
-	}
+	totals_set(&now, uninterruptible_ns, image->uninterruptible_ns);
 	take_memory_stalls(&now, image);
-	tally_init(&change);
-	totals_difference(&change.totals, &image->totals, &now);
-	change.partial_count = is_partial(&now) - is_partial(&image->totals);
 	image->totals = now;
 	image->totals_kind = kind;
 	note_peak(image, counters, kind);
 	note_limits(model, image, counters);
-	change.peak_rss_bytes = image->peak_rss_bytes;
 	note_core_limit(image, kind);
-	tally_core_limit(&change, image, image->tool);
-	tally_above(model, image->tool, &change, 1);
+	tally_growth(model, image, &before);
 	run_note_cpu(model, image->tool->group->task->run);
-	image_set_dirty(model, image);
-}
-
-static bool has_more_use(const struct image *image)
-{
-	const struct totals *totals = &image->totals;
-
-	return (image->use.busy_ns != ROW_NULL &&
-		!(totals->valid & COUNTER_VALID(gpu_busy_ns) && totals->gpu_busy_ns == image->use.busy_ns)) ||
-	       (image->use.energy_uj != ROW_NULL &&
-		!(totals->valid & COUNTER_VALID(gpu_energy_uj) && totals->gpu_energy_uj == image->use.energy_uj)) ||
-	       image->use.peak_bytes > image->gpu_peak_bytes;
 }
 
 void image_take_use(struct model *model, struct image *image)
 {
 	struct totals now = image->totals;
-	struct tally change;
+	struct tally before;
 
-	if (!has_more_use(image))
+	totals_set(&now, gpu_busy_ns, image->use.busy_ns);
+	totals_set(&now, gpu_energy_uj, image->use.energy_uj);
+	if (memcmp(&now, &image->totals, sizeof(now)) == 0 && image->use.peak_bytes <= image->gpu_peak_bytes)
 		return;
-	if (image->use.busy_ns != ROW_NULL) {
-		now.gpu_busy_ns = image->use.busy_ns;
-		now.valid |= COUNTER_VALID(gpu_busy_ns);
-	}
-	if (image->use.energy_uj != ROW_NULL) {
-		now.gpu_energy_uj = image->use.energy_uj;
-		now.valid |= COUNTER_VALID(gpu_energy_uj);
-	}
+	image_tally(image, &before);
 	tally_raise(&image->gpu_peak_bytes, image->use.peak_bytes);
-	tally_init(&change);
-	totals_difference(&change.totals, &image->totals, &now);
-	change.gpu_peak_bytes = image->gpu_peak_bytes;
 	image->totals = now;
-	tally_above(model, image->tool, &change, 1);
-	image_set_dirty(model, image);
+	tally_growth(model, image, &before);
 }
 
 bool image_end(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns, int64_t wait_status,
 	       uint32_t exit_flags)
 {
-	struct tally change;
+	struct tally before;
 
 	if (image->ended != IMAGE_LIVING)
 		return false;
 	image_take_use(model, image);
+	image_tally(image, &before);
 	image_unlink(model, image);
 	image->ended = how;
 	image_link(model, image);
@@ -321,12 +296,7 @@ bool image_end(struct model *model, struct image *image, enum image_ended how, u
 	image->wait_status = wait_status;
 	image->oom_killed = exit_flags & RECORD_EXIT_OOM;
 	image->exit_flags = exit_flags;
-	/* The figures are already in the sums. */
-	tally_init(&change);
-	change.living_count = -1;
-	change.end_boot_ns = image->end_boot_ns;
-	tally_above(model, image->tool, &change, 1);
-	image_set_dirty(model, image);
+	tally_growth(model, image, &before);
 	if (image->container) {
 		image->container->living_count--;
 		if (image->end_boot_ns > image->container->end_boot_ns)
@@ -338,24 +308,23 @@ bool image_end(struct model *model, struct image *image, enum image_ended how, u
 
 void image_set_failed(struct model *model, struct image *image)
 {
-	struct tally change;
+	struct tally before;
 
+	image_tally(image, &before);
 	image->failed = true;
-	tally_init(&change);
-	change.failed_count = 1;
-	tally_above(model, image->tool, &change, 1);
+	tally_growth(model, image, &before);
 }
 
-void image_extend_end(struct image *image, int64_t teardown_ns, uint64_t until_boot_ns)
+void image_extend_end(struct model *model, struct image *image, int64_t teardown_ns, uint64_t until_boot_ns)
 {
-	struct tool *tool = image->tool;
 	uint64_t end_boot_ns = image->end_boot_ns + (uint64_t)teardown_ns;
+	struct tally before;
 
 	if (teardown_ns <= 0)
 		return;
+	image_tally(image, &before);
 	image->end_boot_ns = end_boot_ns < until_boot_ns ? end_boot_ns : until_boot_ns;
-	tally_raise_end(&tool->tally, image->end_boot_ns);
-	tally_raise_end(&tool->group->task->run->tally, image->end_boot_ns);
+	tally_growth(model, image, &before);
 }
 
 void image_free(struct model *model, struct image *image)

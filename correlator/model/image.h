@@ -87,7 +87,7 @@ bool image_end(struct model *model, struct image *image, enum image_ended how, u
 	       uint32_t exit_flags);
 /* Moves its end by the teardown time, which the final record adds to the exit record, but not beyond
  * `until_boot_ns`. So its duration covers everything that its figures cover. */
-void image_extend_end(struct image *image, int64_t teardown_ns, uint64_t until_boot_ns);
+void image_extend_end(struct model *model, struct image *image, int64_t teardown_ns, uint64_t until_boot_ns);
 /* Marks an ended image as failed. */
 void image_set_failed(struct model *model, struct image *image);
 void image_set_tool(struct model *model, struct image *image, struct tool *tool);

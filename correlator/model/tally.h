@@ -45,10 +45,3 @@ static inline void tally_raise(int64_t *value, int64_t candidate)
 	if (candidate != ROW_NULL && (*value == ROW_NULL || candidate > *value))
 		*value = candidate;
 }
-
-/* Moves the end of something that has ended, if `end_boot_ns` is later. */
-static inline void tally_raise_end(struct tally *tally, uint64_t end_boot_ns)
-{
-	if (end_boot_ns > tally->end_boot_ns)
-		tally->end_boot_ns = end_boot_ns;
-}

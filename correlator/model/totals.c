@@ -40,19 +40,9 @@ int64_t totals_io_bytes(const struct totals *totals)
 	       totals->sent_bytes + totals->received_bytes;
 }
 
-void totals_difference(struct totals *ret, const struct totals *before, const struct totals *now)
-{
-#define I(name) \
-	ret->name = (now->valid & COUNTER_VALID(name) ? now->name : 0) - \
-		    (before->valid & COUNTER_VALID(name) ? before->name : 0);
-	ROW_TOTALS(I)
-#undef I
-	ret->valid = now->valid;
-}
-
 void totals_add(struct totals *sum, const struct totals *part, int sign)
 {
-#define I(name) sum->name += sign > 0 ? part->name : -part->name;
+#define I(name) sum->name += part->valid & COUNTER_VALID(name) ? sign * part->name : 0;
 	ROW_TOTALS(I)
 #undef I
 	if (sign > 0)

@@ -33,11 +33,7 @@ void totals_of_image(struct totals *ret, const struct counters *base, const stru
 /* Sum of all bytes read, written, sent and received. */
 int64_t totals_io_bytes(const struct totals *totals);
 
-/* How much sums grow when an image's figures change: now - before. Unknown figures count as 0. */
-void totals_difference(struct totals *ret, const struct totals *before, const struct totals *now);
-
-/* sum += part, or -= if `sign` is negative. For differences and sums: every figure is added,
- * known or not. */
+/* sum += sign * part, where `sign` is 1 or -1. Unknown figures of `part` count as 0. */
 void totals_add(struct totals *sum, const struct totals *part, int sign);
 
 /* Figures that some kernels or settings never record: unknown in sums too. */
@@ -60,12 +56,17 @@ void totals_add(struct totals *sum, const struct totals *part, int sign);
 		ROW_TOTALS(TOTALS_FILL_FIELD) \
 	} while (0)
 
-/* The opposite, into zeroed memory: a figure that is not NULL is known. */
-#define TOTALS_OF_FIELD(name) \
-	if ((row_of_totals)->name != ROW_NULL) { \
-		(totals_of)->name = (row_of_totals)->name; \
-		(totals_of)->valid |= COUNTER_VALID(name); \
-	}
+/* Sets a figure, unless the value is ROW_NULL. */
+#define totals_set(figures, name, value) \
+	do { \
+		if ((value) != ROW_NULL) { \
+			(figures)->name = (value); \
+			(figures)->valid |= COUNTER_VALID(name); \
+		} \
+	} while (0)
+
+/* The opposite of totals_fill_row(), into zeroed memory: a figure that is not NULL is known. */
+#define TOTALS_OF_FIELD(name) totals_set(totals_of, name, row_of_totals->name);
 #define totals_of_row(figures, row) \
 	do { \
 		struct totals *totals_of = (figures); \
