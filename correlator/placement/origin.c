@@ -37,38 +37,46 @@ bool origin_leads_to(const struct run *run, const struct process *process)
 	return process->is_run_root || only_wrappers(process->parent, run);
 }
 
-/* Whether the run is one of `tracer run`, which records everything that its command starts. */
-static bool run_is_recorded_whole(const struct process *process)
+/* Whether the run, with `process` at its end, is one of `tracer run`, which records everything that its command
+ * starts. */
+static bool run_is_recorded_whole(const struct run *run, const struct process *process)
 {
-	const struct run *run = process->run;
+	const struct process *above = process->parent;
 
-	while (process->parent && process->run == run)
-		process = process->parent;
-	return process->image && process->image->role == RULES_ROLE_ORIGIN &&
-	       process->image->boundary == RULES_BOUNDARY_COMMAND;
+	while (above && above->run == run)
+		above = above->parent;
+	return above && above->image && above->image->role == RULES_ROLE_ORIGIN &&
+	       above->image->boundary == RULES_BOUNDARY_COMMAND;
 }
 
-bool origin_allows_session(const struct process *process)
+static bool allows_session(const struct run *run, const struct process *process)
 {
-	return run_is_workload(process->run) && process->run->kind != RUN_BATCH && !run_is_recorded_whole(process);
+	return run_is_workload(run) && run->kind != RUN_BATCH && !run_is_recorded_whole(run, process);
 }
 
-/* Begins a run that no other process joins. `origin`: NULL if unknown. */
-static struct run *begin_own(struct model *model, struct process *process, enum run_kind kind,
-			     const struct process *origin, enum reason reason)
+struct run *origin_begin_own(struct model *model, struct process *process, enum run_kind kind, enum reason reason)
 {
 	struct run *run = run_new(model, process, kind, 0);
 
 	if (run) {
-		run->origin_process_id = origin ? origin->image->id : ROW_NULL;
+		run->origin_process_id = process->parent ? process->parent->image->id : ROW_NULL;
 		run->reason = reason;
 	}
 	return run;
 }
 
+void origin_become_session(struct model *model, struct run *run, const struct process *process)
+{
+	if (allows_session(run, process) && origin_leads_to(run, process))
+		run_become_session(model, run);
+}
+
 struct run *origin_begin_session(struct model *model, struct process *process)
 {
-	return begin_own(model, process, RUN_SESSION, process->parent, REASON_SESSION);
+	struct run *run = process->parent->run;
+
+	origin_become_session(model, run, process);
+	return allows_session(run, process) ? origin_begin_own(model, process, RUN_SESSION, REASON_SESSION) : NULL;
 }
 
 struct run *origin_begin_unlisted(struct model *model, struct process *process, bool is_container,
@@ -81,7 +89,7 @@ struct run *origin_begin_unlisted(struct model *model, struct process *process, 
 		return NULL;
 	if (is_container && !class->interactive)
 		kind = starts_runs ? RUN_SERVICE : RUN_HOST_SERVICE;
-	return begin_own(model, process, kind, process->parent, REASON_OF_USER);
+	return origin_begin_own(model, process, kind, REASON_OF_USER);
 }
 
 struct run *origin_begin_for_user(struct model *model, struct process *process)
@@ -90,13 +98,18 @@ struct run *origin_begin_for_user(struct model *model, struct process *process)
 	const struct run *run = parent->run;
 
 	if (!parent->image || parent->image->role != RULES_ROLE_WRAPPER || process->uid == run->user_id ||
-	    !origin_allows_session(parent) || origin_leads_to(run, process))
+	    !allows_session(run, process) || origin_leads_to(run, process))
 		return NULL;
 	while (top->parent && top->parent->run == run)
 		top = top->parent;
 	if (!top->image || top->image->began != IMAGE_FOUND)
 		return NULL;
-	return begin_own(model, process, RUN_COMMAND, parent, REASON_USER);
+	return origin_begin_own(model, process, RUN_COMMAND, REASON_USER);
+}
+
+static bool is_interactive(const struct image *image)
+{
+	return image->role == RULES_ROLE_SHELL && image->interactive;
 }
 
 /* A shell's own children, run by its profile, its prompt or $(...), share the shell's process group,
@@ -120,24 +133,22 @@ static bool origin_is_free(const struct process *origin)
 
 	if (!run_is_workload(origin->run) || image->boundary == RULES_BOUNDARY_COMMAND)
 		return true;
-	return image->nested && !run_is_recorded_whole(origin);
+	return image->nested && !run_is_recorded_whole(origin->run, origin);
 }
 
-/* An interactive shell begins a run for every job; for an origin its rule decides. */
-bool origin_begins_run(struct model *model, const struct process *process, const struct process *origin,
-		       const struct placing *placing, enum rules_boundary *ret_boundary)
+/* Whether `process` begins a run or joins one that began so. An interactive shell begins a run for every job; for an
+ * origin its rule decides. */
+static bool begins_run(struct model *model, const struct process *process, const struct process *origin,
+		       const struct placing *placing)
 {
 	const struct image *image = origin->image;
 	const struct rules_class *class = placing->class;
 	bool housekeeping = class && class->traits & RULES_HOUSEKEEPING;
 
-	if (image->role == RULES_ROLE_SHELL && image->interactive) {
-		*ret_boundary = RULES_BOUNDARY_PROCESS_GROUP;
+	if (is_interactive(image))
 		return !run_is_workload(origin->run) && !is_shells_own(origin, placing) && !housekeeping &&
 		       !(class && (class->role == RULES_ROLE_ORIGIN || class->role == RULES_ROLE_COMPONENT ||
 				   class->interactive));
-	}
-	*ret_boundary = image->boundary;
 	/* A fork of an origin still counts as the origin, such as a server's process for one client. */
 	if (image->role != RULES_ROLE_ORIGIN || !class)
 		return false;
@@ -263,10 +274,14 @@ static const enum reason boundary_reasons[] = {
 };
 
 struct run *origin_begin_run(struct model *model, struct process *process, struct process *origin,
-			     const struct placing *placing, enum rules_boundary boundary, struct rules_class *class)
+			     const struct placing *placing, struct rules_class *class)
 {
+	enum rules_boundary boundary =
+		is_interactive(origin->image) ? RULES_BOUNDARY_PROCESS_GROUP : origin->image->boundary;
 	char unit[256], run_key[RULES_NAME_MAX];
 
+	if (!begins_run(model, process, origin, placing))
+		return NULL;
 	origin_class(model, origin, placing, class);
 	earned_key(model, NULL, process, placing->context->cgroup_id, class, run_key);
 	uint64_t key =

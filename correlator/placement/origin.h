@@ -6,22 +6,24 @@
 #pragma once
 
 #include "common/rules/rules.h"
+#include "correlator/model/run.h"
 
 struct model;
 struct process;
 struct placing;
 
-/* Whether `process` begins a run. `origin` is its parent or the keeper of its container. */
-bool origin_begins_run(struct model *model, const struct process *process, const struct process *origin,
-		       const struct placing *placing, enum rules_boundary *ret_boundary);
-/* Returns the run that `process` begins or joins, and the class of its origin. */
+/* Returns the run that `process` begins or joins, and the class of its origin; NULL if it does neither. `origin` is its
+ * parent or the keeper of its container. */
 struct run *origin_begin_run(struct model *model, struct process *process, struct process *origin,
-			     const struct placing *placing, enum rules_boundary boundary,
-			     struct rules_class *ret_class);
+			     const struct placing *placing, struct rules_class *ret_class);
+/* Begins a run that no other process joins. */
+struct run *origin_begin_own(struct model *model, struct process *process, enum run_kind kind, enum reason reason);
 /* Whether `process` is the run's root, or only wrappers stand between the two. */
 bool origin_leads_to(const struct run *run, const struct process *process);
-/* Whether an interactive shell in the run of `process` turns it into a session or begins one. */
-bool origin_allows_session(const struct process *process);
+/* An interactive shell is not work itself; its commands are. If only wrappers (su, sudo) led to it, or to the client
+ * that waits for it, the run becomes a session. */
+void origin_become_session(struct model *model, struct run *run, const struct process *process);
+/* Otherwise an interactive shell begins a session. Returns NULL if it is placed like any other process. */
 struct run *origin_begin_session(struct model *model, struct process *process);
 /* What is executed beneath the host's own and begins no run is the host's own too, if root executes it outside a
  * container. Anything else begins an unlisted run: users choose the names of programs. `is_container` says that

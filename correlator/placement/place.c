@@ -117,14 +117,13 @@ static struct group *place_beneath(struct model *model, struct process *process,
 }
 
 /* A batch step is one task, whatever runs in it, unless an engine runs in it. */
-static struct group *place_batch_step(struct model *model, struct run *run, struct process *process,
-				      const struct placing *placing, const struct rules_class *origin)
+static struct group *place_batch_step(struct model *model, struct run *run, struct process *process, const char *name)
 {
 	struct identity identity;
 	struct task *task;
 
 	identity_begin(&identity, "step");
-	identity_add_bytes(&identity, origin->task_name, strlen(origin->task_name));
+	identity_add_bytes(&identity, name, strlen(name));
 	int64_t id_part = identity_end(&identity), id = task_id(run, id_part);
 
 	DL_SEARCH_SCALAR(run->tasks, task, id, id);
@@ -133,7 +132,7 @@ static struct group *place_batch_step(struct model *model, struct run *run, stru
 		if (!task)
 			return NULL;
 		run->task_count++;
-		model_set_text(model, &task->name, origin->task_name);
+		model_set_text(model, &task->name, name);
 		task->name_by = NAMED_BY_RULE;
 	}
 	process->path_rank = RULES_RANK_PARALLEL;
@@ -141,51 +140,44 @@ static struct group *place_batch_step(struct model *model, struct run *run, stru
 	return group_open(model, task, process);
 }
 
-/* Places a process that begins a run or joins one as a further root. */
-static struct group *place_root(struct model *model, struct run *run, struct process *process,
-				const struct placing *placing, const struct rules_class *origin)
+static struct group *outermost_group(struct model *model, struct run *run, struct process *process)
 {
+	return run->spine.length > 0 ? run->spine.level[0].group : spine_push(model, run, process);
+}
+
+/* Places a process that begins a run or joins one as a further root. `step`: of a batch job, "": none. */
+static struct group *place_root(struct model *model, struct run *run, struct process *process, const char *step,
+				enum reason *ret_reason)
+{
+	*ret_reason = run->reason;
 	if (run->root_process_id == ROW_NULL)
 		run_set_root(model, run, process);
 	process->is_run_root = true;
 	run->outcome.root_count++;
 	run->outcome.living_roots += !process->ended;
 	run->main->outcome = run->outcome;
-	if (run->kind == RUN_BATCH && origin->task_name[0])
-		return place_batch_step(model, run, process, placing, origin);
-	if (run->spine.length == 0)
-		return spine_push(model, run, process);
-	return run->spine.level[0].group;
+	if (run->kind == RUN_BATCH && step[0])
+		return place_batch_step(model, run, process, step);
+	return outermost_group(model, run, process);
 }
 
 static struct group *place_without_parent(struct model *model, struct process *process, const struct placing *placing,
 					  enum reason *ret_reason)
 {
-	bool kernel = process->flags & RECORD_KERNEL_THREAD;
+	bool kernel = process->flags & RECORD_KERNEL_THREAD, first = process->key.pid <= 2;
 	bool origin = placing->class && (placing->class->role == RULES_ROLE_ORIGIN || placing->class->interactive);
-	struct rules_class none = {.role = RULES_ROLE_TOOL};
 	bool is_container = container_of_process(model, process) != NULL;
 	struct run *run = NULL;
 
-	if (origin && process->key.pid > 2)
+	if (origin && !first)
 		run = origin_begin_unlisted(model, process, is_container, placing->class);
-	if (run) {
-		*ret_reason = run->reason;
-		return place_root(model, run, process, placing, &none);
-	}
-	if (kernel || origin || process->key.pid <= 2) {
-		*ret_reason = kernel ? REASON_KERNEL : REASON_ORIGIN;
-		run = run_of_system(model);
-		if (run && run->spine.length == 0)
-			return spine_push(model, run, process);
-		return run ? run->spine.level[0].group : NULL;
-	}
-	*ret_reason = REASON_NO_PARENT;
-	run = run_new(model, process, RUN_FOUND, 0);
-	if (!run)
-		return NULL;
-	run->reason = *ret_reason;
-	return place_root(model, run, process, placing, &none);
+	else if (!kernel && !first)
+		run = origin_begin_own(model, process, RUN_FOUND, REASON_NO_PARENT);
+	if (run)
+		return place_root(model, run, process, "", ret_reason);
+	*ret_reason = kernel ? REASON_KERNEL : REASON_ORIGIN;
+	run = run_of_system(model);
+	return run ? outermost_group(model, run, process) : NULL;
 }
 
 /* A client that waits for an interactive shell in a container turns its run into a session. */
@@ -194,34 +186,8 @@ static void client_becomes_session(struct model *model, const struct process *pr
 {
 	struct process *client = client_take(model, process, keeper, container, companion(model, container));
 
-	if (client && origin_leads_to(client->run, client) && origin_allows_session(client))
-		run_become_session(model, client->run);
-}
-
-/* Places the root of a run that it began by itself, whatever its origin. */
-static struct group *place_own(struct model *model, struct run *run, struct process *process,
-			       const struct placing *placing, enum reason *ret_reason)
-{
-	*ret_reason = run->reason;
-	return place_root(model, run, process, placing, &(struct rules_class){.role = RULES_ROLE_TOOL});
-}
-
-/* An interactive shell is not work itself; its commands are. If only wrappers (su, sudo) led to it, the
- * run becomes a session; otherwise the shell begins one. Returns NULL if it is placed like any other. */
-static struct group *place_interactive(struct model *model, struct process *process, const struct placing *placing,
-				       enum reason *ret_reason)
-{
-	struct process *parent = process->parent;
-	struct run *run;
-
-	if (!origin_allows_session(parent))
-		return NULL;
-	if (origin_leads_to(parent->run, process)) {
-		run_become_session(model, parent->run);
-		return NULL;
-	}
-	run = origin_begin_session(model, process);
-	return run ? place_own(model, run, process, placing, ret_reason) : NULL;
+	if (client)
+		origin_become_session(model, client->run, client);
 }
 
 static struct group *find_or_open_group(struct model *model, struct process *process, const struct placing *placing,
@@ -230,7 +196,6 @@ static struct group *find_or_open_group(struct model *model, struct process *pro
 	bool interactive = placing->class && placing->class->interactive;
 	struct process *parent = process->parent, *keeper, *origin;
 	struct container *container = container_of_process(model, process);
-	enum rules_boundary boundary;
 	struct rules_class class;
 
 	if (!parent)
@@ -239,34 +204,32 @@ static struct group *find_or_open_group(struct model *model, struct process *pro
 		return NULL;
 	keeper = container ? keeper_of(process, container) : NULL;
 	struct group *joined = NULL;
-	struct run *own;
+	struct run *begun = NULL;
 
+	class.task_name[0] = '\0';
 	if (keeper && interactive)
 		client_becomes_session(model, process, keeper, container);
 	else if (keeper)
 		joined = join_client(model, process, keeper, container, ret_reason);
 	else if (interactive)
-		joined = place_interactive(model, process, placing, ret_reason);
+		begun = origin_begin_session(model, process);
 	if (joined)
 		return joined;
-	own = placing->class && !keeper ? origin_begin_for_user(model, process) : NULL;
-	if (own)
-		return place_own(model, own, process, placing, ret_reason);
+	if (!begun && placing->class && !keeper)
+		begun = origin_begin_for_user(model, process);
 	origin = keeper && keeper->image->boundary == RULES_BOUNDARY_CONTAINER ? keeper : parent;
-	if (origin_begins_run(model, process, origin, placing, &boundary)) {
-		struct run *run = origin_begin_run(model, process, origin, placing, boundary, &class);
+	if (!begun)
+		begun = origin_begin_run(model, process, origin, placing, &class);
+	bool of_host = parent->run == model->system || (!placing->class && parent->image->role == RULES_ROLE_ORIGIN);
 
-		*ret_reason = run ? run->reason : REASON_NONE;
-		return run ? place_root(model, run, process, placing, &class) : NULL;
-	}
-	if (parent->run == model->system || (!placing->class && parent->image->role == RULES_ROLE_ORIGIN)) {
-		own = placing->class ? origin_begin_unlisted(model, process, keeper != NULL, placing->class) : NULL;
-		if (own)
-			return place_own(model, own, process, placing, ret_reason);
-		*ret_reason = REASON_HOST;
-		return parent->group;
-	}
-	return place_beneath(model, process, placing, ret_reason);
+	if (!begun && of_host && placing->class)
+		begun = origin_begin_unlisted(model, process, keeper != NULL, placing->class);
+	if (begun)
+		return place_root(model, begun, process, class.task_name, ret_reason);
+	if (!of_host)
+		return place_beneath(model, process, placing, ret_reason);
+	*ret_reason = REASON_HOST;
+	return parent->group;
 }
 
 /* Returns the tool of an image in `group`: its own, or its parent's for a component. */
@@ -368,8 +331,8 @@ void place_exec(struct model *model, struct process *process, const struct placi
 
 	if (!tool)
 		return;
-	if (placing->class->interactive && origin_allows_session(process) && origin_leads_to(process->run, process))
-		run_become_session(model, process->run);
+	if (placing->class->interactive)
+		origin_become_session(model, process->run, process);
 	begin_image(model, process, IMAGE_EXEC, placing->boot_ns, placing->class, tool, REASON_EXEC);
 	task_name_note_image(model, process->group->task, process, placing->class);
 	run_name_note_image(model, process->run, process, placing->class, behind_wrapper);
