@@ -16,12 +16,10 @@
 
 void assess_image(struct model *model, struct image *image)
 {
-	if (image->ended == IMAGE_EXIT)
-		root_cause_note(model, image);
-	if (image->process)
-		stall_end(model, image->process, image->end_boot_ns);
-	if (image->ended == IMAGE_REPLACED)
+	stall_end(model, image->process, image->end_boot_ns);
+	if (image->ended != IMAGE_EXIT || image->wait_status == 0)
 		return;
+	root_cause_note(model, image);
 	incident_note_failure(model, image);
 }
 

@@ -3,8 +3,8 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <sys/wait.h>
 
-#include "correlator/incidents/sender.h"
 #include "correlator/incidents/sentence.h"
 #include "correlator/model/cause.h"
 #include "correlator/model/command.h"
@@ -56,7 +56,7 @@ static bool is_interruption(const struct sent_signal *sent)
 
 static enum cause_kind kind_of(const struct image *image, const struct sent_signal *sent)
 {
-	int64_t signal = image->wait_status & 0x7f;
+	int64_t signal = WTERMSIG(image->wait_status);
 
 	if (image->oom_killed)
 		return CAUSE_OOM;
@@ -69,10 +69,8 @@ static enum cause_kind kind_of(const struct image *image, const struct sent_sign
 	return is_failed_command(image) ? CAUSE_COMMAND : CAUSE_EXIT_CODE;
 }
 
-struct cause *incident_describe(struct model *model, const struct image *image)
+struct cause *incident_describe(struct model *model, const struct image *image, const struct sent_signal *sent)
 {
-	const struct sent_signal *sent =
-		image->process ? sender_find(image->process, image->wait_status, image->end_boot_ns) : NULL;
 	struct cause *cause = model_alloc(model, sizeof(*cause));
 	struct sentence what = {.size = 0}, why = {.size = 0};
 	enum cause_kind kind = kind_of(image, sent);
@@ -166,7 +164,7 @@ void incident_add(struct model *model, struct row_incident row, const char *sent
 
 void incident_note_failure(struct model *model, struct image *image)
 {
-	const struct cause *cause = image->process ? image->process->cause : NULL;
+	const struct cause *cause = image->process->cause;
 	struct task *task = image->tool->group->task;
 	struct row_incident row;
 

@@ -5,14 +5,15 @@
 
 struct model;
 struct image;
+struct sent_signal;
 struct task;
 
 int64_t incident_id(int64_t subject, const char *kind);
 /* Queues `row` to be written with the sentence and the reason `why` (NULL or empty: unknown). If it
  * is written again, the store keeps the first wall-clock time. */
 void incident_add(struct model *model, struct row_incident row, const char *sentence, const char *why);
-/* Returns the cause of a process that failed by itself, or NULL if out of memory. */
-struct cause *incident_describe(struct model *model, const struct image *image);
+/* Returns the cause of a process that failed by itself, or NULL if out of memory. `sent`: see sender_find(). */
+struct cause *incident_describe(struct model *model, const struct image *image, const struct sent_signal *sent);
 /* Reports a process that failed by itself, if its kind of failure is reported regardless of its task. */
 void incident_note_failure(struct model *model, struct image *image);
 void incident_note_task(struct model *model, struct task *task);

@@ -14,6 +14,7 @@
 #include "correlator/incidents/root_cause.h"
 
 #include <signal.h>
+#include <sys/wait.h>
 
 #include <utlist.h>
 
@@ -52,20 +53,10 @@ static void cause_correct(struct model *model, struct cause *cause, const struct
 	memcpy(cause->sender_program, better->sender_program, sizeof(cause->sender_program));
 }
 
-static int64_t signal_of(int64_t wait_status)
-{
-	return wait_status & 0x7f;
-}
-
-static int64_t code_of(int64_t wait_status)
-{
-	return wait_status >> 8 & 0xff;
-}
-
 /* The exit code that a shell reports for it. */
 static int64_t shell_code_of(int64_t wait_status)
 {
-	return signal_of(wait_status) ? 128 + signal_of(wait_status) : code_of(wait_status);
+	return WTERMSIG(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
 /* ---- expected ends */
@@ -89,27 +80,22 @@ static bool is_teardown(const struct image *image, const struct sent_signal *sen
 	return sent->kind == SENDER_FOR_OTHERS;
 }
 
-static const struct sent_signal *signal_before(const struct image *image)
-{
-	return sender_find(image->process, image->wait_status, image->end_boot_ns);
-}
-
 /* The exit code of the root of a run or task is its result, whatever the program means by it. */
 static bool is_expected_code(const struct image *image)
 {
-	int64_t code = code_of(image->wait_status);
+	int64_t code = WEXITSTATUS(image->wait_status);
 
-	return signal_of(image->wait_status) == 0 && code < 64 && image->expected_codes & UINT64_C(1) << code &&
+	return WTERMSIG(image->wait_status) == 0 && code < 64 && image->expected_codes & UINT64_C(1) << code &&
 	       !image->process->is_task_root && !image->process->is_run_root;
 }
 
-static enum ending_kind expectation(const struct image *image)
+static enum ending_kind expectation(const struct image *image, const struct sent_signal *sent)
 {
-	if (!image->process || image->oom_killed)
+	if (image->oom_killed)
 		return ENDING_FAILED;
-	if (signal_of(image->wait_status) == SIGPIPE || is_expected_code(image))
+	if (WTERMSIG(image->wait_status) == SIGPIPE || is_expected_code(image))
 		return ENDING_EXPECTED;
-	return is_teardown(image, signal_before(image)) ? ENDING_TEARDOWN : ENDING_FAILED;
+	return is_teardown(image, sent) ? ENDING_TEARDOWN : ENDING_FAILED;
 }
 
 /* ---- the child that explains a failure */
@@ -166,7 +152,7 @@ static const struct ending *find_of_shell(const struct endings *endings, const s
 	if (found)
 		return found;
 	found = ending_before(endings, image->end_boot_ns);
-	return found && signal_of(found->wait_status) && !was_tolerated_before(endings, found) ? found : NULL;
+	return found && WTERMSIG(found->wait_status) && !was_tolerated_before(endings, found) ? found : NULL;
 }
 
 static const struct ending *find_of_wrapper(const struct endings *endings, int64_t wait_status)
@@ -218,7 +204,7 @@ static bool is_raised(const struct ending *ending, const struct image *image)
 		read_bytes += image->base.rchar_bytes;
 	read_kib = ((uint32_t)(read_bytes >> 10) << RECORD_EXIT_PARENT_READ_SHIFT) - ending->exit_flags;
 	read_kib >>= RECORD_EXIT_PARENT_READ_SHIFT;
-	return code_of(image->wait_status) == 1 && read_kib >= TRACEBACK_MIN_KIB && read_kib <= TRACEBACK_MAX_KIB;
+	return WEXITSTATUS(image->wait_status) == 1 && read_kib >= TRACEBACK_MIN_KIB && read_kib <= TRACEBACK_MAX_KIB;
 }
 
 static const struct ending *find_of_program(const struct endings *endings, const struct image *image)
@@ -255,15 +241,14 @@ static const struct ending *find_of_killed(const struct endings *endings, const 
 }
 
 /* Returns the failed child that explains why the process failed, or NULL if it failed by itself. */
-static const struct ending *find_ending(const struct image *image)
+static const struct ending *find_ending(const struct image *image, const struct sent_signal *sent)
 {
 	const struct endings *endings = image->process->endings;
-	const struct sent_signal *sent = signal_before(image);
 	bool asked_to_end = sent && sent->kind != SENDER_SELF;
 
 	if (!endings)
 		return NULL;
-	if (signal_of(image->wait_status))
+	if (WTERMSIG(image->wait_status))
 		return find_of_killed(endings, image, sent);
 	if (image->traits & RULES_FAILS_WITH_COMMANDS)
 		return find_of_wrapper(endings, image->wait_status);
@@ -316,11 +301,6 @@ static void remember_wrapper(struct model *model, struct process *parent, const 
 		}
 }
 
-static bool has_failed(const struct image *image)
-{
-	return image->ended == IMAGE_EXIT && image->wait_status != ROW_NULL && image->wait_status != 0;
-}
-
 /* Whether `parent` ended before `image`, by the same signal from the same sender or by one that it sent to both. */
 static bool ended_along(const struct process *parent, const struct image *image)
 {
@@ -328,7 +308,7 @@ static bool ended_along(const struct process *parent, const struct image *image)
 	int64_t sender_id = image->process->cause->sender_process_id;
 
 	return above && parent->ended && parent->cause && parent->cause->process_id == above->id &&
-	       signal_of(above->wait_status) != 0 && signal_of(above->wait_status) == signal_of(image->wait_status) &&
+	       WTERMSIG(above->wait_status) != 0 && WTERMSIG(above->wait_status) == WTERMSIG(image->wait_status) &&
 	       sender_id != ROW_NULL &&
 	       (sender_id == parent->cause->sender_process_id ||
 		(sender_id == above->id && above->role == RULES_ROLE_WRAPPER)) &&
@@ -370,19 +350,13 @@ static void correct_above(struct model *model, const struct image *image)
 void root_cause_note(struct model *model, struct image *image)
 {
 	struct process *process = image->process;
-	const struct ending *found;
-	enum ending_kind kind;
-	struct ending ending;
-	bool passed_on, failed;
-
-	if (!process || !has_failed(image))
-		return;
-	found = find_ending(image);
-	kind = expectation(image);
+	const struct sent_signal *sent = sender_find(image);
+	const struct ending *found = find_ending(image, sent);
+	enum ending_kind kind = expectation(image, sent);
 	/* An expected failure stays expected when a subshell passes it on. */
-	passed_on = found && found->kind == ENDING_EXPECTED;
-	failed = kind == ENDING_FAILED && !(passed_on && image->began == IMAGE_FORK);
-	ending = (struct ending){
+	bool passed_on = found && found->kind == ENDING_EXPECTED;
+	bool failed = kind == ENDING_FAILED && !(passed_on && image->began == IMAGE_FORK);
+	struct ending ending = {
 		.pid = process->key.pid,
 		.start_boot_ns = process->key.start_boot_ns,
 		.end_boot_ns = image->end_boot_ns,
@@ -393,7 +367,7 @@ void root_cause_note(struct model *model, struct image *image)
 			process->output_pipe && process->parent && process->parent->output_pipe != process->output_pipe,
 		.exit_flags = image->exit_flags,
 		.kind = passed_on ? ENDING_EXPECTED : kind,
-		.cause = found ? cause_ref(found->cause) : incident_describe(model, image),
+		.cause = found ? cause_ref(found->cause) : incident_describe(model, image, sent),
 	};
 	if (!ending.cause)
 		return;

@@ -13,7 +13,7 @@ struct model;
 struct image;
 struct process;
 
-/* Call when an image has ended. If it failed, finds its cause and whether the failure was expected,
+/* Call when an image has ended other than with code 0. Finds its cause and whether the failure was expected,
  * and records it with the parent. */
 void root_cause_note(struct model *model, struct image *image);
 /* Call when `parent` has forked another child. */

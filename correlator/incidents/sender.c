@@ -2,6 +2,7 @@
 #include "correlator/incidents/sender.h"
 
 #include <stdio.h>
+#include <sys/wait.h>
 
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
@@ -103,10 +104,10 @@ void sender_note(struct model *model, const struct record_signal *signal, struct
 	process_set_changed(model, target);
 }
 
-const struct sent_signal *sender_find(const struct process *process, int64_t wait_status, uint64_t end_boot_ns)
+const struct sent_signal *sender_find(const struct image *image)
 {
-	int64_t signal = wait_status & 0x7f, code = wait_status >> 8 & 0xff;
-	const struct sent_signals *signals = process->signals;
+	int64_t signal = WTERMSIG(image->wait_status), code = WEXITSTATUS(image->wait_status);
+	const struct sent_signals *signals = image->process->signals;
 	const struct sent_signal *latest;
 
 	if (!signals || signals->count == 0)
@@ -117,7 +118,5 @@ const struct sent_signal *sender_find(const struct process *process, int64_t wai
 		if (signals->item[i - 1].signal == signal)
 			return &signals->item[i - 1];
 	latest = &signals->item[signals->count - 1];
-	if ((wait_status & 0x7f) == 0 && end_boot_ns <= latest->boot_ns + HANDLED_NS)
-		return latest;
-	return NULL;
+	return WTERMSIG(image->wait_status) == 0 && image->end_boot_ns <= latest->boot_ns + HANDLED_NS ? latest : NULL;
 }

@@ -8,6 +8,7 @@
 
 #include "correlator/record/record.h"
 
+struct image;
 struct model;
 struct process;
 
@@ -17,5 +18,5 @@ bool sender_is_process(const struct record_signal *signal);
 void sender_note(struct model *model, const struct record_signal *signal, struct process *target,
 		 const struct process *sender);
 
-/* Returns the signal that killed `process`, or after which it exited; NULL if none is known. */
-const struct sent_signal *sender_find(const struct process *process, int64_t wait_status, uint64_t end_boot_ns);
+/* Returns the signal that killed the process of `image`, or after which it exited; NULL if none is known. */
+const struct sent_signal *sender_find(const struct image *image);

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/wait.h>
 
 #include "common/duration.h"
 #include "correlator/incidents/cancel.h"
@@ -120,20 +121,15 @@ static void add_sender(struct sentence *sentence, const struct sent_signal *sent
 
 /* ---- what happened */
 
-static int64_t exit_code(const struct image *image)
-{
-	return image->wait_status & 0x7f ? ROW_NULL : image->wait_status >> 8 & 0xff;
-}
-
 static void add_signal_end(struct sentence *sentence, const struct image *image, const struct sent_signal *sent)
 {
 	add(sentence, "was killed by ");
-	add_signal(sentence, image->wait_status & 0x7f);
+	add_signal(sentence, WTERMSIG(image->wait_status));
 	if (sent) {
 		add(sentence, " from ");
 		add_sender(sentence, sent);
 	}
-	add(sentence, "%s after ", image->wait_status & 0x80 ? " and dumped core" : "");
+	add(sentence, "%s after ", WCOREDUMP(image->wait_status) ? " and dumped core" : "");
 	add_duration(sentence, image->begin_boot_ns, image->end_boot_ns);
 }
 
@@ -144,7 +140,8 @@ static void add_exit(struct sentence *sentence, const struct image *image, const
 	bool is_driver = image->role == RULES_ROLE_SHELL || image->role == RULES_ROLE_WRAPPER ||
 			 image->role == RULES_ROLE_ORCHESTRATOR;
 
-	add(sentence, "%sexited with code %" PRId64 " after ", is_driver ? "itself " : "", exit_code(image));
+	add(sentence, "%sexited with code %" PRId64 " after ", is_driver ? "itself " : "",
+	    WEXITSTATUS(image->wait_status));
 	add_duration(sentence, image->begin_boot_ns, image->end_boot_ns);
 	if (!sent)
 		return;
@@ -164,8 +161,8 @@ void sentence_add_end(struct sentence *sentence, const struct image *image, enum
 		add(sentence, "was killed by the kernel's OOM killer after ");
 		add_duration(sentence, image->begin_boot_ns, image->end_boot_ns);
 	} else if (kind == CAUSE_COMMAND) {
-		add(sentence, "could not execute a command (code %" PRId64 ")", exit_code(image));
-	} else if (image->wait_status & 0x7f) {
+		add(sentence, "could not execute a command (code %" PRId64 ")", WEXITSTATUS(image->wait_status));
+	} else if (WTERMSIG(image->wait_status)) {
 		add_signal_end(sentence, image, sent);
 	} else {
 		add_exit(sentence, image, sent);
@@ -176,7 +173,7 @@ void sentence_add_end(struct sentence *sentence, const struct image *image, enum
 
 static void add_oom_reason(struct sentence *sentence, struct model *model, const struct image *image)
 {
-	const struct cgroup *cgroup = image->process ? cgroup_find(model, image->process->cgroup_id) : NULL;
+	const struct cgroup *cgroup = cgroup_find(model, image->process->cgroup_id);
 	int64_t limit = cgroup ? cgroup->limits.memory_limit_bytes : ROW_NULL;
 	int64_t peak = cgroup ? cgroup->limits.cgroup_peak_bytes : ROW_NULL;
 
@@ -243,7 +240,7 @@ static bool add_sender_reason(struct sentence *sentence, const struct sent_signa
  * programs fail in their own way. */
 static void add_possible_reason(struct sentence *sentence, const struct image *image)
 {
-	const struct endings *endings = image->process ? image->process->endings : NULL;
+	const struct endings *endings = image->process->endings;
 	const struct ending *before = ending_before(endings, image->end_boot_ns);
 
 	if (before)
@@ -260,7 +257,7 @@ static void add_possible_reason(struct sentence *sentence, const struct image *i
 static void add_code_reason(struct sentence *sentence, const struct image *image, enum cause_kind kind)
 {
 	bool is_shell = image->role == RULES_ROLE_SHELL;
-	int64_t code = exit_code(image);
+	int64_t code = WEXITSTATUS(image->wait_status);
 
 	if (kind == CAUSE_COMMAND) {
 		add(sentence, code == 127 ? "the command does not exist" : "the command exists but cannot be executed");
@@ -282,7 +279,7 @@ static void add_code_reason(struct sentence *sentence, const struct image *image
 void sentence_add_reason(struct sentence *sentence, struct model *model, const struct image *image,
 			 enum cause_kind kind, const struct sent_signal *sent)
 {
-	const char *reason = signal_find(image->wait_status & 0x7f)->reason;
+	const char *reason = signal_find(WTERMSIG(image->wait_status))->reason;
 
 	if (kind == CAUSE_OOM)
 		add_oom_reason(sentence, model, image);
@@ -293,7 +290,7 @@ void sentence_add_reason(struct sentence *sentence, struct model *model, const s
 	else if (sent && sent->kind == SENDER_KERNEL && sent->signal == SIGKILL &&
 		 image->exit_flags & RECORD_EXIT_CPU_LIMIT)
 		add(sentence, "%s", CPU_LIMIT);
-	else if (image->wait_status & 0x7f)
+	else if (WTERMSIG(image->wait_status))
 		add(sentence, "%s", reason ? reason : "");
 	else
 		add_code_reason(sentence, image, kind);
