@@ -122,7 +122,6 @@ static int read_regex(struct loader *loader, const char *text, unsigned line, vo
 		return loader_refuse(loader, line, "bad regular expression: %s, at offset %zu of \"%.100s\"",
 				     (const char *)words, (size_t)offset, text);
 	}
-	regex->text = text;
 	pcre2_pattern_info(regex->code, PCRE2_INFO_CAPTURECOUNT, &regex->group_count);
 	return 0;
 }
@@ -381,48 +380,31 @@ static int loader_check_name(struct loader *loader, const struct rule *rule)
 	return 0;
 }
 
-static void summary_add(FILE *summary, size_t index, const char *key, const char *item)
+/* Appends "executable x|y" or, for regular expressions, "argv ~ x|y". */
+static void summary_add(FILE *summary, const struct tree_node *key)
 {
-	if (index > 0)
-		fprintf(summary, "|%s", item);
-	else
-		fprintf(summary, "%s%s %s", ftell(summary) > 0 ? "; " : "", key, item);
+	static const char *const sources[] = {TEMPLATE_SOURCES(TEXT_OF)};
+	const struct tree_node *value = key->value, *first = value->kind == TREE_LIST ? value->first : value;
+
+	fprintf(summary, "%s%s ", ftell(summary) > 0 ? "; " : "", key->text);
+	for (int source = 0; source < TEMPLATE_SOURCE_COUNT; source++)
+		if (strcmp(key->text, sources[source]) == 0)
+			fputs("~ ", summary);
+	for (const struct tree_node *item = first; item; item = item == value ? NULL : item->next)
+		fprintf(summary, "%s%s", item == first ? "" : "|", item->text);
 }
 
 /* Builds a one-line summary of the rule's match, truncated if too long. */
-static int loader_summarise(struct loader *loader, struct rule *rule)
+static int loader_summarise(struct loader *loader, const struct tree_node *match, struct rule *rule)
 {
-	const struct {
-		const char *key;
-		const struct rule_patterns *patterns;
-	} keys[] = {
-		/* clang-format off */
-		{"executable", &rule->match.executable}, {"script", &rule->match.script},
-		{"argument", &rule->match.argument},     {"parent", &rule->match.parent},
-		{"ancestor", &rule->match.ancestor},
-		/* clang-format on */
-	};
-	static const char *const sources[] = {
-#define X(NAME, key) key " ~",
-		TEMPLATE_SOURCES(X)
-#undef X
-	};
 	char *text = NULL;
 	size_t size = 0;
 	FILE *summary = open_memstream(&text, &size);
 
 	if (!summary)
 		return -ENOMEM;
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		for (size_t k = 0; k < keys[i].patterns->count; k++)
-			summary_add(summary, k, keys[i].key, keys[i].patterns->items[k].text);
-	}
-	for (int source = 0; source < TEMPLATE_SOURCE_COUNT; source++) {
-		const struct rule_regexes *regexes = &rule->match.regexes[source];
-
-		for (size_t k = 0; k < regexes->count; k++)
-			summary_add(summary, k, sources[source], regexes->items[k].text);
-	}
+	for (const struct tree_node *key = match->first; key; key = key->next)
+		summary_add(summary, key);
 	if (fclose(summary) != 0) {
 		free(text);
 		return -ENOMEM;
@@ -456,7 +438,7 @@ static int loader_fill_rule(struct loader *loader, const struct tree_node *node,
 	if (r == 0)
 		r = loader_read_templates(loader, node, rule);
 	if (r == 0)
-		r = loader_summarise(loader, rule);
+		r = loader_summarise(loader, loader_mapping_get(node, "match"), rule);
 	return r;
 }
 

@@ -22,7 +22,6 @@ struct rule_patterns {
 };
 
 struct rule_regex {
-	const char *text;
 	pcre2_code *code;
 	uint32_t group_count;
 };
