@@ -9,10 +9,10 @@
 #include <signal.h>
 
 #include "common/log.h"
+#include "common/wire/wire.h"
 #include "correlator/confine.h"
 #include "correlator/options.h"
 #include "correlator/stream/listen.h"
-#include "correlator/stream/recording.h"
 #include "correlator/stream/replay.h"
 #include "correlator/stream/server.h"
 
@@ -39,13 +39,11 @@ static int open_recording(const char *path, int *ret_fd)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
-	int r = fd < 0 ? -errno : recording_write_magic(fd);
-
-	if (r == 0) {
+	if (fd >= 0 && write(fd, WIRE_RECORDING_MAGIC, WIRE_RECORDING_MAGIC_SIZE) == WIRE_RECORDING_MAGIC_SIZE) {
 		*ret_fd = fd;
 		return 0;
 	}
-	log_error("cannot write the recording %s: %s", path, strerror(-r));
+	log_error("cannot write the recording %s: %s", path, strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	return -EIO;

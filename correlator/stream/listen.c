@@ -2,6 +2,7 @@
 #include "correlator/stream/listen.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -73,4 +74,32 @@ int listen_open(const char *path, gid_t group, uid_t probe_uid)
 		return r;
 	}
 	return fd;
+}
+
+bool listen_admits(const uv_pipe_t *peer, uid_t peer_uid, uid_t *ret_uid)
+{
+	struct ucred credentials = {.uid = (uid_t)-1};
+	socklen_t size = sizeof(credentials);
+	uv_os_fd_t fd;
+	bool is_known = uv_fileno((const uv_handle_t *)peer, &fd) == 0 &&
+			getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0;
+
+	*ret_uid = credentials.uid;
+	return is_known && (credentials.uid == 0 || credentials.uid == geteuid() || credentials.uid == peer_uid);
+}
+
+static void refused(uv_handle_t *handle)
+{
+	free(handle);
+}
+
+void listen_refuse(uv_stream_t *listener)
+{
+	uv_pipe_t *pipe = malloc(sizeof(*pipe));
+
+	if (!pipe)
+		return;
+	uv_pipe_init(listener->loop, pipe, 0);
+	uv_accept(listener, (uv_stream_t *)pipe);
+	uv_close((uv_handle_t *)pipe, refused);
 }

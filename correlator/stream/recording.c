@@ -1,4 +1,4 @@
-/* Reading and starting recordings. See recording.h. */
+/* Reading recordings. See recording.h. */
 #include "correlator/stream/recording.h"
 
 #include <errno.h>
@@ -9,24 +9,6 @@
 
 /* The start of the magic in all versions. */
 #define MAGIC_PREFIX "tracer-record-"
-
-int recording_write_magic(int fd)
-{
-	const char *next = WIRE_RECORDING_MAGIC;
-	size_t left = WIRE_RECORDING_MAGIC_SIZE;
-
-	while (left > 0) {
-		ssize_t written = write(fd, next, left);
-
-		if (written < 0 && errno != EINTR)
-			return -errno;
-		if (written > 0) {
-			next += written;
-			left -= (size_t)written;
-		}
-	}
-	return 0;
-}
 
 /* Returns the number of bytes read into the input, 0 at end of file, or -errno. */
 static ssize_t recording_fill(struct recording *recording)

@@ -21,10 +21,6 @@ enum recording_outcome {
 			    * All frames before it are valid. */
 };
 
-/* Starts a recording in the empty file `fd`; frames from wire_encode() follow.
- * Returns 0 or -errno. */
-int recording_write_magic(int fd);
-
 /* Reads and checks the magic. Returns 0; -EBADMSG with `*ret_reason` (static text) if the
  * file is not a recording or has another version; -errno of read(2).
  * Call recording_deinit() only after success. */

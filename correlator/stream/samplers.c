@@ -2,12 +2,11 @@
 #include "correlator/stream/samplers.h"
 
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/wire/wire.h"
+#include "correlator/stream/listen.h"
 
 #define READ_SIZE 4096
 
@@ -89,18 +88,6 @@ static void read_ready(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer
 	peer_close(peer);
 }
 
-static bool is_allowed(const struct samplers *samplers, const uv_pipe_t *pipe)
-{
-	struct ucred credentials;
-	socklen_t size = sizeof(credentials);
-	uv_os_fd_t fd;
-
-	if (uv_fileno((const uv_handle_t *)pipe, &fd) < 0 ||
-	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0)
-		return false;
-	return credentials.uid == 0 || credentials.uid == geteuid() || credentials.uid == samplers->uid;
-}
-
 static struct peer *free_peer(struct samplers *samplers)
 {
 	for (size_t i = 0; i < SAMPLERS_MAX; i++)
@@ -109,41 +96,25 @@ static struct peer *free_peer(struct samplers *samplers)
 	return NULL;
 }
 
-static void refused(uv_handle_t *handle)
-{
-	free(handle);
-}
-
-/* Accepts a connection only to close it. */
-static void refuse(struct samplers *samplers)
-{
-	uv_pipe_t *pipe = malloc(sizeof(*pipe));
-
-	if (!pipe)
-		return;
-	if (!samplers->is_refusing)
-		log_warning("connection of a sampler refused: %d are connected", SAMPLERS_MAX);
-	samplers->is_refusing = true;
-	uv_pipe_init(samplers->listener.loop, pipe, 0);
-	uv_accept((uv_stream_t *)&samplers->listener, (uv_stream_t *)pipe);
-	uv_close((uv_handle_t *)pipe, refused);
-}
-
 static void connected(uv_stream_t *listener, int status)
 {
 	struct samplers *samplers = listener->data;
 	struct peer *peer = free_peer(samplers);
+	uid_t uid;
 
 	if (status < 0)
 		return;
 	if (!peer) {
-		refuse(samplers);
+		if (!samplers->is_refusing)
+			log_warning("connection of a sampler refused: %d are connected", SAMPLERS_MAX);
+		samplers->is_refusing = true;
+		listen_refuse(listener);
 		return;
 	}
 	*peer = (struct peer){.samplers = samplers, .is_open = true};
 	uv_pipe_init(listener->loop, &peer->pipe, 0);
 	peer->pipe.data = peer;
-	if (uv_accept(listener, (uv_stream_t *)&peer->pipe) < 0 || !is_allowed(samplers, &peer->pipe) ||
+	if (uv_accept(listener, (uv_stream_t *)&peer->pipe) < 0 || !listen_admits(&peer->pipe, samplers->uid, &uid) ||
 	    uv_read_start((uv_stream_t *)&peer->pipe, read_room, read_ready) < 0) {
 		peer_close(peer);
 		return;

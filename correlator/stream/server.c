@@ -8,6 +8,7 @@
 #include "common/loop.h"
 #include "common/ready.h"
 #include "correlator/host/host_read.h"
+#include "correlator/stream/listen.h"
 #include "correlator/stream/samplers.h"
 
 /* With the 200 ms of the probe, a row follows its event within a second. Fewer commits cost less. */
@@ -231,40 +232,6 @@ static void read_ready(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer
 	peer_close(server);
 }
 
-static bool peer_is_allowed(struct server *server)
-{
-	struct ucred credentials;
-	socklen_t size = sizeof(credentials);
-	uv_os_fd_t fd;
-
-	if (uv_fileno((uv_handle_t *)&server->peer, &fd) < 0 ||
-	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0)
-		return false;
-	if (credentials.uid == 0 || credentials.uid == geteuid() || credentials.uid == server->options.probe_uid)
-		return true;
-	connection_log(server, LOG_LEVEL_WARNING,
-		       "connection refused: user %u is not the probe's user (see --probe-user)", credentials.uid);
-	return false;
-}
-
-static void close_only(uv_handle_t *handle)
-{
-	free(handle);
-}
-
-/* A second probe would send everything twice: it is accepted only to be closed. */
-static void refuse(struct server *server)
-{
-	uv_pipe_t *second = malloc(sizeof(*second));
-
-	if (!second)
-		return;
-	connection_log(server, LOG_LEVEL_WARNING, "connection refused: a probe is already connected");
-	uv_pipe_init(&server->loop, second, 0);
-	uv_accept((uv_stream_t *)&server->listener, (uv_stream_t *)second);
-	uv_close((uv_handle_t *)second, close_only);
-}
-
 /* Whether the peer has disconnected, even if not everything it sent has been read. */
 static bool peer_has_left(struct server *server)
 {
@@ -279,11 +246,19 @@ static bool peer_has_left(struct server *server)
 
 static void peer_accept(struct server *server)
 {
+	uid_t uid;
+
 	uv_pipe_init(&server->loop, &server->peer, 0);
 	server->peer.data = server;
 	server->has_peer = true;
 	session_reset(server->session);
-	if (uv_accept((uv_stream_t *)&server->listener, (uv_stream_t *)&server->peer) < 0 || !peer_is_allowed(server)) {
+	if (uv_accept((uv_stream_t *)&server->listener, (uv_stream_t *)&server->peer) < 0) {
+		peer_close(server);
+		return;
+	}
+	if (!listen_admits(&server->peer, server->options.probe_uid, &uid)) {
+		connection_log(server, LOG_LEVEL_WARNING,
+			       "connection refused: user %u is not the probe's user (see --probe-user)", uid);
 		peer_close(server);
 		return;
 	}
@@ -299,12 +274,14 @@ static void connected(uv_stream_t *listener, int status)
 	if (status < 0)
 		return;
 	/* Until it is accepted, libuv reports no further connection either. */
-	if (!server->has_peer)
+	if (!server->has_peer) {
 		peer_accept(server);
-	else if (peer_has_left(server))
+	} else if (peer_has_left(server)) {
 		server->has_next = true;
-	else
-		refuse(server);
+	} else { /* it would send everything twice */
+		connection_log(server, LOG_LEVEL_WARNING, "connection refused: a probe is already connected");
+		listen_refuse(listener);
+	}
 }
 
 /* ---- timers and signals */
