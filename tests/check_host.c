@@ -19,23 +19,14 @@ static bool disk_is_device(const char *name)
 }
 
 /* sysfs of a host with a bridge, a bond, and the interfaces of containers. */
-static enum host_interface interface_of(const char *name)
+static bool interface_is_device(const char *name)
 {
-	static const char *const devices[] = {"eno1", "eno2", "ib0"};
-	static const char *const others[] = {"br0", "bridge", "vmbr0", "team0", "uplink", "veth1", "eno1.7"};
-
-	for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++)
-		if (strcmp(name, devices[i]) == 0)
-			return HOST_INTERFACE_DEVICE;
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		if (strcmp(name, others[i]) == 0)
-			return HOST_INTERFACE_OTHER;
-	return HOST_INTERFACE_UNKNOWN;
+	return strcmp(name, "eno1") == 0 || strcmp(name, "eno2") == 0 || strcmp(name, "ib0") == 0;
 }
 
-static enum host_interface unknown_interface(const char *name)
+static bool interface_is_unknown(const char *name)
 {
-	return HOST_INTERFACE_UNKNOWN;
+	return false;
 }
 
 #define FIGURE_FILES(F) \
@@ -73,9 +64,9 @@ static void parse(const char *file, const char *text)
 	if (IS("diskstats"))
 		host_parse_diskstats(text, disk_is_device, &figures);
 	if (IS("net/dev"))
-		host_parse_net_dev(text, interface_of, &figures);
+		host_parse_net_dev(text, interface_is_device, &figures);
 	if (IS("net/dev without sysfs"))
-		host_parse_net_dev(text, unknown_interface, &figures);
+		host_parse_net_dev(text, interface_is_unknown, &figures);
 	if (IS("product"))
 		host_set_dmi(text, facts.product, sizeof(facts.product));
 	if (IS("siblings"))

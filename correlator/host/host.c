@@ -178,7 +178,7 @@ void host_parse_pressure_io(const char *text, struct host_figures *figures)
 	figures->io_full_ns = pressure_total(text, "full ");
 }
 
-void host_parse_diskstats(const char *text, host_disk_is_device is_device, struct host_figures *figures)
+void host_parse_diskstats(const char *text, host_is_device is_device, struct host_figures *figures)
 {
 	/* clang-format off */
 	enum { READS, READS_MERGED, READ_SECTORS, READ_MS, WRITES, WRITES_MERGED, WRITE_SECTORS, WRITE_MS,
@@ -237,18 +237,17 @@ static bool name_is_of_device(const char *name)
 	return !strchr(name, '.'); /* a VLAN: already in its interface's bytes */
 }
 
-void host_parse_net_dev(const char *text, host_interface_of interface_of, struct host_figures *figures)
+void host_parse_net_dev(const char *text, host_is_device is_device, struct host_figures *figures)
 {
 	char name[HOST_INTERFACE_NAME_SIZE];
 	int64_t values[NET_FIELDS];
 	bool any_device = false;
 
 	for (const char *line = text; line; line = next_line(line))
-		if (take_interface(line, name, values) && interface_of(name) == HOST_INTERFACE_DEVICE)
+		if (take_interface(line, name, values) && is_device(name))
 			any_device = true;
 	for (const char *line = text; line; line = next_line(line)) {
-		if (!take_interface(line, name, values) ||
-		    !(any_device ? interface_of(name) == HOST_INTERFACE_DEVICE : name_is_of_device(name)))
+		if (!take_interface(line, name, values) || !(any_device ? is_device(name) : name_is_of_device(name)))
 			continue;
 		add_to(&figures->network_received_bytes, values[RX_BYTES]);
 		add_to(&figures->network_sent_bytes, values[TX_BYTES]);
@@ -281,21 +280,22 @@ static void copy_value(const char *value, char *ret, size_t size)
 	snprintf(ret, size, "%.*s", (int)length, value);
 }
 
-void host_parse_os_release(const char *text, struct host_facts *facts)
+static void find_value(const char *text, const char *key, char *ret, size_t size)
 {
-	const char *value = find_line(text, "PRETTY_NAME=");
+	const char *value = find_line(text, key);
 
 	if (value)
-		copy_value(value, facts->os, sizeof(facts->os));
+		copy_value(value, ret, size);
+}
+
+void host_parse_os_release(const char *text, struct host_facts *facts)
+{
+	find_value(text, "PRETTY_NAME=", facts->os, sizeof(facts->os));
 }
 
 void host_parse_cpuinfo(const char *text, struct host_facts *facts)
 {
-	static const char model[] = "model name";
-
-	for (const char *line = text; line && !facts->cpu_model[0]; line = next_line(line))
-		if (strncmp(line, model, sizeof(model) - 1) == 0)
-			copy_value(line + strcspn(line, ":\n"), facts->cpu_model, sizeof(facts->cpu_model));
+	find_value(text, "model name", facts->cpu_model, sizeof(facts->cpu_model));
 }
 
 void host_parse_siblings(const char *text, int64_t cpu, struct host_facts *facts)
@@ -314,18 +314,13 @@ bool host_cluster_is_valid(const char *name)
 	       strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") == size;
 }
 
-static void set_cluster(const char *value, struct host_facts *facts)
+void host_parse_cluster(const char *text, struct host_facts *facts)
 {
 	char name[HOST_CLUSTER_SIZE + 1]; /* one more, to detect a name that is too long */
 
-	copy_value(value, name, sizeof(name));
+	copy_value(text, name, sizeof(name));
 	if (host_cluster_is_valid(name))
 		memcpy(facts->cluster, name, strlen(name) + 1);
-}
-
-void host_parse_cluster(const char *text, struct host_facts *facts)
-{
-	set_cluster(text, facts);
 }
 
 /* "ClusterName=linux # ours": the key in any case, with or without spaces. */
@@ -345,7 +340,7 @@ void host_parse_slurm(const char *text, struct host_facts *facts)
 			continue;
 		value++;
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(value, "#\n"), value);
-		set_cluster(name, facts);
+		host_parse_cluster(name, facts);
 		return;
 	}
 }

@@ -40,20 +40,14 @@ void host_parse_loadavg(const char *text, struct host_figures *figures);
 void host_parse_pressure_cpu(const char *text, struct host_figures *figures);
 void host_parse_pressure_memory(const char *text, struct host_figures *figures);
 void host_parse_pressure_io(const char *text, struct host_figures *figures);
-/* Whether a disk is hardware, or its equivalent in a virtual machine. The bytes of others (partitions, and
- * what is built on disks, files or memory: dm, md, bcache, zvols, loop) would count twice. */
-typedef bool (*host_disk_is_device)(const char *name);
-void host_parse_diskstats(const char *text, host_disk_is_device is_device, struct host_figures *figures);
-/* Kind of a network interface. */
-enum host_interface {
-	HOST_INTERFACE_UNKNOWN,
-	HOST_INTERFACE_DEVICE, /* hardware, or its equivalent in a virtual machine */
-	HOST_INTERFACE_OTHER,  /* built on others, or for containers: its bytes would count twice */
-};
-typedef enum host_interface (*host_interface_of)(const char *name);
+/* Whether a disk or a network interface is known to be hardware, or its equivalent in a virtual machine. The bytes of
+ * others (partitions, and what is built on disks, files or memory: dm, md, bcache, zvols, loop; bridges, and interfaces
+ * of containers) would count twice. */
+typedef bool (*host_is_device)(const char *name);
+void host_parse_diskstats(const char *text, host_is_device is_device, struct host_figures *figures);
 /* Sums the external interfaces: the devices or, if none is known to be one, all whose names do not
  * rule it out. The figures stay unknown if there are none, as in a private network namespace. */
-void host_parse_net_dev(const char *text, host_interface_of interface_of, struct host_figures *figures);
+void host_parse_net_dev(const char *text, host_is_device is_device, struct host_figures *figures);
 
 /* Whether `name` is a valid cluster name: 1 to 64 letters, digits, '.', '_' and '-'. */
 bool host_cluster_is_valid(const char *name);

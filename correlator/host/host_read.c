@@ -44,17 +44,19 @@ static void parse_stat(const char *text, struct host_figures *figures)
 	host_parse_stat(text, sysconf(_SC_CLK_TCK), figures);
 }
 
+static bool has_file(const char *folder, const char *name, const char *file)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/%s/%s", folder, name, file);
+	return access(path, F_OK) == 0;
+}
+
 /* Partitions are not in this directory. Of a multipath NVMe disk only the paths count: before 6.4 the disk itself has
  * no statistics. It is known by its policy for the paths. */
 static bool disk_is_device(const char *name)
 {
-	char path[96];
-
-	snprintf(path, sizeof(path), "/sys/block/%s/device", name);
-	if (access(path, F_OK) < 0)
-		return false;
-	snprintf(path, sizeof(path), "/sys/block/%s/device/iopolicy", name);
-	return access(path, F_OK) < 0;
+	return has_file("/sys/block", name, "device") && !has_file("/sys/block", name, "device/iopolicy");
 }
 
 static void parse_diskstats(const char *text, struct host_figures *figures)
@@ -64,23 +66,14 @@ static void parse_diskstats(const char *text, struct host_figures *figures)
 
 /* Two devices may be one: a virtual function beneath a hypervisor's device has that as its master, and
  * is included in its bytes. If sysfs shows our own network namespace, it has none of the interfaces. */
-static enum host_interface interface_of(const char *name)
+static bool interface_is_device(const char *name)
 {
-	char path[96];
-
-	snprintf(path, sizeof(path), "/sys/class/net/%s", name);
-	if (access(path, F_OK) < 0)
-		return HOST_INTERFACE_UNKNOWN;
-	snprintf(path, sizeof(path), "/sys/class/net/%s/master/device", name);
-	if (access(path, F_OK) == 0)
-		return HOST_INTERFACE_OTHER;
-	snprintf(path, sizeof(path), "/sys/class/net/%s/device", name);
-	return access(path, F_OK) == 0 ? HOST_INTERFACE_DEVICE : HOST_INTERFACE_OTHER;
+	return has_file("/sys/class/net", name, "device") && !has_file("/sys/class/net", name, "master/device");
 }
 
 static void parse_net_dev(const char *text, struct host_figures *figures)
 {
-	host_parse_net_dev(text, interface_of, figures);
+	host_parse_net_dev(text, interface_is_device, figures);
 }
 
 /* Init's network namespace is the host's, and its counters are world-readable; our own
