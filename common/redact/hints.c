@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
+
 #define HINT_BITS 15
 
 struct hint {
@@ -37,15 +39,11 @@ static unsigned hint_next(unsigned key, char c)
 
 static int hint_put(struct secret_hints *hints, struct hint hint)
 {
-	if (hints->count == hints->capacity) {
-		size_t capacity = hints->capacity ? 2 * hints->capacity : 256;
-		struct hint *grown = reallocarray(hints->items, capacity, sizeof(*grown));
+	struct hint *grown = grow(hints->items, &hints->capacity, hints->count + 1, sizeof(*grown));
 
-		if (!grown)
-			return -ENOMEM;
-		hints->items = grown;
-		hints->capacity = capacity;
-	}
+	if (!grown)
+		return -ENOMEM;
+	hints->items = grown;
 	hints->items[hints->count++] = hint;
 	hints->bits[hint.key / 32] |= UINT32_C(1) << hint.key % 32;
 	return 0;
