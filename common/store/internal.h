@@ -52,10 +52,16 @@ int store_exec(struct store *store, const char *sql);
 /* Reads the first column of the first row of `sql`; 0 if there is no row. */
 int store_read_integer(struct store *store, const char *sql, int64_t *ret_value);
 
+/* ---- reader.c ---- */
+
+/* Returns SQLITE_RANGE if the statement does not have it; or another result code. */
+int store_bind_parameter(sqlite3_stmt *statement, const struct store_parameter *parameter,
+			 sqlite3_destructor_type texts);
+
 /* ---- query.c: embedded .sql files ---- */
 
 struct store_sql {
-	const char *file; /* NAME.sql */
+	const char *name; /* of the file, without .sql */
 	const char *sql;
 };
 

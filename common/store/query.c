@@ -7,10 +7,10 @@
 #include "store-entities.h"
 #include "store-queries.h"
 
-#define X(name, file) {file, name},
-static const struct store_sql queries[] = {STORE_SQL_QUERIES(X)};
-static const struct store_sql entities[] = {STORE_SQL_ENTITIES(X)};
-#undef X
+#define QUERY(text, file) {&#text[sizeof("queries")], text},
+#define ENTITY(text, file) {&#text[sizeof("entities")], text},
+static const struct store_sql queries[] = {STORE_SQL_QUERIES(QUERY)};
+static const struct store_sql entities[] = {STORE_SQL_ENTITIES(ENTITY)};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -77,10 +77,8 @@ void store_ask_ahead(struct store *store, const struct store_text *text, const s
 
 const struct store_sql *store_sql_find(const struct store_sql *texts, size_t count, const char *name)
 {
-	size_t size = strlen(name);
-
 	for (size_t i = 0; i < count; i++)
-		if (strncmp(texts[i].file, name, size) == 0 && strcmp(texts[i].file + size, ".sql") == 0)
+		if (strcmp(texts[i].name, name) == 0)
 			return &texts[i];
 	return NULL;
 }
@@ -115,13 +113,7 @@ int store_read_host(struct store *store, struct store_host *ret_host)
 
 const char *store_entity_name(size_t index)
 {
-	static char names[COUNT(entities)][STORE_ENTITY_NAME_BYTES];
-
-	if (index >= COUNT(entities))
-		return NULL;
-	snprintf(names[index], sizeof(names[index]), "%.*s", (int)(strlen(entities[index].file) - strlen(".sql")),
-		 entities[index].file);
-	return names[index];
+	return index < COUNT(entities) ? entities[index].name : NULL;
 }
 
 int store_query_entity(struct store *store, size_t index, int64_t after_rev, int64_t limit,

@@ -13,27 +13,25 @@ struct sqlite_result {
 	bool is_own; /* not a user-supplied query */
 };
 
-static int parameters_bind(sqlite3_stmt *statement, const struct store_parameter *parameters)
+int store_bind_parameter(sqlite3_stmt *statement, const struct store_parameter *parameter,
+			 sqlite3_destructor_type texts)
 {
 	char name[64];
-	int index, rc;
+	int index;
 
-	for (; parameters && parameters->name; parameters++) {
-		snprintf(name, sizeof(name), ":%s", parameters->name);
-		index = sqlite3_bind_parameter_index(statement, name);
-		if (index == 0)
-			return SQLITE_RANGE;
-		rc = SQLITE_OK;
-		if (parameters->type == STORE_INTEGER)
-			rc = sqlite3_bind_int64(statement, index, parameters->integer);
-		else if (parameters->type == STORE_TEXT)
-			rc = sqlite3_bind_text(statement, index, parameters->text, -1, SQLITE_TRANSIENT);
-		else if (parameters->type == STORE_REAL)
-			rc = sqlite3_bind_double(statement, index, parameters->real);
-		if (rc != SQLITE_OK)
-			return rc;
+	snprintf(name, sizeof(name), ":%s", parameter->name);
+	index = sqlite3_bind_parameter_index(statement, name);
+	if (index == 0)
+		return SQLITE_RANGE;
+	switch (parameter->type) {
+	case STORE_INTEGER: return sqlite3_bind_int64(statement, index, parameter->integer);
+	case STORE_TEXT: return sqlite3_bind_text(statement, index, parameter->text, -1, texts);
+	case STORE_REAL: return sqlite3_bind_double(statement, index, parameter->real);
+	case STORE_BLOB:
+		return sqlite3_bind_blob64(statement, index, parameter->text, (sqlite3_uint64)parameter->integer,
+					   texts);
+	default: return SQLITE_OK;
 	}
-	return SQLITE_OK;
 }
 
 static sqlite3_stmt *statement_of(const struct store_result *result)
@@ -158,7 +156,7 @@ static int query_run(struct store *store, const struct store_text *text, const s
 		     struct store_result **ret_result)
 {
 	struct sqlite_result *result = calloc(1, sizeof(*result));
-	int rc, error;
+	int rc = SQLITE_OK, error;
 
 	if (!result)
 		return store_fail(store, SQLITE_NOMEM, text->name);
@@ -166,7 +164,9 @@ static int query_run(struct store *store, const struct store_text *text, const s
 	result->is_own = !text->limit_s;
 	result->statement = result->is_own ? statement_take(store, text->sql) : NULL;
 	error = result->statement ? 0 : statement_prepare(store, text, &result->statement);
-	if (error == 0 && (rc = parameters_bind(result->statement, parameters)) != SQLITE_OK) {
+	for (; error == 0 && rc == SQLITE_OK && parameters && parameters->name; parameters++)
+		rc = store_bind_parameter(result->statement, parameters, SQLITE_TRANSIENT);
+	if (rc != SQLITE_OK) {
 		error = store_fail(store, rc, text->name);
 		error = rc == SQLITE_RANGE ? -EINVAL : error;
 	}

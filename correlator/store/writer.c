@@ -78,9 +78,8 @@ int store_end(struct store *store)
 
 /* ---- statements -------------------------------------------------------------- */
 
-#define X(name, file) {file, name},
-static const struct store_sql texts[] = {STORE_SQL_STATEMENTS(X)};
-#undef X
+#define STATEMENT(text, file) {&#text[sizeof("statements")], text},
+static const struct store_sql texts[] = {STORE_SQL_STATEMENTS(STATEMENT)};
 #define TEXTS_COUNT (sizeof(texts) / sizeof(texts[0]))
 _Static_assert(TEXTS_COUNT <= STORE_STATEMENTS_MAX, "raise STORE_STATEMENTS_MAX");
 
@@ -99,34 +98,14 @@ static int statement_find(struct store *store, const char *name, sqlite3_stmt **
 	return 0;
 }
 
-static void parameters_bind(sqlite3_stmt *statement, const struct store_parameter *parameters)
-{
-	char name[40];
-
-	for (; parameters->name; parameters++) {
-		int index;
-
-		snprintf(name, sizeof(name), ":%s", parameters->name);
-		index = sqlite3_bind_parameter_index(statement, name);
-		if (index == 0)
-			continue;
-		if (parameters->type == STORE_TEXT)
-			sqlite3_bind_text(statement, index, parameters->text, -1, SQLITE_STATIC);
-		else if (parameters->type == STORE_BLOB)
-			sqlite3_bind_blob64(statement, index, parameters->text, (sqlite3_uint64)parameters->integer,
-					    SQLITE_STATIC);
-		else if (parameters->type == STORE_INTEGER && parameters->integer != ROW_NULL)
-			sqlite3_bind_int64(statement, index, parameters->integer);
-	}
-}
-
 int store_bind(struct store *store, const char *name, const struct store_parameter *parameters,
 	       sqlite3_stmt **ret_statement)
 {
 	int error = statement_find(store, name, ret_statement);
 
-	if (error == 0)
-		parameters_bind(*ret_statement, parameters);
+	for (; error == 0 && parameters->name; parameters++)
+		if (parameters->type != STORE_INTEGER || parameters->integer != ROW_NULL)
+			store_bind_parameter(*ret_statement, parameters, SQLITE_STATIC);
 	return error;
 }
 
