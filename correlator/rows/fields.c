@@ -164,11 +164,6 @@ static inline bool is_default(const struct field *field, const char *entity)
 	return field->kind == FIELD_CHARS ? !entity[field->offset] : !target(field, entity);
 }
 
-static void save_bytes(msgpack_packer *packer, const void *data, size_t size)
-{
-	msgpack_pack_bin_with_body(packer, data, size);
-}
-
 static void save_list(msgpack_packer *packer, const struct part *part, const char *list)
 {
 	size_t count = 0;
@@ -196,9 +191,9 @@ static void save_field(msgpack_packer *packer, const struct field *field, const 
 	switch (field->kind) {
 	case FIELD_NUMBER: msgpack_pack_int64(packer, number_get(field, entity)); break;
 	case FIELD_CHARS:
-	case FIELD_TEXT: save_bytes(packer, at, strlen(at)); break;
-	case FIELD_RAW: save_bytes(packer, at, field->size); break;
-	case FIELD_BYTES: save_bytes(packer, at, *(const size_t *)(entity + field->size_at)); break;
+	case FIELD_TEXT: msgpack_pack_bin_with_body(packer, at, strlen(at)); break;
+	case FIELD_RAW: msgpack_pack_bin_with_body(packer, at, field->size); break;
+	case FIELD_BYTES: msgpack_pack_bin_with_body(packer, at, *(const size_t *)(entity + field->size_at)); break;
 	case FIELD_PART:
 	case FIELD_POINTER: fields_to_state(field->part->fields, at, packer); break;
 	case FIELD_LIST: save_list(packer, field->part, at); break;

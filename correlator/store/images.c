@@ -38,7 +38,7 @@ static struct store_image *slot_of(struct store *store, const char *key, size_t 
 
 static bool is_kept_in(const struct store_image *slot, const char *key, size_t size)
 {
-	return size && slot->id && slot->size == size && memcmp(slot->key, key, size) == 0;
+	return size && slot->size == size && memcmp(slot->key, key, size) == 0;
 }
 
 static int image_use(struct store *store, const struct row_process *row, int64_t *ret_id)
@@ -64,7 +64,6 @@ int store_image_id(struct store *store, const struct row_process *row, int64_t *
 	size_t size = key_write(row, key);
 	/* Most often a hit: similar processes start together. */
 	struct store_image *slot = writer_of(store)->last_image;
-	int64_t id = 0;
 	int error;
 
 	if (!slot || !is_kept_in(slot, key, size))
@@ -74,20 +73,15 @@ int store_image_id(struct store *store, const struct row_process *row, int64_t *
 		*ret_id = slot->id;
 		return 0;
 	}
-	error = image_use(store, row, &id);
-	if (error < 0)
-		return error;
-	if (size) {
-		slot->id = id;
-		slot->size = size;
-		memcpy(slot->key, key, size);
-	}
-	*ret_id = id;
-	return 0;
+	error = image_use(store, row, &slot->id);
+	slot->size = error < 0 ? 0 : size;
+	memcpy(slot->key, key, size);
+	*ret_id = slot->id;
+	return error;
 }
 
 void store_forget_images(struct store *store)
 {
 	for (size_t i = 0; i < STORE_IMAGES_REMEMBERED; i++)
-		writer_of(store)->images[i].id = 0;
+		writer_of(store)->images[i].size = 0;
 }

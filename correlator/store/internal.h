@@ -20,8 +20,8 @@ enum store_table {
 #define STORE_IMAGE_KEY_MAX 512
 
 struct store_image {
-	int64_t id; /* 0: none */
-	size_t size;
+	int64_t id;
+	size_t size; /* of the key; 0: none */
 	char key[STORE_IMAGE_KEY_MAX];
 };
 

@@ -164,14 +164,12 @@ int store_query_own(struct store *store, const char *name, const struct store_pa
 
 #define NOT_HERE(NAME, name, table, key) /* processes.c */
 #define COLUMN(column) ", " #column
-#define MARK(column) ", ?"
 
 /* What compose_put.sql makes an upsert of. */
 static const struct {
-	const char *name, *key, *columns, *marks;
+	const char *name, *key, *columns;
 } tables[] = {
-#define R(NAME, name, table, key) \
-	{#table, key, "rev" ROW_##NAME##_COLUMNS(COLUMN, COLUMN, COLUMN), "?1" ROW_##NAME##_COLUMNS(MARK, MARK, MARK)},
+#define R(NAME, name, table, key) {#table, key, "rev" ROW_##NAME##_COLUMNS(COLUMN, COLUMN, COLUMN)},
 	ROWS_AND_PROCESS(R, NOT_HERE)
 #undef R
 };
@@ -199,7 +197,6 @@ static int table_prepare(struct store *store, enum store_table table)
 	const struct store_parameter parameters[] = {{"table", STORE_TEXT, 0, tables[table].name},
 						     {"key", STORE_TEXT, 0, tables[table].key},
 						     {"columns", STORE_TEXT, 0, tables[table].columns},
-						     {"marks", STORE_TEXT, 0, tables[table].marks},
 						     {0}};
 
 	return store_compose(store, "compose_put", parameters, &writer_of(store)->puts[table]);

@@ -2,7 +2,7 @@
 -- A host is seen by several recordings, in any order, that are written to one store. A row keeps the day of its start:
 -- the lake organizes its rows by days (datalake/generate). Within it the start moves with begin_boot_ns, since readers
 -- take the one for the other; no other time is read with unix_ns, so it stays.
-SELECT 'INSERT INTO ' || :table || ' (' || :columns || ') VALUES (' || :marks
+SELECT 'INSERT INTO ' || :table || ' (' || :columns || ') VALUES (:' || replace(:columns, ', ', ', :')
     || ') ON CONFLICT (' || :key || ') DO UPDATE SET '
     || group_concat(name || ' = ' || CASE
          WHEN :table = 'losses' AND name = 'lost_count' THEN 'lost_count + excluded.lost_count'
