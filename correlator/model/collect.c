@@ -135,17 +135,12 @@ static bool task_is_in_use(const struct task *task)
 /* Whether it is stored, and nothing may follow. */
 static bool task_is_over(const struct model *model, const struct task *task)
 {
-	uint64_t end_boot_ns = 0;
-	struct group *group;
-	struct tool *tool;
+	struct task_figures figures;
 
 	if (task->dirty)
 		return false;
-	DL_FOREACH (task->groups, group)
-		DL_FOREACH (group->tools, tool)
-			if (tool->tally.end_boot_ns > end_boot_ns)
-				end_boot_ns = tool->tally.end_boot_ns;
-	return task->run->of_past_boot || model->now_boot_ns > end_boot_ns + GRACE_TASK_NS;
+	task_fold(task, &figures);
+	return task->run->of_past_boot || model->now_boot_ns > figures.tally.end_boot_ns + GRACE_TASK_NS;
 }
 
 /* Whether the task is final. A generic one may still turn out to be part of a larger one

@@ -51,11 +51,6 @@ void task_set_cause(struct task *task, struct cause *cause)
 	task->cause = cause ? cause_ref(cause) : NULL;
 }
 
-void task_set_opened(struct model *model, struct task *task)
-{
-	LL_APPEND2(model->opened_tasks, task, next_opened);
-}
-
 void task_set_dirty(struct model *model, struct task *task)
 {
 	MODEL_SET_DIRTY(model->dirty_tasks, task);

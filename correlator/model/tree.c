@@ -75,50 +75,41 @@ void run_set_root(struct model *model, struct run *run, const struct process *pr
 	}
 }
 
-void task_fold(const struct task *task, struct tally *ret_tally, struct cgroup_limits *ret_limits,
-	       int64_t *ret_lost_count)
+void task_fold(const struct task *task, struct task_figures *ret)
 {
 	const struct group *group;
 	const struct tool *tool;
 
-	tally_init(ret_tally);
-	cgroup_limits_init(ret_limits);
-	*ret_lost_count = 0;
+	tally_init(&ret->tally);
+	cgroup_limits_init(&ret->limits);
+	ret->lost_count = 0;
 	DL_FOREACH (task->groups, group) {
-		cgroup_limits_merge(ret_limits, &group->limits);
+		cgroup_limits_merge(&ret->limits, &group->limits);
 		/* The same loss may concern several of its groups: the sum would count it several times. */
-		if (group->lost_count > *ret_lost_count)
-			*ret_lost_count = group->lost_count;
+		if (group->lost_count > ret->lost_count)
+			ret->lost_count = group->lost_count;
 		DL_FOREACH (group->tools, tool)
-			tally_add(ret_tally, &tool->tally, 1);
+			tally_add(&ret->tally, &tool->tally, 1);
 	}
+	/* Programs outside its container only start it. */
+	ret->core_limit_milli = ret->tally.inner_core_limit_milli != ROW_NULL ? ret->tally.inner_core_limit_milli
+									      : ret->tally.core_limit_milli;
 }
 
 uint64_t task_begin_boot_ns(const struct task *task)
 {
-	struct cgroup_limits limits;
-	struct tally tally;
-	int64_t lost_count;
+	struct task_figures figures;
 
-	task_fold(task, &tally, &limits, &lost_count);
-	return tally.begin_boot_ns;
-}
-
-static bool task_is_running(const struct task *task)
-{
-	const struct group *group;
-	const struct tool *tool;
-
-	DL_FOREACH (task->groups, group)
-		DL_FOREACH (group->tools, tool)
-			if (tool->tally.living_count > 0)
-				return true;
-	return false;
+	task_fold(task, &figures);
+	return figures.tally.begin_boot_ns;
 }
 
 enum outcome_status task_status(const struct task *task)
 {
-	return outcome_status(&task->outcome, task_is_running(task));
+	struct task_figures figures;
+
+	task_fold(task, &figures);
+	return outcome_status(&task->outcome, figures.tally.living_count > 0);
 }
 
 void task_add_root(struct model *model, struct task *task, struct process *process)
@@ -138,12 +129,20 @@ void task_add_root(struct model *model, struct task *task, struct process *proce
 		model_set_text(model, &task->working_directory, process->command->working_directory);
 }
 
-void task_set_orchestrator(struct task *task, struct process *orchestrator)
+struct task *task_open(struct model *model, struct process *orchestrator, enum task_kind kind, enum reason reason,
+		       int64_t id_part)
 {
+	struct task *task = task_new(model, orchestrator->run, kind, reason, id_part);
+
+	if (!task)
+		return NULL;
+	orchestrator->run->task_count++;
 	task->orchestrator_process_id = orchestrator->image ? orchestrator->image->id : ROW_NULL;
 	task->orchestrator = orchestrator->key;
 	task->orchestrator_group = orchestrator->group;
 	orchestrator->group->members++;
+	LL_APPEND2(model->opened_tasks, task, next_opened);
+	return task;
 }
 
 struct group *group_open(struct model *model, struct task *task, const struct process *process)

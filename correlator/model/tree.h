@@ -15,14 +15,21 @@ struct run *run_of_system(struct model *model);
 void run_set_root(struct model *model, struct run *run, const struct process *process);
 void run_free(struct model *model, struct run *run);
 
-/* Its figures: the sums and maxima over its tools, and the limits and losses of its groups. */
-void task_fold(const struct task *task, struct tally *ret_tally, struct cgroup_limits *ret_limits,
-	       int64_t *ret_lost_count);
+/* Figures of a task, which its groups and tools own. */
+struct task_figures {
+	struct tally tally; /* sums and maxima over its tools */
+	struct cgroup_limits limits;
+	int64_t lost_count, core_limit_milli;
+};
+
+/* Begins a task of its run beneath `orchestrator`, which is still to be assessed. */
+struct task *task_open(struct model *model, struct process *orchestrator, enum task_kind kind, enum reason reason,
+		       int64_t id_part);
+void task_fold(const struct task *task, struct task_figures *ret);
 /* When its first image began, 0: it has none. */
 uint64_t task_begin_boot_ns(const struct task *task);
 enum outcome_status task_status(const struct task *task);
 void task_add_root(struct model *model, struct task *task, struct process *process);
-void task_set_orchestrator(struct task *task, struct process *orchestrator);
 void task_merge(struct model *model, struct task *from, struct task *into);
 void task_free(struct model *model, struct task *task);
 

@@ -66,14 +66,12 @@ static void spine_raise(struct model *model, struct run *run, int level)
 {
 	struct process *orchestrator = run->spine.level[level].process, *first = run->spine.level[level + 1].process;
 	struct group *first_group = run->spine.level[level + 1].group;
-	struct task *task = task_new(model, run, TASK_GENERIC, REASON_SUBTREE, first_group->root_process_id);
+	struct task *task = task_open(model, orchestrator, TASK_GENERIC, REASON_SUBTREE, first_group->root_process_id);
 	struct task *other, *next;
 
 	if (!task)
 		return;
-	run->task_count++;
 	task->root_process_id = first_group->root_process_id;
-	task_set_orchestrator(task, orchestrator);
 	task->memory.bytes = known_bytes(first_group->inner_memory_bytes);
 	run->main->memory.bytes = known_bytes(run->spine.level[level].group->outer_memory_bytes);
 	for (int i = level + 1; i < run->spine.length; i++) {
@@ -88,7 +86,6 @@ static void spine_raise(struct model *model, struct run *run, int level)
 			task_merge(model, other, task);
 	task_take_root(model, task, first);
 	task_name_note_images(model, task);
-	task_set_opened(model, task);
 	run->spine.length = level + 1;
 	run->spine.orchestrator = level;
 }

@@ -142,15 +142,11 @@ void subtree_link(struct model *model, struct process *process)
 
 struct group *subtree_open(struct model *model, struct process *process, enum task_kind kind, enum reason reason)
 {
-	struct run *run = process->parent->run;
 	int64_t root_id = image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns, 0);
-	struct task *task = task_new(model, run, kind, reason, root_id);
+	struct task *task = task_open(model, process->parent, kind, reason, root_id);
 
 	if (!task)
 		return NULL;
-	run->task_count++;
-	task_set_orchestrator(task, process->parent);
 	task_add_root(model, task, process);
-	task_set_opened(model, task);
 	return group_open(model, task, process);
 }

@@ -18,6 +18,7 @@
 #include "correlator/model/sent_signal.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
+#include "correlator/model/tree.h"
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -1,17 +1,7 @@
 /* The tables of all fields of the entities that are stored: see fields.h. */
 #pragma once
 
-#include "correlator/model/cgroup_limits.h"
-#include "correlator/model/outcome.h"
-#include "correlator/model/tally.h"
 #include "correlator/rows/fields.h"
-
-/* Figures of a task, which its groups and tools own: columns that are only written. */
-struct task_figures {
-	struct tally tally;
-	struct cgroup_limits limits;
-	int64_t lost_count, core_limit_milli;
-};
 
 extern const struct field container_columns[], run_columns[], task_columns[], task_figure_columns[], tool_columns[],
 	image_columns[];

@@ -183,11 +183,7 @@ static void fill_figures(struct row_task *row, const struct task *task)
 {
 	struct task_figures figures;
 
-	task_fold(task, &figures.tally, &figures.limits, &figures.lost_count);
-	/* Programs outside its container only start it. */
-	figures.core_limit_milli = figures.tally.inner_core_limit_milli != ROW_NULL
-					   ? figures.tally.inner_core_limit_milli
-					   : figures.tally.core_limit_milli;
+	task_fold(task, &figures);
 	fields_to_row(task_figure_columns, &figures, row);
 	totals_fill_row(row, &figures.tally.totals, 0);
 	row->end_boot_ns = end_or_null(&figures.tally);
