@@ -41,7 +41,7 @@ static void assess_task(struct model *model, struct task *task)
 
 	if (!root)
 		return;
-	if (root->image && root->image->own_command)
+	if (root->image && root->image->began != IMAGE_FORK)
 		retry_note_root(model, task, root, root->image->role);
 	if (root->ended) {
 		incident_note_task(model, task);

@@ -87,7 +87,7 @@ struct cause *incident_describe(struct model *model, const struct image *image, 
 		.process_id = image->id,
 		.sender_process_id = ROW_NULL,
 		.sender_user_id = ROW_NULL,
-		.work = image->own_command && image->role == RULES_ROLE_TOOL && image->command
+		.work = image->began != IMAGE_FORK && image->role == RULES_ROLE_TOOL && image->command
 				? command_work(image->command, false)
 				: 0,
 	};
@@ -187,7 +187,8 @@ void incident_note_task(struct model *model, struct task *task)
 {
 	struct cause *cause = task->cause;
 
-	if (!cause || cause->reported || !has_failed(task) || task->run == model->system || run_is_session(task->run))
+	if (!cause || cause->reported || !has_failed(task) || task->run == model->system ||
+	    task->run->kind == RUN_SESSION)
 		return;
 	cause->reported = true;
 	task->reports.fatal = true;

@@ -126,13 +126,11 @@ struct image *image_new(struct model *model, struct process *process, struct con
 			enum image_began began, uint64_t begin_boot_ns, const struct rules_class *class,
 			struct tool *tool, enum reason reason)
 {
-	struct image *image = calloc(1, sizeof(*image));
+	struct image *image = model_alloc(model, sizeof(*image));
 	const struct image *before = process->image;
 
-	if (!image) {
-		model->out_of_memory = true;
+	if (!image)
 		return NULL;
-	}
 	image->id = image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns, process->exec_id);
 	image->parent_id = before ? before->id : process->parent_image_id;
 	image->pid = (uint32_t)process->key.pid;
@@ -162,7 +160,6 @@ struct image *image_new(struct model *model, struct process *process, struct con
 	image->reason = reason;
 	if (process->command)
 		image->command = command_ref(process->command);
-	image->own_command = began != IMAGE_FORK;
 	if (before)
 		process->image->process = NULL;
 	else

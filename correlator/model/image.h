@@ -37,8 +37,7 @@ struct image {
 	struct tool *tool;
 	struct container *container;
 	struct command *command;
-	bool own_command; /* false: inherited from its parent */
-	enum image_began began;
+	enum image_began began; /* IMAGE_FORK: its command is its parent's */
 	enum image_ended ended;
 	enum image_totals totals_kind;
 	uint64_t begin_boot_ns, end_boot_ns;

@@ -10,11 +10,11 @@
 #include <uthash.h>
 #include <utlist.h>
 
+#include "bpf/record.h"
 #include "common/identity.h"
 #include "common/redact/redact.h"
 #include "common/rules/rules.h"
 #include "common/store/rows.h"
-#include "correlator/model/losses.h"
 
 struct model_options {
 	const struct rules *rules;
@@ -27,6 +27,13 @@ struct model_options {
 struct kept_text {
 	char *text;
 	UT_hash_handle hh;
+};
+
+/* Lost records as far as they are counted: incidents/loss.c. Saved in the state of the host. */
+struct losses {
+	struct loss_slot reported[LOSS_SLOTS]; /* as last reported by the probe */
+	bool dirty;
+	uint64_t number; /* number of losses that this correlator has counted */
 };
 
 struct model {

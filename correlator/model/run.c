@@ -22,11 +22,6 @@ bool run_is_workload(const struct run *run)
 	return run->kind <= RUN_CONTAINER;
 }
 
-bool run_is_session(const struct run *run)
-{
-	return run->kind == RUN_SESSION;
-}
-
 void run_become_session(struct model *model, struct run *run)
 {
 	run->kind = RUN_SESSION;

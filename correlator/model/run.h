@@ -129,7 +129,6 @@ void run_become_session(struct model *model, struct run *run);
 /* Its processes have used CPU time. A session that computes by itself is work, whatever its programs are called: it
  * becomes a service, which is listed. */
 void run_note_cpu(struct model *model, struct run *run);
-bool run_is_session(const struct run *run);
 /* Its boot is over; cgroups and jobs of the next boot may have the same numbers. */
 void run_end_boot(struct model *model, struct run *run);
 /* Its row or state has changed: the next commit writes both. */

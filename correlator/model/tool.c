@@ -24,10 +24,8 @@ static struct tool *tool_new(struct model *model, struct group *group, const cha
 	identity_add_bytes(&identity, name, strlen(name));
 	tool->id = identity_end(&identity);
 	tool->group = group;
-	tool->name = strdup(name);
+	model_set_text(model, &tool->name, name);
 	tool->role = role;
-	if (!tool->name)
-		model->out_of_memory = true;
 	tally_init(&tool->tally);
 	tool->memory = (struct concurrent_memory){ROW_NULL, ROW_NULL};
 	DL_APPEND(group->tools, tool);

@@ -258,7 +258,7 @@ void run_name_note_image(struct model *model, struct run *run, const struct proc
 		run->user_id = process->uid;
 		run_set_dirty(model, run);
 	}
-	if (!may_name(run, process, class) || (run_is_session(run) && !front))
+	if (!may_name(run, process, class) || (run->kind == RUN_SESSION && !front))
 		return;
 	note_engine(model, run, class);
 	if (class->rank == RULES_RANK_WORKFLOW)

@@ -146,7 +146,8 @@ static const struct image *image_after(const struct task *task, uint64_t begin_b
 	DL_FOREACH (task->groups, group)
 		DL_FOREACH (group->tools, tool)
 			DL_FOREACH (tool->images, image)
-				if (image->process && image->own_command && image->begin_boot_ns > begin_boot_ns &&
+				if (image->process && image->began != IMAGE_FORK &&
+				    image->begin_boot_ns > begin_boot_ns &&
 				    (!first || image->begin_boot_ns < first->begin_boot_ns))
 					first = image;
 	return first;

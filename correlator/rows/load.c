@@ -258,7 +258,6 @@ static struct image *load_image(struct loader *loader, struct store_result *resu
 	totals_of_row(&image->totals, &row);
 	load_status(image, &row);
 	load_progress(image, &row, result);
-	image->own_command = image->began != IMAGE_FORK;
 	image->totals.valid |= row.partial == 1 ? COUNTERS_PARTIAL : 0;
 	image->container = find(loader, WHO_CONTAINER, row.container_id);
 	image_link(loader->model, image);

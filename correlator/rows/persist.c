@@ -91,7 +91,7 @@ static void fill_command(const struct model *model, struct row_process *row, con
 	const struct command *command = image->command;
 
 	row->program = command ? command->program : "";
-	if (!command || !image->own_command)
+	if (!command || image->began == IMAGE_FORK)
 		return;
 	row->path = command->path[0] ? command->path : NULL;
 	row->working_directory = command->working_directory[0] ? command->working_directory : NULL;
