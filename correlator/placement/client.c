@@ -117,44 +117,34 @@ static bool may_have_asked(const struct process *client, const struct process *p
 	       (keeper->uid == 0 || keeper->uid == client->uid);
 }
 
-/* Whether the client of another user also names the command, or neither does. Anyone can execute a client, whether
- * or not the engine obeys, and read what others ask for: then it is not known who asked. */
-static bool is_contested(struct model *model, const struct process *process, const struct process *keeper,
-			 const struct container *container, bool is_entering, const struct process *best,
-			 size_t best_fit)
-{
-	const struct image *image;
-
-	DL_FOREACH2 (model->clients, image, client_next)
-		if (may_have_asked(image->process, process, keeper) && image->process->uid != best->uid) {
-			size_t this_fit = fit(model, image, process, container, is_entering);
-
-			if (this_fit >= FIT_OF_WORD || (this_fit > 0 && best_fit < FIT_OF_WORD))
-				return true;
-		}
-	return false;
-}
-
 struct process *client_take(struct model *model, const struct process *process, const struct process *keeper,
 			    const struct container *container, bool is_entering)
 {
 	const struct image *image, *best = NULL;
 	size_t best_fit = 0;
+	bool is_contested = false;
 
 	if (strstr(container->cgroup_path, KUBERNETES_CGROUP))
 		return NULL;
 	/* The oldest comes first. */
 	DL_FOREACH2 (model->clients, image, client_next) {
-		if (!may_have_asked(image->process, process, keeper))
-			continue;
-		size_t this_fit = fit(model, image, process, container, is_entering);
+		size_t this_fit = may_have_asked(image->process, process, keeper)
+					  ? fit(model, image, process, container, is_entering)
+					  : 0;
+		bool names = this_fit >= FIT_OF_WORD, best_names = best_fit >= FIT_OF_WORD;
 
+		if (this_fit == 0 || (best_names && !names))
+			continue;
+		/* Anyone can execute a client, whether or not the engine obeys, and read what others ask for: if clients
+		 * of two users name the command, or none does, it is not known who asked. */
+		is_contested =
+			best && names == best_names && (is_contested || image->process->uid != best->process->uid);
 		if (this_fit > best_fit) {
 			best = image;
 			best_fit = this_fit;
 		}
 	}
-	if (!best || is_contested(model, process, keeper, container, is_entering, best->process, best_fit))
+	if (!best || is_contested)
 		return NULL;
 	best->process->has_container = true;
 	process_set_changed(model, best->process);
