@@ -4,78 +4,82 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ID_DIGITS 64 /* hexadecimal, as all runtimes generate them */
+#define ID_DIGITS 64    /* hexadecimal, as all runtimes generate them */
+#define SLICE ".slice:" /* a cgroup of systemd's, taken for a directory by the other driver: SLICE:PREFIX:ID */
 
 /* How the runtimes name a container's cgroup, with either cgroup driver (systemd: unit
  * PREFIX-ID.scope; cgroupfs: directory ID), in both v1 and v2. The first match is used. */
 static const struct form {
-	const char *beneath; /* part of the path above it, NULL: any path */
-	const char *prefix;  /* of the component, or of the part after its first colon */
-	const char *suffix;
-	bool named; /* the id is a name, not ID_DIGITS digits */
+	const char *beneath; /* part of the path above it; of a name: the end of that path */
+	const char *prefix;
+	const char *suffix; /* the id is a name, which ends before it; NULL: it is ID_DIGITS digits */
 	const char *runtime;
 } forms[] = {
-	{NULL, "docker-", ".scope", false, "docker"},
-	{NULL, "docker-", "", false, "docker"},
-	{NULL, "libpod-", ".scope", false, "podman"},
-	{NULL, "libpod-", "", false, "podman"},
-	{NULL, "cri-containerd-", ".scope", false, "containerd"},
-	{NULL, "cri-containerd-", "", false, "containerd"},
-	{NULL, "cri-containerd:", "", false, "containerd"}, /* kubepods-POD.slice:cri-containerd:ID */
-	{NULL, "crio-", ".scope", false, "crio"},
-	{NULL, "crio-", "", false, "crio"},
-	{NULL, "nerdctl-", ".scope", false, "containerd"},
-	{NULL, "nerdctl-", "", false, "containerd"},
-	{"kubepods", "", "", false, "kubernetes"},
-	{"libpod", "", "", false, "podman"},
-	{"docker/", "", "", false, "docker"},
-	{"/ecs/", "", "", false, "docker"},
-	{NULL, "", "", false, "containerd"},
-	{NULL, "lxc.payload.", "", true, "lxc"},
-	{"/lxc/", "", "", true, "lxc"},
-	{"/lxc.payload/", "", "", true, "lxc"},
-	{NULL, "systemd-nspawn@", ".service", true, "nspawn"},
-	{NULL, "machine-qemu", "", true, NULL}, /* a virtual machine */
-	{NULL, "machine-", ".scope", true, "nspawn"},
+	{"", "docker-", NULL, "docker"},
+	{"", "libpod-", NULL, "podman"},
+	{"", "cri-containerd-", NULL, "containerd"},
+	{"", "cri-containerd:", NULL, "containerd"}, /* kubepods-POD.slice:cri-containerd:ID */
+	{"", "crio-", NULL, "crio"},
+	{"", "nerdctl-", NULL, "containerd"},
+	{"kubepods", "", NULL, "kubernetes"},
+	{"libpod", "", NULL, "podman"},
+	{"docker/", "", NULL, "docker"},
+	{"/ecs/", "", NULL, "docker"},
+	{"", "", NULL, "containerd"},
+	{"", "lxc.payload.", "", "lxc"},
+	{"/lxc/", "", "", "lxc"},
+	{"/lxc.payload/", "", "", "lxc"},
+	{"", "systemd-nspawn@", ".service", "nspawn"},
+	{"", "machine-qemu", "", NULL}, /* a virtual machine */
+	{"", "machine-", ".scope", "nspawn"},
 };
+
+/* Whether it is a name with that suffix. */
+static bool has_suffix(const char *name, size_t size, const char *suffix)
+{
+	size_t length = strlen(suffix);
+
+	return size > length && memcmp(name + size - length, suffix, length) == 0;
+}
 
 /* Returns the id in `component`, its size in `*ret_size`, or NULL if it does not have this form. */
 static const char *form_find_id(const struct form *form, const char *component, size_t size, size_t *ret_size)
 {
-	size_t prefix = strlen(form->prefix), suffix = strlen(form->suffix);
+	size_t prefix = strlen(form->prefix);
+	const char *id = component + prefix, *suffix = form->suffix ? form->suffix : ".scope";
 
-	if (size <= prefix + suffix || strncmp(component, form->prefix, prefix) != 0 ||
-	    strncmp(component + size - suffix, form->suffix, suffix) != 0)
+	if (size <= prefix || memcmp(component, form->prefix, prefix) != 0)
 		return NULL;
-	*ret_size = size - prefix - suffix;
-	if (!form->named && (*ret_size != ID_DIGITS || strspn(component + prefix, "0123456789abcdef") < ID_DIGITS))
+	size -= prefix;
+	if (has_suffix(id, size, suffix))
+		size -= strlen(suffix);
+	else if (form->suffix)
 		return NULL;
-	return component + prefix;
+	*ret_size = size;
+	if (!form->suffix && (size != ID_DIGITS || strspn(id, "0123456789abcdef") < ID_DIGITS))
+		return NULL;
+	return id;
 }
 
-/* A form with a name as id must be directly in its folder. */
-static bool form_is_beneath(const struct form *form, const char *before)
+static bool form_is_beneath(const struct form *form, const char *path, size_t size)
 {
-	size_t size = form->beneath ? strlen(form->beneath) : 0, length = strlen(before);
+	size_t length = strlen(form->beneath);
 
-	if (!form->beneath)
-		return true;
-	if (!form->named)
-		return strstr(before, form->beneath) != NULL;
-	return length >= size && strcmp(before + length - size, form->beneath) == 0;
+	if (!form->suffix)
+		return memmem(path, size, form->beneath, length) != NULL;
+	return size >= length && memcmp(path + size - length, form->beneath, length) == 0;
 }
 
-static bool parse_component(const char *component, size_t size, const char *before, struct container_name *ret)
+static bool parse_component(const char *path, const char *component, size_t size, struct container_name *ret)
 {
-	const char *colon = memchr(component, ':', size), *id;
+	const char *slice = memmem(component, size, SLICE, strlen(SLICE)), *id;
+	const char *name = slice ? slice + strlen(SLICE) : component;
 	size_t id_size;
 
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
-		if (!form_is_beneath(&forms[i], before))
+		if (!form_is_beneath(&forms[i], path, (size_t)(component - path)))
 			continue;
-		id = form_find_id(&forms[i], component, size, &id_size);
-		if (!id && colon && forms[i].prefix[0])
-			id = form_find_id(&forms[i], colon + 1, size - (size_t)(colon + 1 - component), &id_size);
+		id = form_find_id(&forms[i], name, (size_t)(component + size - name), &id_size);
 		if (!id)
 			continue;
 		if (!forms[i].runtime)
@@ -89,26 +93,15 @@ static bool parse_component(const char *component, size_t size, const char *befo
 
 static bool parse(const char *path, bool is_outermost, struct container_name *ret_name)
 {
-	char before[256] = "";
 	bool found = false;
 
-	for (const char *component = path; component;) {
+	for (const char *component = path; *component && !(found && is_outermost);) {
 		component += strspn(component, "/");
 		size_t size = strcspn(component, "/");
 
-		if (size == 0)
-			break;
-		size_t before_size = (size_t)(component - path);
-
-		if (before_size < sizeof(before)) {
-			memcpy(before, path, before_size);
-			before[before_size] = '\0';
-		}
-		if (parse_component(component, size, before, ret_name)) {
+		if (parse_component(path, component, size, ret_name)) {
 			ret_name->path_size = (size_t)(component + size - path);
 			found = true;
-			if (is_outermost)
-				break;
 		}
 		component += size;
 	}
@@ -123,28 +116,19 @@ bool container_parse(const char *path, struct container_name *ret_name)
 
 const char *cgroup_unit(const char *path, char *buffer, size_t size)
 {
-	static const char *const suffixes[] = {".service", ".scope"};
-	const char *best = NULL;
-	size_t best_size = 0;
+	const char *unit = NULL;
 
 	for (const char *component = path; *component;) {
 		component += strspn(component, "/");
 		size_t length = strcspn(component, "/");
 
-		for (size_t i = 0; i < 2; i++) {
-			size_t suffix = strlen(suffixes[i]);
-
-			if (length > suffix && strncmp(component + length - suffix, suffixes[i], suffix) == 0) {
-				best = component;
-				best_size = length;
-			}
+		if (has_suffix(component, length, ".service") || has_suffix(component, length, ".scope")) {
+			snprintf(buffer, size, "%.*s", (int)length, component);
+			unit = buffer;
 		}
 		component += length;
 	}
-	if (!best)
-		return NULL;
-	snprintf(buffer, size, "%.*s", (int)best_size, best);
-	return buffer;
+	return unit;
 }
 
 size_t cgroup_roots_size(const char *path)
