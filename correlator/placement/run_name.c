@@ -22,6 +22,7 @@
 #define COMMAND_WHOLE_MAX 60 /* bytes of a command line that is used unchanged as the name */
 #define COMMAND_SHORT_MAX 80 /* bytes of one whose arguments are left out */
 #define ELLIPSIS "…"
+#define BETWEEN_COMMANDS " \t\r\n;"
 
 /* ---- command lines of `sh -c` */
 
@@ -64,7 +65,7 @@ static const char *take_element(const char *text, struct element *ret)
 {
 	size_t size = 0;
 
-	text += strspn(text, " \t\r\n;");
+	text += strspn(text, BETWEEN_COMMANDS);
 	if (!*text)
 		return NULL;
 	*ret = (struct element){.text = text};
@@ -81,21 +82,13 @@ static const char *take_element(const char *text, struct element *ret)
 static bool begins_with_keyword(const char *text)
 {
 	static const char *const keywords[] = {"for", "while", "until", "if", "case", "{", "!", "cd"};
+	text += strspn(text, BETWEEN_COMMANDS);
 	size_t size = strcspn(text, " \t\n;(");
 
 	for (size_t i = 0; i < sizeof(keywords) / sizeof(*keywords); i++)
 		if (strlen(keywords[i]) == size && strncmp(text, keywords[i], size) == 0)
 			return true;
 	return false;
-}
-
-/* Whether it is compound. A simple command is described just as well by its program. */
-static bool command_is_compound(const char *command)
-{
-	struct element first, second;
-	const char *rest = take_element(command, &first);
-
-	return rest && (take_element(rest, &second) || begins_with_keyword(first.text));
 }
 
 /* Adds the base name of the element's first word, and an ellipsis for its arguments. */
@@ -110,20 +103,21 @@ static void add_program(struct name_text *name, const struct element *element)
 		add(name, " " ELLIPSIS, strlen(" " ELLIPSIS));
 }
 
-/* Writes the command line on one line; `whole`: with arguments. */
-static void command_summarize(const char *command, bool whole, struct name_text *ret)
+/* Writes the command line on one line; `whole`: with arguments. Returns the number of its simple commands. */
+static int command_summarize(const char *command, bool whole, struct name_text *ret)
 {
 	struct element element;
+	int count = 0;
 
 	*ret = (struct name_text){.size = 0};
-	while ((command = take_element(command, &element))) {
+	for (; (command = take_element(command, &element)); count++) {
 		const char *behind = element.operator_size ? command - element.operator_size : "";
 
 		if (ret->size > 0)
 			add(ret, " ", 1);
 		if (ret->size > COMMAND_SHORT_MAX && !whole) {
 			add(ret, ELLIPSIS, strlen(ELLIPSIS));
-			return;
+			return count;
 		}
 		if (whole)
 			add(ret, element.text, element.size);
@@ -135,14 +129,14 @@ static void command_summarize(const char *command, bool whole, struct name_text 
 	}
 	while (ret->size > 0 && strchr("; ", ret->text[ret->size - 1]))
 		ret->text[--ret->size] = '\0';
+	return count;
 }
 
-/* Returns false for a simple command, which is named after its program. */
+/* Returns false for a simple command, which is described just as well by its program. */
 static bool command_name(const char *command, struct name_text *ret)
 {
-	if (!command_is_compound(command))
+	if (command_summarize(command, true, ret) < 2 && !begins_with_keyword(command))
 		return false;
-	command_summarize(command, true, ret);
 	if (ret->size > COMMAND_WHOLE_MAX)
 		command_summarize(command, false, ret);
 	return ret->size > 0;
@@ -168,7 +162,7 @@ static void run_add_part(struct model *model, struct run *run, const struct proc
 			return;
 	if (at == RUN_PARTS_MAX)
 		return;
-	snprintf(part.name, sizeof(part.name), "%s", name);
+	snprintf(part.name, sizeof(part.name), "%.*s", (int)sizeof(part.name) - 1, name);
 	for (; at > 0 && run->parts.item[at - 1].start_boot_ns > part.start_boot_ns; at--)
 		run->parts.item[at] = run->parts.item[at - 1];
 	run->parts.item[at] = part;
@@ -206,39 +200,27 @@ static const char *name_of(const struct rules_class *class)
 	return class->run_name[0] ? class->run_name : class->name;
 }
 
-/* Names a run after what it was asked to do, directly or through wrappers at its front. */
-static void name_by_front(struct model *model, struct run *run, const struct process *process,
-			  const struct rules_class *class)
+/* `front`: it is what the run was asked to do, directly or through wrappers. */
+static void name_by_program(struct model *model, struct run *run, const struct process *process,
+			    const struct rules_class *class, bool front)
 {
+	enum run_name_priority priority = front ? RUN_NAME_ASKED : RUN_NAME_PROGRAM;
+	bool is_shell = class->role == RULES_ROLE_SHELL;
+	bool is_nameless = is_shell && !classify_names_script(process, class);
+	const char *name = name_of(class);
 	struct name_text text;
 
 	if (class->rank)
-		run_set_name(model, run, name_of(class), RUN_NAME_ASKED);
-	else if (is_glue(class))
-		run_set_name(model, run, class->name, RUN_NAME_GLUE);
-	else if (class->role != RULES_ROLE_SHELL)
-		run_add_part(model, run, process, class->name, " | ", RUN_NAME_ASKED);
-	else if (classify_names_script(process, class))
-		run_set_name(model, run, class->name, RUN_NAME_ASKED);
-	else if (class->command && model->arguments != REDACT_PROGRAM_ONLY && command_name(class->command, &text))
+		run_set_name(model, run, name, front ? RUN_NAME_ASKED : RUN_NAME_PARALLEL);
+	else if (front && is_nameless && class->command && model->arguments != REDACT_PROGRAM_ONLY &&
+		 command_name(class->command, &text))
 		run_set_name(model, run, text.text, RUN_NAME_ASKED);
-	else
-		run_set_name(model, run, class->name, RUN_NAME_GLUE);
-}
-
-static void name_by_other(struct model *model, struct run *run, const struct process *process,
-			  const struct rules_class *class)
-{
-	const char *name = name_of(class);
-
-	if (class->rank)
-		run_set_name(model, run, name, RUN_NAME_PARALLEL);
-	else if (is_glue(class) || (class->role == RULES_ROLE_SHELL && !classify_names_script(process, class)))
+	else if (is_nameless || is_glue(class))
 		run_set_name(model, run, name, RUN_NAME_GLUE);
-	else if (process->parent && process->parent->is_run_root)
-		run_add_part(model, run, process, name, " + ", RUN_NAME_PROGRAM);
+	else if (front ? !is_shell : process->parent && process->parent->is_run_root)
+		run_add_part(model, run, process, name, front ? " | " : " + ", priority);
 	else
-		run_set_name(model, run, name, RUN_NAME_PROGRAM);
+		run_set_name(model, run, name, priority);
 }
 
 /* A program in a task no longer names the run, except a workflow engine started by make or the like. */
@@ -267,10 +249,8 @@ void run_name_note_image(struct model *model, struct run *run, const struct proc
 		run_set_name(model, run, class->run_name, RUN_NAME_RULED);
 	else if (class->role == RULES_ROLE_WRAPPER)
 		run_set_name(model, run, name_of(class), RUN_NAME_WRAPPER);
-	else if (front)
-		name_by_front(model, run, process, class);
 	else
-		name_by_other(model, run, process, class);
+		name_by_program(model, run, process, class, front);
 	if (class->run_key[0] && !run->run_key[0] && run != model->system) {
 		origin_set_key(model, run, process, class);
 		/* A daemon that creates no cgroups for its jobs: only the job script identifies them. */
