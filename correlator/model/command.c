@@ -260,7 +260,6 @@ int command_charge(struct command *command, uint32_t user_id, struct command_acc
 		HASH_ADD(hh, *accounts, user_id, sizeof(user_id), account);
 	}
 	command->account = account;
-	account->command_count++;
 	if (account->bytes + command_bytes(command) > COMMANDS_OF_USER_MAX &&
 	    command->arguments_size > COMMAND_SHORT_BYTES && arguments_shorten(command) < 0)
 		return -ENOMEM;
@@ -276,10 +275,10 @@ static void command_discharge(struct command *command)
 	if (!account)
 		return;
 	account->bytes -= command->charged_bytes;
-	if (--account->command_count > 0)
-		return;
-	HASH_DELETE(hh, *account->accounts, account);
-	free(account);
+	if (account->bytes == 0) {
+		HASH_DELETE(hh, *account->accounts, account);
+		free(account);
+	}
 }
 
 struct command *command_ref(struct command *command)

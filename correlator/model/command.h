@@ -18,7 +18,7 @@
 
 struct command_account {
 	uint32_t user_id;
-	size_t bytes, command_count; /* freed with the last command */
+	size_t bytes; /* of all its commands; freed with the last */
 	struct command_account **accounts;
 	UT_hash_handle hh;
 };
