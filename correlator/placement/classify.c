@@ -9,27 +9,22 @@
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
 #include "correlator/model/tool.h"
-#include "correlator/placement/placing.h"
 
 #define SAMPLE_ANCESTORS_MAX 3 /* ancestors of a script whose arguments are searched for the sample */
 
 /* Links the subjects of the process and its ancestors; a shared command is linked once. */
 static void link_subjects(const struct process *process)
 {
-	const struct process *child = process;
+	const struct process *above = process->parent;
 	struct command *command = process->command;
 
-	command->subject.parent = NULL;
-	for (int depth = 0; depth < RULES_ANCESTORS_MAX && child->parent; depth++) {
-		const struct process *parent = child->parent;
-
-		if (parent->command && parent->command != command) {
-			command->subject.parent = &parent->command->subject;
-			command = parent->command;
-			command->subject.parent = NULL;
-		}
-		child = parent;
+	for (int depth = 0; depth < RULES_ANCESTORS_MAX && above; depth++, above = above->parent) {
+		if (!above->command || above->command == command)
+			continue;
+		command->subject.parent = &above->command->subject;
+		command = above->command;
 	}
+	command->subject.parent = NULL;
 }
 
 /* Some steps write a script for each sample, SAMPLE.plot.r, and run it. The sample, which an ancestor was told
@@ -102,10 +97,4 @@ bool classify_names_script(const struct process *process, const struct rules_cla
 	return class->role == RULES_ROLE_SHELL && length > 0 &&
 	       (strncmp(class->name, process->command->program, length) != 0 ||
 		(class->name[length] != '\0' && class->name[length] != ' '));
-}
-
-bool classify_opens_subtree(const struct placing *placing)
-{
-	return !placing->class ||
-	       (placing->class->role != RULES_ROLE_HELPER && placing->class->role != RULES_ROLE_COMPONENT);
 }

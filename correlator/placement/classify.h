@@ -5,12 +5,9 @@
 
 struct model;
 struct process;
-struct placing;
 
 void classify(struct model *model, struct process *process, struct rules_class *ret_class);
 /* Classifies a child that forked and has not executed anything. */
 void classify_inherited(const struct process *process, struct rules_class *ret);
 /* Whether a shell is named after the script it runs; "bash" and "bash -c" are not. */
 bool classify_names_script(const struct process *process, const struct rules_class *class);
-/* Helpers and components neither open a task nor count as subtrees. */
-bool classify_opens_subtree(const struct placing *placing);

@@ -107,11 +107,6 @@ struct run *origin_begin_for_user(struct model *model, struct process *process)
 	return origin_begin_own(model, process, RUN_COMMAND, REASON_USER);
 }
 
-static bool is_interactive(const struct image *image)
-{
-	return image->role == RULES_ROLE_SHELL && image->interactive;
-}
-
 /* A shell's own children, run by its profile, its prompt or $(...), share the shell's process group,
  * which it leads once it has enabled job control. */
 static bool is_shells_own(const struct process *shell, const struct placing *placing)
@@ -145,7 +140,7 @@ static bool begins_run(struct model *model, const struct process *process, const
 	const struct rules_class *class = placing->class;
 	bool housekeeping = class && class->traits & RULES_HOUSEKEEPING;
 
-	if (is_interactive(image))
+	if (image->role == RULES_ROLE_SHELL && image->interactive)
 		return !run_is_workload(origin->run) && !is_shells_own(origin, placing) && !housekeeping &&
 		       !(class && (class->role == RULES_ROLE_ORIGIN || class->role == RULES_ROLE_COMPONENT ||
 				   class->interactive));
@@ -276,8 +271,7 @@ static const enum reason boundary_reasons[] = {
 struct run *origin_begin_run(struct model *model, struct process *process, struct process *origin,
 			     const struct placing *placing, struct rules_class *class)
 {
-	enum rules_boundary boundary =
-		is_interactive(origin->image) ? RULES_BOUNDARY_PROCESS_GROUP : origin->image->boundary;
+	enum rules_boundary boundary = origin->image->boundary;
 	char unit[256], run_key[RULES_NAME_MAX];
 
 	if (!begins_run(model, process, origin, placing))

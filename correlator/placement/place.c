@@ -90,13 +90,11 @@ static struct group *place_beneath(struct model *model, struct process *process,
 {
 	struct process *parent = process->parent;
 	const struct image *image = parent->image;
-	bool engine = image->role == RULES_ROLE_ORCHESTRATOR && image->rank > RULES_RANK_NONE &&
-		      image->rank >= parent->path_rank;
+	bool engine = image->role == RULES_ROLE_ORCHESTRATOR && image->rank >= parent->path_rank;
 
 	if (!placing->class && image->role == RULES_ROLE_ORCHESTRATOR) {
 		/* A worker forked by the engine still counts as the engine. */
 		process->path_rank = parent->path_rank;
-		process->spine_index = -1;
 		*ret_reason = REASON_ENGINE_FORK;
 		return parent->group;
 	}

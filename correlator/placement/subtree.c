@@ -16,7 +16,6 @@
 #include "correlator/model/run.h"
 #include "correlator/model/tool.h"
 #include "correlator/model/tree.h"
-#include "correlator/placement/classify.h"
 #include "correlator/placement/placing.h"
 
 /* ---- siblings in one pipeline */
@@ -79,7 +78,9 @@ struct group *subtree_join(struct model *model, struct process *process, const s
 			task_add_root(model, joined->task, process);
 		return joined;
 	}
-	if (classify_opens_subtree(placing))
+	/* Helpers and components neither open a task nor count as subtrees. */
+	if (!placing->class ||
+	    (placing->class->role != RULES_ROLE_HELPER && placing->class->role != RULES_ROLE_COMPONENT))
 		return NULL;
 	*ret_reason = REASON_HELPER;
 	return process->parent->group;
