@@ -53,10 +53,15 @@ static struct command *command_alloc(const struct wire_bytes *comm, const struct
 	/* A program without a file (memfd) has only the root as its path. */
 	if (strcmp(command->path, "/") == 0)
 		command->path[0] = '\0';
-	command->program =
-		command->path[0] && !ends_with_mark(command->path) ? base_name(command->path) : put_text(&room, comm);
+	bool is_whole = command->path[0] && !ends_with_mark(command->path);
+
+	command->program = is_whole ? base_name(command->path) : put_text(&room, comm);
 	if (command->program[0] == '\0')
 		command->program = "unknown"; /* a process may remove its name */
+	command->subject.path = is_whole ? command->path : command->program;
+	command->subject.script = command->script;
+	command->subject.working_directory = command->working_directory;
+	command->subject.cgroup = "";
 	return command;
 }
 
@@ -108,19 +113,6 @@ static int index_arguments(struct command *command)
 	return 0;
 }
 
-static int command_complete(struct command *command)
-{
-	struct rules_subject *subject = &command->subject;
-
-	if (!command->arguments || index_arguments(command) < 0)
-		return -1;
-	subject->path = command->path[0] && !ends_with_mark(command->path) ? command->path : command->program;
-	subject->script = command->script;
-	subject->working_directory = command->working_directory;
-	subject->cgroup = "";
-	return 0;
-}
-
 static int set_arguments(struct command *command, const struct record_arguments *argv, const struct secrets *secrets,
 			 enum redact_mode mode)
 {
@@ -162,7 +154,7 @@ struct command *command_new(const struct record *record, const struct secrets *s
 	command->flags = context->flags;
 	command->subject.has_terminal =
 		context->tty != 0 && context->stdin_pipe == 0 && !(context->flags & RECORD_STDIN_ELSEWHERE);
-	if (set_arguments(command, &record->argv, secrets, mode) < 0 || command_complete(command) < 0) {
+	if (set_arguments(command, &record->argv, secrets, mode) < 0 || index_arguments(command) < 0) {
 		command_unref(command);
 		return NULL;
 	}
@@ -210,12 +202,11 @@ struct command *command_restore(const char *program, const char *path, const cha
 	if (command->arguments) {
 		memcpy(command->arguments, arguments, arguments_size);
 		command->arguments[arguments_size] = '\0';
+		if (index_arguments(command) == 0)
+			return command;
 	}
-	if (command_complete(command) < 0) {
-		command_unref(command);
-		return NULL;
-	}
-	return command;
+	command_unref(command);
+	return NULL;
 }
 
 /* Keeps whole arguments, or the beginning of the first. */
@@ -259,12 +250,11 @@ int command_charge(struct command *command, uint32_t user_id, struct command_acc
 		account->accounts = accounts;
 		HASH_ADD(hh, *accounts, user_id, sizeof(user_id), account);
 	}
-	command->account = account;
 	if (account->bytes + command_bytes(command) > COMMANDS_OF_USER_MAX &&
 	    command->arguments_size > COMMAND_SHORT_BYTES && arguments_shorten(command) < 0)
 		return -ENOMEM;
-	command->charged_bytes = command_bytes(command);
-	account->bytes += command->charged_bytes;
+	command->account = account;
+	account->bytes += command_bytes(command);
 	return 0;
 }
 
@@ -274,7 +264,7 @@ static void command_discharge(struct command *command)
 
 	if (!account)
 		return;
-	account->bytes -= command->charged_bytes;
+	account->bytes -= command_bytes(command);
 	if (account->bytes == 0) {
 		HASH_DELETE(hh, *account->accounts, account);
 		free(account);

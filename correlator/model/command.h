@@ -35,8 +35,7 @@ struct command {
 	uint32_t redacted_count;
 	uint32_t flags;                  /* RECORD_* of the record */
 	struct command_account *account; /* NULL: not charged */
-	size_t charged_bytes;
-	char texts[]; /* storage of the four names above */
+	char texts[];                    /* storage of the four names above */
 };
 
 /* Returns the command of an exec or sample with one reference, or NULL if out of memory. */
