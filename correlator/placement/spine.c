@@ -10,9 +10,6 @@
 
 #include <utlist.h>
 
-#include "correlator/model/command.h"
-#include "correlator/model/container.h"
-#include "correlator/model/container_member.h"
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
@@ -39,21 +36,15 @@ struct group *spine_push(struct model *model, struct run *run, struct process *p
 static void task_take_root(struct model *model, struct task *task, struct process *root)
 {
 	outcome_init(&task->outcome);
-	task->outcome.root_count = task->outcome.living_roots = 1;
 	if (!root) {
-		task->outcome.living_roots = 0;
+		task->outcome.root_count = 1;
 		return;
 	}
-	root->is_task_root = true;
-	task->root = root->key;
+	task_add_root(model, task, root);
 	if (root->ended) {
 		outcome_note(&task->outcome, root->image ? root->image->wait_status : ROW_NULL, root->end_boot_ns);
 		task_set_cause(task, root->cause);
 	}
-	task->container = container_of_process(model, root);
-	if (!root->command)
-		return;
-	model_set_text(model, &task->working_directory, root->command->working_directory);
 }
 
 static int64_t known_bytes(int64_t bytes)
@@ -71,7 +62,6 @@ static void spine_raise(struct model *model, struct run *run, int level)
 
 	if (!task)
 		return;
-	task->root_process_id = first_group->root_process_id;
 	task->memory.bytes = known_bytes(first_group->inner_memory_bytes);
 	run->main->memory.bytes = known_bytes(run->spine.level[level].group->outer_memory_bytes);
 	for (int i = level + 1; i < run->spine.length; i++) {
@@ -85,6 +75,7 @@ static void spine_raise(struct model *model, struct run *run, int level)
 		if (other != task && other->kind == TASK_GENERIC && other->merged_into_id == ROW_NULL)
 			task_merge(model, other, task);
 	task_take_root(model, task, first);
+	task->root_process_id = first_group->root_process_id;
 	task_name_note_images(model, task);
 	run->spine.length = level + 1;
 	run->spine.orchestrator = level;

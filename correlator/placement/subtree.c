@@ -20,22 +20,14 @@
 
 /* ---- siblings in one pipeline */
 
-/* Returns the open ends of subtrees across the pipe: the first ones. */
-static struct pipe_end *subtrees_across(struct model *model, const struct process *process, enum pipe_side side)
-{
-	struct pipe_end *end = pipe_across(model, process, side);
-
-	return end && pipe_is_of_subtree(end->process) ? end : NULL;
-}
-
 /* Returns the sibling across its pipes that started first, or NULL. */
 static struct process *first_across(struct model *model, const struct process *process)
 {
 	struct process *first = NULL;
 
 	for (int side = 0; side < PIPE_SIDES; side++)
-		for (struct pipe_end *end = subtrees_across(model, process, side);
-		     end && pipe_is_of_subtree(end->process); end = end->next)
+		for (struct pipe_end *end = pipe_across(model, process, side); end && pipe_is_of_subtree(end->process);
+		     end = end->next)
 			if (!first || end->process->key.start_boot_ns < first->key.start_boot_ns)
 				first = end->process;
 	return first;
@@ -52,7 +44,7 @@ static struct group *join_pipeline(struct model *model, struct process *process)
 	for (int side = 0; side < PIPE_SIDES; side++) {
 		bool joined = false;
 
-		while ((end = subtrees_across(model, process, side))) {
+		while ((end = pipe_across(model, process, side)) && pipe_is_of_subtree(end->process)) {
 			if (end->process->group->task != first->group->task)
 				task_merge(model, end->process->group->task, first->group->task);
 			pipe_close(model, end->process, !side);
