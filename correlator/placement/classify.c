@@ -95,6 +95,5 @@ bool classify_names_script(const struct process *process, const struct rules_cla
 	size_t length = process->command ? strlen(process->command->program) : 0;
 
 	return class->role == RULES_ROLE_SHELL && length > 0 &&
-	       (strncmp(class->name, process->command->program, length) != 0 ||
-		(class->name[length] != '\0' && class->name[length] != ' '));
+	       (strncmp(class->name, process->command->program, length) != 0 || !strchr(" ", class->name[length]));
 }

@@ -18,12 +18,13 @@
 /* People have numbers from here (UID_MIN of login.defs(5)), daemons those below. */
 #define USER_ID_MIN 1000
 
-/* Whether everything from the root of the run down to `process` (may be NULL) only starts what comes
- * next, like a wrapper or the monitor of a container: the next process is what the run is for. */
-static bool only_wrappers(const struct process *process, const struct run *run)
+/* A wrapper or the monitor of a container only starts what comes next: that is what the run is for. */
+bool origin_leads_to(const struct run *run, const struct process *process)
 {
-	for (; process && process->run == run; process = process->parent) {
-		const struct image *image = process->image;
+	const struct process *above = process->parent;
+
+	for (; !process->is_run_root && above && above->run == run; above = above->parent) {
+		const struct image *image = above->image;
 
 		if (!image || (image->role != RULES_ROLE_WRAPPER && image->role != RULES_ROLE_CLIENT &&
 			       image->role != RULES_ROLE_COMPONENT))
@@ -32,19 +33,21 @@ static bool only_wrappers(const struct process *process, const struct run *run)
 	return true;
 }
 
-bool origin_leads_to(const struct run *run, const struct process *process)
+/* Returns what is above the run, at whose end `process` is; NULL if it is unknown or gone. */
+static struct process *above_run(const struct run *run, const struct process *process)
 {
-	return process->is_run_root || only_wrappers(process->parent, run);
-}
-
-/* Whether the run, with `process` at its end, is one of `tracer run`, which records everything that its command
- * starts. */
-static bool run_is_recorded_whole(const struct run *run, const struct process *process)
-{
-	const struct process *above = process->parent;
+	struct process *above = process->parent;
 
 	while (above && above->run == run)
 		above = above->parent;
+	return above;
+}
+
+/* Whether the run is one of `tracer run`, which records everything that its command starts. */
+static bool run_is_recorded_whole(const struct run *run, const struct process *process)
+{
+	const struct process *above = above_run(run, process);
+
 	return above && above->image && above->image->role == RULES_ROLE_ORIGIN &&
 	       above->image->boundary == RULES_BOUNDARY_COMMAND;
 }
@@ -227,11 +230,9 @@ static void origin_class(struct model *model, struct process *origin, const stru
 /* Whether the run is beneath a batch daemon of the host's that gives such keys: "pbs:7" below the engine pbs. */
 static bool is_batch_daemons(struct model *model, const struct run *run, const struct process *process, const char *key)
 {
+	struct process *above = above_run(run, process);
 	struct rules_class class;
-	struct process *above = process->parent;
 
-	while (above && above->run == run)
-		above = above->parent;
 	if (!above || above->uid != 0 || !above->command || container_of_process(model, above))
 		return false;
 	classify(model, above, &class);
@@ -240,26 +241,17 @@ static bool is_batch_daemons(struct model *model, const struct run *run, const s
 	return class.role == RULES_ROLE_ORIGIN && size > 0 && strncmp(key, class.engine, size) == 0 && key[size] == ':';
 }
 
-/* Writes the key, with the user if it is only claimed. Returns `buffer`. */
-static const char *earned_key(struct model *model, const struct run *run, const struct process *process,
-			      uint64_t cgroup_id, const struct rules_class *class, char buffer[RULES_NAME_MAX])
+void origin_earn_key(struct model *model, const struct run *run, const struct process *process, uint64_t cgroup_id,
+		     const struct rules_class *class, char ret_key[RULES_NAME_MAX])
 {
 	struct cgroup *cgroup = cgroup_find(model, cgroup_id);
 	size_t size = class->run_key_cgroup_size;
 	bool is_cgroups = size > 0 && cgroup && size <= cgroup_roots_size(cgroup->path);
 
 	if (!class->run_key[0] || is_cgroups || is_batch_daemons(model, run, process, class->run_key))
-		snprintf(buffer, RULES_NAME_MAX, "%s", class->run_key);
+		snprintf(ret_key, RULES_NAME_MAX, "%s", class->run_key);
 	else
-		snprintf(buffer, RULES_NAME_MAX, "%.*s@%u", RULES_NAME_MAX - 16, class->run_key, process->uid);
-	return buffer;
-}
-
-void origin_set_key(struct model *model, struct run *run, const struct process *process,
-		    const struct rules_class *class)
-{
-	if (!run->run_key[0])
-		earned_key(model, run, process, process->cgroup_id, class, run->run_key);
+		snprintf(ret_key, RULES_NAME_MAX, "%.*s@%u", RULES_NAME_MAX - 16, class->run_key, process->uid);
 }
 
 static const enum reason boundary_reasons[] = {
@@ -277,7 +269,7 @@ struct run *origin_begin_run(struct model *model, struct process *process, struc
 	if (!begins_run(model, process, origin, placing))
 		return NULL;
 	origin_class(model, origin, placing, class);
-	earned_key(model, NULL, process, placing->context->cgroup_id, class, run_key);
+	origin_earn_key(model, NULL, process, placing->context->cgroup_id, class, run_key);
 	uint64_t key =
 		boundary_key(model, process, origin, placing, boundary, run_key, class->traits & RULES_HOUSEKEEPING);
 	struct run *run = NULL;

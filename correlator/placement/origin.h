@@ -30,10 +30,11 @@ struct run *origin_begin_session(struct model *model, struct process *process);
  * it is the first of a container. Returns NULL if it is the host's own. */
 struct run *origin_begin_unlisted(struct model *model, struct process *process, bool is_container,
 				  const struct rules_class *class);
-/* Sets the key by which the run's parts on this and other hosts find each other, unless it has one. What users can
- * write (a script's name, the path of a cgroup of theirs) joins only runs of the same user. */
-void origin_set_key(struct model *model, struct run *run, const struct process *process,
-		    const struct rules_class *class);
+/* Writes the key by which the parts of the run (NULL: it has not begun) on this and other hosts find each other. What
+ * users can write (a script's name, the path of a cgroup of theirs) joins only runs of the same user: it gets the user's
+ * number. */
+void origin_earn_key(struct model *model, const struct run *run, const struct process *process, uint64_t cgroup_id,
+		     const struct rules_class *class, char ret_key[RULES_NAME_MAX]);
 /* What su or the like starts as another user in a run that was found running begins a run: such a run may be a
  * daemon that works for many. Returns NULL for anything else. */
 struct run *origin_begin_for_user(struct model *model, struct process *process);

@@ -67,13 +67,17 @@ static struct process *keeper_of(const struct process *process, const struct con
 }
 
 /* Places a process of such a container in the group of the client that asked for it, otherwise with the
- * container's other processes. */
+ * container's other processes. An interactive shell only turns the client's run into a session. */
 static struct group *join_client(struct model *model, struct process *process, const struct process *keeper,
-				 struct container *container, enum reason *ret_reason)
+				 struct container *container, bool interactive, enum reason *ret_reason)
 {
 	struct process *other = companion(model, container);
 	struct process *found = client_take(model, process, keeper, container, other);
 
+	if (found && interactive)
+		origin_become_session(model, found->run, found);
+	if (interactive)
+		return NULL;
 	*ret_reason = found ? REASON_CLIENT : REASON_COMPANION;
 	if (found && !other)
 		container_set_label(model, container, found);
@@ -178,16 +182,6 @@ static struct group *place_without_parent(struct model *model, struct process *p
 	return run ? outermost_group(model, run, process) : NULL;
 }
 
-/* A client that waits for an interactive shell in a container turns its run into a session. */
-static void client_becomes_session(struct model *model, const struct process *process, const struct process *keeper,
-				   struct container *container)
-{
-	struct process *client = client_take(model, process, keeper, container, companion(model, container));
-
-	if (client)
-		origin_become_session(model, client->run, client);
-}
-
 static struct group *find_or_open_group(struct model *model, struct process *process, const struct placing *placing,
 					enum reason *ret_reason)
 {
@@ -205,10 +199,8 @@ static struct group *find_or_open_group(struct model *model, struct process *pro
 	struct run *begun = NULL;
 
 	class.task_name[0] = '\0';
-	if (keeper && interactive)
-		client_becomes_session(model, process, keeper, container);
-	else if (keeper)
-		joined = join_client(model, process, keeper, container, ret_reason);
+	if (keeper)
+		joined = join_client(model, process, keeper, container, interactive, ret_reason);
 	else if (interactive)
 		begun = origin_begin_session(model, process);
 	if (joined)

@@ -252,7 +252,7 @@ void run_name_note_image(struct model *model, struct run *run, const struct proc
 	else
 		name_by_program(model, run, process, class, front);
 	if (class->run_key[0] && !run->run_key[0] && run != model->system) {
-		origin_set_key(model, run, process, class);
+		origin_earn_key(model, run, process, process->cgroup_id, class, run->run_key);
 		/* A daemon that creates no cgroups for its jobs: only the job script identifies them. */
 		if (run->kind == RUN_COMMAND && run->reason == REASON_CHILD)
 			run->kind = RUN_BATCH;
