@@ -48,55 +48,48 @@ static int compare_tools(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/* Collects distinct names of tools that have processes, in the order of their first fork. */
-static size_t collect_names(const struct task *task, enum weight weight, const char **names, size_t *ret_more)
+/* Collects tools that have processes, in the order of their first fork. */
+static size_t collect_tools(const struct task *task, enum weight weight, struct tool *tools[TOOLS_SORTED_MAX])
 {
-	struct tool *tools[TOOLS_SORTED_MAX], *tool;
-	size_t count = 0, named = 0;
+	struct tool *tool;
 	struct group *group;
+	size_t count = 0;
 
 	DL_FOREACH (task->groups, group)
 		DL_FOREACH (group->tools, tool)
 			if (tool->tally.process_count > 0 && weigh(task, tool) == weight && count < TOOLS_SORTED_MAX)
 				tools[count++] = tool;
 	qsort(tools, count, sizeof(*tools), compare_tools);
-	*ret_more = 0;
-	for (size_t i = 0; i < count; i++) {
-		bool known = false;
+	return count;
+}
 
-		for (size_t j = 0; j < named && !known; j++)
-			known = strcmp(names[j], tools[i]->name) == 0;
-		if (known)
-			continue;
-		if (named < NAMED_TOOLS_MAX)
-			names[named++] = tools[i]->name;
-		else
-			++*ret_more;
-	}
-	return named;
+/* Whether an earlier one of `tools` has the same name. */
+static bool is_repeated(struct tool *const *tools, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (strcmp(tools[i]->name, tools[index]->name) == 0)
+			return true;
+	return false;
 }
 
 void task_name_set(struct task *task)
 {
-	const char *names[NAMED_TOOLS_MAX];
+	struct tool *tools[TOOLS_SORTED_MAX];
 	char text[RULES_NAME_MAX * 2] = "";
-	size_t more = 0, length = 0;
+	size_t count = 0, named = 0, length = 0;
 
 	if (task->name_by != NAMED_BY_TOOLS)
 		return;
-	size_t count = 0;
-
 	for (int weight = WEIGHT_TOOL; weight < WEIGHTS && count == 0; weight++)
-		count = collect_names(task, (enum weight)weight, names, &more);
+		count = collect_tools(task, (enum weight)weight, tools);
 	for (size_t i = 0; i < count; i++) {
-		int written = snprintf(text + length, sizeof(text) - length, "%s%s", i ? " + " : "", names[i]);
-
-		if (written < 0 || length + (size_t)written >= sizeof(text))
-			break;
-		length += (size_t)written;
+		if (is_repeated(tools, i) || ++named > NAMED_TOOLS_MAX)
+			continue;
+		snprintf(text + length, sizeof(text) - length, "%s%s", named > 1 ? " + " : "", tools[i]->name);
+		length = strlen(text);
 	}
-	if (more)
-		snprintf(text + length, sizeof(text) - length, " + %zu more", more);
+	if (named > NAMED_TOOLS_MAX)
+		snprintf(text + length, sizeof(text) - length, " + %zu more", named - NAMED_TOOLS_MAX);
 	if (task->name && strcmp(task->name, text) == 0)
 		return;
 	free(task->name);
