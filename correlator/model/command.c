@@ -15,7 +15,7 @@ static bool ends_with_mark(const char *path)
 	return size > mark && strcmp(path + size - mark, RECORD_PATH_MARK) == 0;
 }
 
-static const char *base_name(const char *path)
+const char *command_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -55,7 +55,7 @@ static struct command *command_alloc(const struct wire_bytes *comm, const struct
 		command->path[0] = '\0';
 	bool is_whole = command->path[0] && !ends_with_mark(command->path);
 
-	command->program = is_whole ? base_name(command->path) : put_text(&room, comm);
+	command->program = is_whole ? command_base_name(command->path) : put_text(&room, comm);
 	if (command->program[0] == '\0')
 		command->program = "unknown"; /* a process may remove its name */
 	command->subject.path = is_whole ? command->path : command->program;
@@ -292,7 +292,7 @@ void command_unref(struct command *command)
 static const char *lasting_part(const struct command *command, const char *argument)
 {
 	size_t size = strlen(command->working_directory);
-	const char *base = base_name(argument);
+	const char *base = command_base_name(argument);
 	const char *name = strncmp(base, "tmp", 3) == 0 ? strchr(base, '.') : NULL;
 
 	if (name && (argument[0] == '.' || strstr(argument, "/.")))

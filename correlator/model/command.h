@@ -40,6 +40,8 @@ struct command {
 
 /* Returns the command of an exec or sample with one reference, or NULL if out of memory. */
 struct command *command_new(const struct record *record, const struct secrets *secrets, enum redact_mode mode);
+/* What follows the last slash; all of a path that ends with one. */
+const char *command_base_name(const char *path);
 /* Charges a command to the user of its process. Returns 0 or -ENOMEM. */
 int command_charge(struct command *command, uint32_t user_id, struct command_account **accounts);
 struct command *command_ref(struct command *command);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "correlator/model/cgroup.h"
+#include "correlator/model/command.h"
 #include "correlator/model/container.h"
 #include "correlator/model/container_name.h"
 #include "correlator/model/group.h"
@@ -50,10 +51,10 @@ struct container *container_of_process(struct model *model, const struct process
 	if (container)
 		return container;
 	const char *path = cgroup ? cgroup->path : "/";
-	const char *base = strrchr(path, '/');
+	const char *base = command_base_name(path);
 
-	if (base && base[1])
-		snprintf(name.runtime_id, sizeof(name.runtime_id), "%.71s", base + 1);
+	if (base[0] && base[0] != '/')
+		snprintf(name.runtime_id, sizeof(name.runtime_id), "%.71s", base);
 	else
 		snprintf(name.runtime_id, sizeof(name.runtime_id), "pid:[%u]", process->pid_namespace);
 	name.path_size = strlen(path);

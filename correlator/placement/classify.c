@@ -40,8 +40,7 @@ static void strip_sample(const struct process *process, struct rules_class *clas
 	     depth++, above = above->parent)
 		for (size_t i = 2; i < above->command->subject.argc; i++) {
 			const char *option = above->command->subject.argv[i - 1];
-			const char *value = above->command->subject.argv[i], *slash = strrchr(value, '/');
-			const char *sample = slash ? slash + 1 : value;
+			const char *sample = command_base_name(above->command->subject.argv[i]);
 			size_t size = strlen(sample);
 
 			if (option[0] == '-' && size > 0 && strncmp(name, sample, size) == 0 && name[size] == '.' &&

@@ -28,13 +28,6 @@
 /* An engine starts a container of an image that it has in about a second. */
 #define START_SOON_NS (10 * UINT64_C(1000000000))
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* Secrets are recognised by what is around them, so one may be redacted in one command line only. */
 static bool is_same_word(const char *asked, const char *found)
 {
@@ -53,7 +46,7 @@ static bool is_asked_command(const struct command *client, size_t first, const s
 		return false;
 	for (at = is_cut ? 0 : process->subject.argc - count; at <= process->subject.argc - count; at++) {
 		/* A #! script is executed by its path. */
-		same = count > 0 && strcmp(base_name(asked[0]), base_name(found[at])) == 0;
+		same = count > 0 && strcmp(command_base_name(asked[0]), command_base_name(found[at])) == 0;
 		while (same < count && is_same_word(asked[same], found[at + same]))
 			same++;
 		if (same == count)
