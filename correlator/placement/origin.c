@@ -85,13 +85,12 @@ struct run *origin_begin_session(struct model *model, struct process *process)
 struct run *origin_begin_unlisted(struct model *model, struct process *process, bool is_container,
 				  const struct rules_class *class)
 {
-	bool starts_runs = class->role == RULES_ROLE_ORIGIN || class->interactive;
 	enum run_kind kind = RUN_SESSION;
 
 	if (process->uid == 0 && !is_container)
 		return NULL;
 	if (is_container && !class->interactive)
-		kind = starts_runs ? RUN_SERVICE : RUN_HOST_SERVICE;
+		kind = class->role == RULES_ROLE_ORIGIN ? RUN_SERVICE : RUN_HOST_SERVICE;
 	return origin_begin_own(model, process, kind, REASON_OF_USER);
 }
 
@@ -167,9 +166,9 @@ static bool begins_run(struct model *model, const struct process *process, const
 
 /* Returns the key under which further processes find the run; 0 if none can join it. */
 static uint64_t boundary_key(struct model *model, const struct process *process, const struct process *origin,
-			     const struct placing *placing, enum rules_boundary boundary, const char *run_key,
-			     bool is_housekeeping)
+			     const struct placing *placing, const struct rules_class *class, const char *run_key)
 {
+	enum rules_boundary boundary = origin->image->boundary;
 	struct identity identity;
 
 	if (boundary == RULES_BOUNDARY_CHILD || boundary == RULES_BOUNDARY_COMMAND)
@@ -188,15 +187,17 @@ static uint64_t boundary_key(struct model *model, const struct process *process,
 	} else {
 		identity_add_u64(&identity, placing->context->cgroup_id);
 		/* A login session, cron and the like leave processes of several users there. */
-		if (is_housekeeping)
+		if (class->traits & RULES_HOUSEKEEPING)
 			identity_add_u64(&identity, process->uid);
 	}
 	return (uint64_t)identity_end(&identity);
 }
 
 static enum run_kind run_kind_of(struct model *model, const struct process *process, const struct process *origin,
-				 const struct rules_class *class, enum rules_boundary boundary)
+				 const struct rules_class *class)
 {
+	enum rules_boundary boundary = origin->image->boundary;
+
 	if (boundary == RULES_BOUNDARY_PROCESS_GROUP)
 		return RUN_JOB;
 	struct container *container = container_of_process(model, process);
@@ -270,15 +271,14 @@ struct run *origin_begin_run(struct model *model, struct process *process, struc
 		return NULL;
 	origin_class(model, origin, placing, class);
 	origin_earn_key(model, NULL, process, placing->context->cgroup_id, class, run_key);
-	uint64_t key =
-		boundary_key(model, process, origin, placing, boundary, run_key, class->traits & RULES_HOUSEKEEPING);
+	uint64_t key = boundary_key(model, process, origin, placing, class, run_key);
 	struct run *run = NULL;
 
 	if (key)
 		HASH_FIND(hh, model->runs_by_boundary, &key, sizeof(key), run);
 	if (run)
 		return run;
-	run = run_new(model, process, run_kind_of(model, process, origin, class, boundary), key);
+	run = run_new(model, process, run_kind_of(model, process, origin, class), key);
 	if (!run)
 		return NULL;
 	run->origin_process_id = origin->image->id;

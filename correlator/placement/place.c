@@ -52,18 +52,14 @@ static struct process *companion(struct model *model, const struct container *co
  * mount namespace, `process` is still that runtime, on its way into the container. */
 static struct process *keeper_of(const struct process *process, const struct container *container)
 {
-	struct process *above;
+	struct process *above = process->parent;
 
-	for (above = process->parent; above && above->image; above = above->parent) {
-		if (above->image->container == container)
-			return NULL;
-		if (above->image->role == RULES_ROLE_ORIGIN)
-			return !above->mount_namespace || process->mount_namespace != above->mount_namespace ? above
-													     : NULL;
-		if (above->image->role != RULES_ROLE_WRAPPER)
-			return NULL;
-	}
-	return NULL;
+	while (above && above->image && above->image->role == RULES_ROLE_WRAPPER &&
+	       above->image->container != container)
+		above = above->parent;
+	if (!above || !above->image || above->image->role != RULES_ROLE_ORIGIN || above->image->container == container)
+		return NULL;
+	return !above->mount_namespace || process->mount_namespace != above->mount_namespace ? above : NULL;
 }
 
 /* Places a process of such a container in the group of the client that asked for it, otherwise with the
@@ -72,21 +68,18 @@ static struct group *join_client(struct model *model, struct process *process, c
 				 struct container *container, bool interactive, enum reason *ret_reason)
 {
 	struct process *other = companion(model, container);
-	struct process *found = client_take(model, process, keeper, container, other);
+	struct process *client = client_take(model, process, keeper, container, other);
+	const struct process *joined = client ? client : other;
 
-	if (found && interactive)
-		origin_become_session(model, found->run, found);
-	if (interactive)
+	if (client && interactive)
+		origin_become_session(model, client->run, client);
+	if (interactive || !joined)
 		return NULL;
-	*ret_reason = found ? REASON_CLIENT : REASON_COMPANION;
-	if (found && !other)
-		container_set_label(model, container, found);
-	else if (!found)
-		found = other;
-	if (!found)
-		return NULL;
-	process->path_rank = found->path_rank;
-	return found->group;
+	if (client && !other)
+		container_set_label(model, container, client);
+	*ret_reason = client ? REASON_CLIENT : REASON_COMPANION;
+	process->path_rank = joined->path_rank;
+	return joined->group;
 }
 
 static struct group *place_beneath(struct model *model, struct process *process, const struct placing *placing,
@@ -262,12 +255,15 @@ static void place_one(struct model *model, struct process *process, const struct
 	}
 	process->place = PLACE_FULL;
 	process_set_group(model, process, group->task->run, group);
-	if (process->parent && process->parent->image && process->parent_image_id == ROW_NULL)
-		process->parent_image_id = process->parent->image->id;
-	else if (process->parent && process->parent->image && process->parent->first_exec_id > process->parent_exec_id)
+	const struct process *parent = process->parent;
+	const struct image *above = parent ? parent->image : NULL;
+
+	if (above && process->parent_image_id == ROW_NULL)
+		process->parent_image_id = above->id;
+	else if (above && parent->first_exec_id > process->parent_exec_id)
 		/* It was forked before its parent's first exec, and the parent has no row for that time. */
-		process->parent_image_id = image_id(model, (uint32_t)process->parent->key.pid,
-						    process->parent->key.start_boot_ns, process->parent->first_exec_id);
+		process->parent_image_id =
+			image_id(model, (uint32_t)parent->key.pid, parent->key.start_boot_ns, parent->first_exec_id);
 	struct tool *tool = find_tool(model, process, group, class);
 	bool forked = !placing->class;
 
@@ -287,9 +283,7 @@ static void place_one(struct model *model, struct process *process, const struct
 	subtree_link(model, process);
 	if (placing->class)
 		task_name_note_image(model, process->group->task, process, placing->class);
-	run_name_note_image(model, process->run, process, class,
-			    process->parent && process->parent->image &&
-				    process->parent->image->role == RULES_ROLE_WRAPPER);
+	run_name_note_image(model, process->run, process, class, above && above->role == RULES_ROLE_WRAPPER);
 }
 
 /* Returns the topmost of the ancestors and the process itself that have less than `place`; each leads to the next by
