@@ -15,7 +15,6 @@
 #include <utlist.h>
 
 #include "correlator/incidents/incident.h"
-#include "correlator/incidents/root_cause.h"
 #include "correlator/model/cause.h"
 #include "correlator/model/command.h"
 #include "correlator/model/group.h"
@@ -83,15 +82,29 @@ static bool may_be_retried(const struct task *failed, const struct task *task, u
 	       failed->outcome.end_boot_ns <= begin_boot_ns;
 }
 
+/* What the orchestrator remembers of the task, or NULL. */
+static struct ending *ending_of(const struct process *orchestrator, const struct task *task)
+{
+	struct ending *ending;
+
+	ENDINGS_FOREACH (orchestrator->endings, ending)
+		if (ending->pid == task->root.pid && ending->start_boot_ns == task->root.start_boot_ns)
+			return ending;
+	return NULL;
+}
+
 static void link_attempts(struct model *model, struct task *failed, struct task *task)
 {
 	struct process *orchestrator =
 		process_find(model, (uint32_t)task->orchestrator.pid, task->orchestrator.start_boot_ns);
+	struct ending *ending = orchestrator ? ending_of(orchestrator, failed) : NULL;
 
 	failed->retried_by_id = task->id;
 	task_set_dirty(model, failed);
-	if (orchestrator)
-		root_cause_note_retry(model, orchestrator, failed->root.pid, failed->root.start_boot_ns);
+	if (!ending)
+		return;
+	ending->kind = ENDING_RETRIED; /* it explains nothing any more */
+	process_set_changed(model, orchestrator);
 }
 
 void retry_note_root(struct model *model, struct task *task, const struct process *root, enum rules_role role)
@@ -145,14 +158,10 @@ static bool stops_at_failure(const struct process *engine)
 /* Whether the engine ignored the failure: it went on, or only wanted the output of the command. */
 static bool is_ignored(const struct process *engine, const struct task *task)
 {
-	const struct endings *endings = engine->endings;
+	const struct ending *ending = ending_of(engine, task);
 
-	for (unsigned i = 0; endings && i < endings->count; i++)
-		if (endings->item[i].pid == task->root.pid &&
-		    endings->item[i].start_boot_ns == task->root.start_boot_ns)
-			return (endings->item[i].is_captured && engine->image->traits & RULES_IGNORES_CAPTURED) ||
-			       (endings->item[i].followed != FOLLOWED_BY_NOTHING && stops_at_failure(engine));
-	return false;
+	return ending && ((ending->is_captured && engine->image->traits & RULES_IGNORES_CAPTURED) ||
+			  (ending->followed != FOLLOWED_BY_NOTHING && stops_at_failure(engine)));
 }
 
 /* Several tasks may make an engine fail, but a shell fails only because of the one behind its status. */

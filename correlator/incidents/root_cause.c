@@ -109,16 +109,13 @@ static bool is_weak(int64_t code)
 static const struct ending *find(const struct endings *endings, int64_t code, enum ending_kind kind,
 				 enum ending_followed followed_max)
 {
-	const struct ending *found = NULL;
+	const struct ending *ending, *found = NULL;
 
-	for (unsigned i = 0; i < endings->count; i++) {
-		const struct ending *ending = &endings->item[i];
-
+	ENDINGS_FOREACH (endings, ending)
 		if (ending->kind == kind && ending->followed <= followed_max &&
 		    (code == ROW_NULL || shell_code_of(ending->wait_status) == code) &&
 		    (!found || ending->start_boot_ns > found->start_boot_ns))
 			found = ending;
-	}
 	return found;
 }
 
@@ -134,9 +131,11 @@ static const struct ending *find_passed(const struct endings *endings, int64_t c
 /* Whether the parent went on after another child had ended in the same way, as in a loop. */
 static bool was_tolerated_before(const struct endings *endings, const struct ending *ending)
 {
-	for (unsigned i = 0; i < endings->count; i++)
-		if (endings->item[i].wait_status == ending->wait_status &&
-		    (endings->item[i].followed != FOLLOWED_BY_NOTHING || endings->item[i].kind == ENDING_RETRIED))
+	const struct ending *other;
+
+	ENDINGS_FOREACH (endings, other)
+		if (other->wait_status == ending->wait_status &&
+		    (other->followed != FOLLOWED_BY_NOTHING || other->kind == ENDING_RETRIED))
 			return true;
 	return false;
 }
@@ -166,12 +165,13 @@ static const struct ending *find_of_wrapper(const struct endings *endings, int64
 
 static const struct ending *find_first(const struct endings *endings, bool is_task)
 {
-	for (int followed = FOLLOWED_BY_NOTHING; followed <= FOLLOWED_BY_TOOLS; followed++)
-		for (unsigned i = 0; i < endings->count; i++)
-			if (endings->item[i].kind == ENDING_FAILED && endings->item[i].is_task == is_task &&
-			    (int)endings->item[i].followed <= followed)
-				return &endings->item[i];
-	return NULL;
+	const struct ending *ending, *first = NULL;
+
+	ENDINGS_FOREACH (endings, ending)
+		if (ending->kind == ENDING_FAILED && ending->is_task == is_task &&
+		    (!first || ending->followed < first->followed))
+			first = ending;
+	return first;
 }
 
 /* Failures of tasks take precedence over those of programs that the engine runs for itself. */
@@ -210,7 +210,7 @@ static bool is_raised(const struct ending *ending, const struct image *image)
 static const struct ending *find_of_program(const struct endings *endings, const struct image *image)
 {
 	int64_t code = shell_code_of(image->wait_status);
-	const struct ending *found = NULL, *latest = ending_before(endings, image->end_boot_ns);
+	const struct ending *ending, *found = NULL, *latest = ending_before(endings, image->end_boot_ns);
 
 	if (code > 2 && code < 255)
 		found = find(endings, code, ENDING_FAILED, FOLLOWED_BY_TOOLS);
@@ -218,10 +218,9 @@ static const struct ending *find_of_program(const struct endings *endings, const
 		return found;
 	if (latest && (latest->is_part || is_raised(latest, image)))
 		return latest;
-	for (unsigned i = 0; i < endings->count; i++)
-		if (endings->item[i].is_part && is_crash(&endings->item[i]) &&
-		    image->end_boot_ns <= endings->item[i].end_boot_ns + CRASH_NOTICED_NS)
-			return &endings->item[i];
+	ENDINGS_FOREACH (endings, ending)
+		if (ending->is_part && is_crash(ending) && image->end_boot_ns <= ending->end_boot_ns + CRASH_NOTICED_NS)
+			return ending;
 	return NULL;
 }
 
@@ -386,11 +385,11 @@ void root_cause_note(struct model *model, struct image *image)
 /* Notes what `parent` has started after the children that ended before `boot_ns`. */
 static void note_followed(struct model *model, struct process *parent, enum ending_followed followed, uint64_t boot_ns)
 {
-	struct endings *endings = parent->endings;
+	struct ending *ending;
 
-	for (unsigned i = 0; endings && i < endings->count; i++)
-		if (endings->item[i].followed < followed && endings->item[i].end_boot_ns < boot_ns) {
-			endings->item[i].followed = followed;
+	ENDINGS_FOREACH (parent->endings, ending)
+		if (ending->followed < followed && ending->end_boot_ns < boot_ns) {
+			ending->followed = followed;
 			process_set_changed(model, parent);
 		}
 }
@@ -421,16 +420,4 @@ void root_cause_forget(struct model *model, struct process *process)
 	endings_free(process->endings);
 	process->endings = NULL;
 	process_set_changed(model, process);
-}
-
-void root_cause_note_retry(struct model *model, struct process *parent, uint64_t pid, uint64_t start_boot_ns)
-{
-	struct endings *endings = parent->endings;
-
-	for (unsigned i = 0; endings && i < endings->count; i++)
-		if (endings->item[i].pid == pid && endings->item[i].start_boot_ns == start_boot_ns) {
-			endings->item[i].kind = ENDING_RETRIED;
-			process_set_changed(model, parent);
-			return;
-		}
 }

@@ -7,8 +7,6 @@
  */
 #pragma once
 
-#include <stdint.h>
-
 struct model;
 struct image;
 struct process;
@@ -22,5 +20,3 @@ void root_cause_note_fork(struct model *model, struct process *parent);
 void root_cause_note_tool(struct model *model, struct process *process);
 /* Discards the failures of children seen by the previous program; they do not concern the next. */
 void root_cause_forget(struct model *model, struct process *process);
-/* A failed child of `parent` is retried: its failure explains nothing any more. */
-void root_cause_note_retry(struct model *model, struct process *parent, uint64_t pid, uint64_t start_boot_ns);

@@ -21,20 +21,22 @@ void cause_unref(struct cause *cause)
 
 void endings_free(struct endings *endings)
 {
-	for (unsigned i = 0; endings && i < endings->count; i++)
-		cause_unref(endings->item[i].cause);
+	struct ending *ending;
+
+	ENDINGS_FOREACH (endings, ending)
+		cause_unref(ending->cause);
 	free(endings);
 }
 
 const struct ending *ending_before(const struct endings *endings, uint64_t end_boot_ns)
 {
-	const struct ending *found = NULL;
+	const struct ending *ending, *found = NULL;
 
-	for (unsigned i = 0; endings && i < endings->count; i++)
-		if (endings->item[i].kind == ENDING_FAILED && endings->item[i].followed == FOLLOWED_BY_NOTHING &&
-		    end_boot_ns <= endings->item[i].end_boot_ns + CAUSE_AT_ONCE_NS &&
-		    (!found || endings->item[i].end_boot_ns >= found->end_boot_ns))
-			found = &endings->item[i];
+	ENDINGS_FOREACH (endings, ending)
+		if (ending->kind == ENDING_FAILED && ending->followed == FOLLOWED_BY_NOTHING &&
+		    end_boot_ns <= ending->end_boot_ns + CAUSE_AT_ONCE_NS &&
+		    (!found || ending->end_boot_ns >= found->end_boot_ns))
+			found = ending;
 	return found;
 }
 

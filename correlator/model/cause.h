@@ -65,6 +65,10 @@ struct endings {
 	unsigned count;
 	struct ending item[ENDINGS_MAX]; /* in order of arrival */
 };
+/* `endings` may be NULL. */
+#define ENDINGS_FOREACH(endings, ending) \
+	for ((ending) = (endings) ? (endings)->item : NULL; (ending) && (ending) < (endings)->item + (endings)->count; \
+	     (ending)++)
 
 /* Returns the failed child that is the last thing its parent had started, if it ended just before; else NULL. */
 const struct ending *ending_before(const struct endings *endings, uint64_t end_boot_ns);
