@@ -37,7 +37,7 @@ static void apply_fork(struct model *model, const struct record_fork *fork)
 
 	if (process_find(model, fork->header.image.pid, fork->header.image.start_boot_ns))
 		return; /* resent after a restart */
-	found = found_find(model, fork->header.image.pid, fork->header.image.start_boot_ns);
+	found = found_find(model, &fork->header.image);
 	if (found)
 		found_free(model, found);
 	parent = found_resolve(model, &fork->parent);
@@ -71,10 +71,8 @@ static struct process *process_of_exec(struct model *model, const struct record_
 	if (process)
 		return process;
 	process = process_new(model, image, found_resolve(model, parent));
-	if (process) {
-		process->fork_boot_ns = image->start_boot_ns;
+	if (process)
 		process->parent_exec_id = parent->exec_id;
-	}
 	return process;
 }
 

@@ -17,10 +17,7 @@
 /* A process that a scan found running, not yet placed because its parent may follow. */
 struct found {
 	struct process_key key;
-	uint64_t boot_ns;
-	uint32_t exec_id;
-	struct record_context context;
-	struct counters counters;
+	struct record_exec sample; /* the latest; its text is in: */
 	struct command *command;
 	struct found *next; /* in the line being placed, topmost ancestor first */
 	UT_hash_handle hh;
@@ -39,9 +36,9 @@ void found_free_all(struct model *model)
 		found_free(model, model->apply->found);
 }
 
-struct found *found_find(struct model *model, uint32_t pid, uint64_t start_boot_ns)
+struct found *found_find(struct model *model, const struct image_key *image)
 {
-	const struct process_key key = {.start_boot_ns = start_boot_ns, .pid = pid};
+	const struct process_key key = {.start_boot_ns = image->start_boot_ns, .pid = image->pid};
 	struct found *found;
 
 	HASH_FIND(hh, model->apply->found, &key, sizeof(key), found);
@@ -58,7 +55,7 @@ static struct found *take_line(struct model *model, struct found *found)
 		HASH_DELETE(hh, model->apply->found, found);
 		found->next = line;
 		line = found;
-		found = found_find(model, line->context.parent.pid, line->context.parent.start_boot_ns);
+		found = found_find(model, &found->sample.context.parent);
 	}
 	return line;
 }
@@ -66,16 +63,14 @@ static struct found *take_line(struct model *model, struct found *found)
 /* Places a found process whose parent is placed or unknown. */
 static struct process *found_place_one(struct model *model, const struct found *found)
 {
-	const struct image_key key = {
-		.pid = (uint32_t)found->key.pid, .exec_id = found->exec_id, .start_boot_ns = found->key.start_boot_ns};
-	const struct record_context *context = &found->context;
+	const struct record_header *header = &found->sample.header;
+	const struct record_context *context = &found->sample.context;
 	struct rules_class class;
 	struct process *parent = process_find(model, context->parent.pid, context->parent.start_boot_ns);
-	struct process *process = process_new(model, &key, parent);
+	struct process *process = process_new(model, &header->image, parent);
 
 	if (!process)
 		return NULL;
-	process->fork_boot_ns = found->key.start_boot_ns;
 	process->parent_exec_id = context->parent.exec_id;
 	change_program(model, process, found->command, context, &class);
 	if (process->ignored)
@@ -85,8 +80,8 @@ static struct process *found_place_one(struct model *model, const struct found *
 		&(struct placing){
 			.class = &class, .is_found = true, .boot_ns = process->fork_boot_ns, .context = context});
 	if (process->image) {
-		image_update(model, process->image, &found->counters, TOTALS_SAMPLE);
-		image_note_sample(process->image, found->boot_ns, &process->image->totals);
+		image_update(model, process->image, &found->sample.counters, TOTALS_SAMPLE);
+		image_note_sample(process->image, header->boot_ns, &process->image->totals);
 	}
 	return process;
 }
@@ -116,7 +111,7 @@ struct process *found_resolve(struct model *model, const struct image_key *key)
 	process = process_find(model, key->pid, key->start_boot_ns);
 	if (process)
 		return process;
-	found = found_find(model, key->pid, key->start_boot_ns);
+	found = found_find(model, key);
 	return found ? found_place(model, found) : NULL;
 }
 
@@ -159,9 +154,9 @@ void found_note(struct model *model, const struct record *record)
 {
 	const struct record_exec *sample = &record->exec;
 	const struct image_key *image = &sample->header.image;
-	struct found *found = found_find(model, image->pid, image->start_boot_ns);
+	struct found *found = found_find(model, image);
 
-	if (!found || found->exec_id != image->exec_id)
+	if (!found || found->sample.header.image.exec_id != image->exec_id)
 		note_settle_time(model, &sample->header);
 	if (!found) {
 		found = model_alloc(model, sizeof(*found));
@@ -170,14 +165,11 @@ void found_note(struct model *model, const struct record *record)
 		found->key = (struct process_key){.start_boot_ns = image->start_boot_ns, .pid = image->pid};
 		HASH_ADD(hh, model->apply->found, key, sizeof(found->key), found);
 	}
-	if (!found->command || found->exec_id != image->exec_id || has_text(record)) {
+	if (!found->command || found->sample.header.image.exec_id != image->exec_id || has_text(record)) {
 		command_unref(found->command);
 		found->command = change_read_command(model, record);
 	}
-	found->boot_ns = sample->header.boot_ns;
-	found->exec_id = image->exec_id;
-	found->context = sample->context;
-	found->counters = sample->counters;
+	found->sample = *sample;
 }
 
 void found_complete(struct model *model, struct process *process, struct command *command)

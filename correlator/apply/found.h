@@ -18,7 +18,7 @@ void found_note(struct model *model, const struct record *record);
  * the scan, or from a later scan if none is known yet. */
 void found_complete(struct model *model, struct process *process, struct command *command);
 void found_complete_sample(struct model *model, struct process *process, const struct record *record);
-struct found *found_find(struct model *model, uint32_t pid, uint64_t start_boot_ns);
+struct found *found_find(struct model *model, const struct image_key *image);
 void found_free(struct model *model, struct found *found);
 void found_free_all(struct model *model);
 /* Whether processes that a scan found wait to be placed. */

@@ -46,6 +46,7 @@ struct process *process_new(struct model *model, const struct image_key *key, st
 		return NULL;
 	process->key = (struct process_key){.start_boot_ns = key->start_boot_ns, .pid = key->pid};
 	process->exec_id = key->exec_id;
+	process->fork_boot_ns = key->start_boot_ns; /* unless its fork is recorded */
 	process->spine_index = -1;
 	process->parent_image_id = ROW_NULL;
 	process->seen_scan = model->scan_number;
