@@ -183,12 +183,8 @@ static void apply_ignored(struct model *model, const struct record_ignored *igno
 	struct process *process = process_find(model, ignored->header.image.pid, ignored->header.image.start_boot_ns);
 
 	/* Its past is kept; nothing more is recorded. */
-	if (!process)
-		return;
-	if (process->image)
-		change_end_image(model, process->image, IMAGE_REPLACED, ignored->header.boot_ns, ROW_NULL, 0);
-	change_end_process(model, process, ROW_NULL, ignored->header.boot_ns);
-	process->has_final = true;
+	if (process)
+		change_end_unknown(model, process, IMAGE_REPLACED, ignored->header.boot_ns);
 }
 
 static void apply_signal(struct model *model, const struct record_signal *signal)
@@ -296,11 +292,6 @@ int apply_record(struct model *model, const struct record *record)
 	return model->out_of_memory ? -ENOMEM : 0;
 }
 
-void apply_host(struct model *model, const struct host_facts *facts)
-{
-	boot_set_host(model, facts);
-}
-
 void apply_host_sample(struct model *model, const struct host_figures *figures, uint64_t boot_ns, uint64_t unix_ns)
 {
 	if (!model->host.id) /* known from a hello, or from the store */
@@ -328,7 +319,7 @@ int apply_begin(const struct model_options *options, struct store *store, struct
 		return -ENOMEM;
 	}
 	host_facts_init(&unknown);
-	boot_set_host(model, &unknown);
+	apply_host(model, &unknown);
 	r = load_model(model);
 	if (r < 0) {
 		apply_end(model);

@@ -32,8 +32,8 @@ int apply_unreadable(struct model *model, const struct record_header *header, ui
 void apply_device_use(struct model *model, uint64_t pid, uint64_t start_boot_ns, const char *device,
 		      const struct device_report *report);
 
-/* Facts and samples of the host. They are not part of the stream, so a replay has none. A
- * sample is ignored until the stream has identified the host. */
+/* Facts and samples of the host. They are not part of the stream, so a replay has none. Until the stream
+ * has identified the host, facts are not written and samples are ignored. */
 void apply_host(struct model *model, const struct host_facts *facts);
 void apply_host_sample(struct model *model, const struct host_figures *figures, uint64_t boot_ns, uint64_t unix_ns);
 

@@ -3,6 +3,7 @@
 
 #include <utlist.h>
 
+#include "correlator/apply/apply.h"
 #include "correlator/apply/change.h"
 #include "correlator/apply/found.h"
 #include "correlator/apply/state.h"
@@ -29,9 +30,7 @@ static void end_boot(struct model *model)
 
 	found_place_all(model);
 	HASH_ITER (hh, model->processes, process, next) {
-		if (process->image)
-			change_end_image(model, process->image, IMAGE_LOST, model->now_boot_ns, ROW_NULL, 0);
-		change_end_process(model, process, ROW_NULL, model->now_boot_ns);
+		change_end_unknown(model, process, IMAGE_LOST, model->now_boot_ns);
 		process_free(model, process);
 	}
 	DL_FOREACH (model->runs, run)
@@ -93,11 +92,12 @@ static const char *text_or_null(const char *text)
 	return text[0] ? text : NULL;
 }
 
-static void fill_host_facts(struct model *model)
+void apply_host(struct model *model, const struct host_facts *given)
 {
-	const struct host_facts *facts = &model->apply->host.facts;
+	struct host_facts *facts = &model->apply->host.facts;
 	struct row_host *host = &model->host;
 
+	*facts = *given;
 	host->os = text_or_null(facts->os);
 	host->kernel_build = text_or_null(facts->kernel_build);
 	host->vendor = text_or_null(facts->vendor);
@@ -110,11 +110,5 @@ static void fill_host_facts(struct model *model)
 	host->memory_limit_bytes = facts->memory_limit_bytes;
 	host->core_limit_milli = facts->core_limit_milli;
 	host->delay_accounting = facts->delay_accounting;
-}
-
-void boot_set_host(struct model *model, const struct host_facts *facts)
-{
-	model->apply->host.facts = *facts;
-	fill_host_facts(model);
 	model->host_dirty = model->host.host_key != NULL;
 }

@@ -73,3 +73,11 @@ void change_end_process(struct model *model, struct process *process, int64_t wa
 	process->seen_scan = model->scan_number; /* a scan that has begun may have missed it */
 	assess_process(model, process, wait_status);
 }
+
+void change_end_unknown(struct model *model, struct process *process, enum image_ended how, uint64_t boot_ns)
+{
+	if (process->image)
+		change_end_image(model, process->image, how, boot_ns, ROW_NULL, 0);
+	change_end_process(model, process, ROW_NULL, boot_ns);
+	process->has_final = true;
+}

@@ -24,3 +24,5 @@ void change_place_part(struct model *model, struct process *process);
 void change_end_image(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns,
 		      int64_t wait_status, uint32_t exit_flags);
 void change_end_process(struct model *model, struct process *process, int64_t wait_status, uint64_t boot_ns);
+/* Ends a process whose further records will not come, and its image in that way. */
+void change_end_unknown(struct model *model, struct process *process, enum image_ended how, uint64_t boot_ns);

@@ -301,10 +301,7 @@ static void end_missing(struct model *model, const struct wire_scan *scan)
 			continue;
 		if (!process->image && !process->ignored)
 			change_place_part(model, process);
-		if (process->image)
-			change_end_image(model, process->image, IMAGE_LOST, scan->boot_ns, ROW_NULL, 0);
-		change_end_process(model, process, ROW_NULL, scan->boot_ns);
-		process->has_final = true;
+		change_end_unknown(model, process, IMAGE_LOST, scan->boot_ns);
 	}
 }
 
