@@ -49,38 +49,22 @@ static int open_recording(const char *path, int *ret_fd)
 	return -EIO;
 }
 
-struct sockets {
-	int probe_fd, samplers_fd; /* -1: none */
-};
-
-static int serve(const struct options *options, struct session *session, struct store *store,
-		 const struct sockets *sockets)
+static int serve(const struct options *options, struct server_options *server, struct session *session,
+		 struct store *store)
 {
-	struct server_options server = {
-		.listen_fd = sockets->probe_fd,
-		.samplers_fd = sockets->samplers_fd,
-		.probe_uid = options->probe.uid,
-		.sampler_uid = options->sampler.uid,
-		.once = options->once,
-		.record_fd = -1,
-		.retention = options->retention,
-		.host_period_s = (uint64_t)options->host_period_s,
-		.cluster = options->cluster,
-		.ready_fd = options->ready_fd,
-	};
-	int r = options->record ? open_recording(options->record, &server.record_fd) : 0;
+	int r = options->record ? open_recording(options->record, &server->record_fd) : 0;
 
 	/* All files except those of the store are open, and no input has been read yet. */
 	if (r == 0)
 		r = confine_enter(options->store, options->socket, options->sampler_socket);
 	if (r == 0)
-		r = server_run(&server, session, store);
-	if (server.record_fd >= 0)
-		close(server.record_fd);
+		r = server_run(server, session, store);
+	if (server->record_fd >= 0)
+		close(server->record_fd);
 	return r;
 }
 
-static int run(const struct options *options, const struct sockets *sockets)
+static int run(const struct options *options, struct server_options *server)
 {
 	struct store_error store_error;
 	struct rules *rules = NULL;
@@ -108,7 +92,7 @@ static int run(const struct options *options, const struct sockets *sockets)
 	else if (options->replay)
 		r = confine_enter(options->store, NULL, NULL) < 0 ? -EPERM : replay_file(&session, options->replay);
 	else
-		r = serve(options, &session, store, sockets);
+		r = serve(options, server, &session, store);
 	apply_end(model);
 	store_close(store);
 end:
@@ -128,34 +112,39 @@ static int listen_at(const char *path, gid_t group, uid_t uid)
 }
 
 /* Returns 0 or -errno. */
-static int sockets_open(struct sockets *sockets, const struct options *options)
+static int sockets_open(const struct options *options, struct server_options *server)
 {
-	sockets->probe_fd = listen_at(options->socket, options->socket_group, options->probe.uid);
-	if (sockets->probe_fd < 0)
-		return sockets->probe_fd;
-	if (options->sampler_socket)
-		sockets->samplers_fd = listen_at(options->sampler_socket, options->socket_group, options->sampler.uid);
-	return options->sampler_socket && sockets->samplers_fd < 0 ? sockets->samplers_fd : 0;
-}
-
-static void sockets_remove(const struct sockets *sockets, const struct options *options)
-{
-	if (sockets->probe_fd >= 0)
-		unlink(options->socket);
-	if (sockets->samplers_fd >= 0)
-		unlink(options->sampler_socket);
+	server->listen_fd = listen_at(options->socket, options->socket_group, options->probe.uid);
+	if (server->listen_fd < 0 || !options->sampler_socket)
+		return server->listen_fd < 0 ? server->listen_fd : 0;
+	server->samplers_fd = listen_at(options->sampler_socket, options->socket_group, options->sampler.uid);
+	return server->samplers_fd < 0 ? server->samplers_fd : 0;
 }
 
 static int listen_and_run(const struct options *options)
 {
-	struct sockets sockets = {.probe_fd = -1, .samplers_fd = -1};
-	int r = options->replay ? 0 : sockets_open(&sockets, options);
+	struct server_options server = {
+		.listen_fd = -1,
+		.samplers_fd = -1,
+		.probe_uid = options->probe.uid,
+		.sampler_uid = options->sampler.uid,
+		.once = options->once,
+		.record_fd = -1,
+		.retention = options->retention,
+		.host_period_s = (uint64_t)options->host_period_s,
+		.cluster = options->cluster,
+		.ready_fd = options->ready_fd,
+	};
+	int r = options->replay ? 0 : sockets_open(options, &server);
 
 	if (r == 0)
 		r = confine_drop(&options->user);
 	if (r == 0)
-		r = run(options, &sockets);
-	sockets_remove(&sockets, options);
+		r = run(options, &server);
+	if (server.listen_fd >= 0)
+		unlink(options->socket);
+	if (server.samplers_fd >= 0)
+		unlink(options->sampler_socket);
 	return r;
 }
 
