@@ -135,51 +135,58 @@ static int try_example(const struct rules *rules, const struct rule *rule, const
 #define OPEN "\u00ab"
 #define CLOSE "\u00bb"
 
-/* Copies an example as NUL-separated arguments: as given without the marks « and », and as it is to be redacted. */
-static int secret_example_split(const char *command, char *ret_given, size_t *ret_given_size, char *ret_expected,
-				size_t *ret_expected_size)
+/* Reads an example as given, without the marks « and », or as it is to be redacted. */
+static int secret_example_read(const char *command, bool redacted, struct command_line *ret_line)
 {
-	struct command_line line;
-	char *given = ret_given, *expected = ret_expected;
-	int r = command_line_init(&line, command);
+	/* A mark in the text, « and », is shorter than the one in the result. */
+	char *text = malloc(strlen(command) * strlen(REDACT_MARK) + 1), *end = text;
+	bool inside = false;
+	int r;
 
-	for (size_t i = 0; r == 0 && i < line.subject.argc; i++) {
-		bool inside = false;
-
-		for (const char *p = line.argv[i]; *p;) {
-			if (strncmp(p, inside ? CLOSE : OPEN, strlen(OPEN)) == 0) {
-				expected = inside ? expected : stpcpy(expected, REDACT_MARK);
-				inside = !inside;
-				p += strlen(OPEN);
-				continue;
-			}
-			*given++ = *p;
-			if (!inside)
-				*expected++ = *p;
-			p++;
+	if (!text)
+		return -ENOMEM;
+	while (*command) {
+		if (strncmp(command, inside ? CLOSE : OPEN, strlen(OPEN)) == 0) {
+			end = redacted && !inside ? stpcpy(end, REDACT_MARK) : end;
+			inside = !inside;
+			command += strlen(OPEN);
+			continue;
 		}
-		*given++ = '\0';
-		*expected++ = '\0';
+		if (!redacted || !inside)
+			*end++ = *command;
+		command++;
 	}
-	*ret_given_size = (size_t)(given - ret_given);
-	*ret_expected_size = (size_t)(expected - ret_expected);
-	if (r == 0)
-		command_line_deinit(&line);
+	*end = '\0';
+	r = command_line_init(ret_line, text);
+	free(text);
 	return r;
 }
 
-static int secret_example_compare(const struct rules *rules, const struct secret *secret,
-				  const struct secret_example *example, const char *given, size_t given_size,
-				  const char *expected, size_t expected_size, struct tree_error *ret_error)
+/* Size of the words, which are NUL-terminated one after the other. */
+static size_t command_line_size(const struct command_line *line)
 {
-	char *out;
+	size_t size = 0;
+
+	for (size_t i = 0; i < line->subject.argc; i++)
+		size += strlen(line->argv[i]) + 1;
+	return size;
+}
+
+static int try_secret_example(const struct rules *rules, const struct secret *secret,
+			      const struct secret_example *example, struct tree_error *ret_error)
+{
+	struct command_line given = {0}, expected = {0};
+	char *out = NULL;
 	size_t size;
 	uint32_t count;
-	int r = redact_arguments(&rules->secrets, REDACT_SECRETS, given, given_size, false, &out, &size, &count);
+	int r = secret_example_read(example->command, false, &given);
 
-	if (r < 0)
-		return r;
-	if (size != expected_size || memcmp(out, expected, size) != 0) {
+	if (r == 0)
+		r = secret_example_read(example->command, true, &expected);
+	if (r == 0)
+		r = redact_arguments(&rules->secrets, REDACT_SECRETS, given.text, command_line_size(&given), false,
+				     &out, &size, &count);
+	if (r == 0 && (size != command_line_size(&expected) || memcmp(out, expected.text, size) != 0)) {
 		for (size_t i = 0; i + 1 < size; i++)
 			out[i] = out[i] ? out[i] : ' ';
 		r = tree_error_set(ret_error, secret->file, example->line,
@@ -187,23 +194,8 @@ static int secret_example_compare(const struct rules *rules, const struct secret
 				   secret->name, out);
 	}
 	free(out);
-	return r;
-}
-
-static int try_secret_example(const struct rules *rules, const struct secret *secret,
-			      const struct secret_example *example, struct tree_error *ret_error)
-{
-	size_t size = strlen(example->command), given_size, expected_size;
-	/* A mark in the text, « and », is shorter than the one in the result. */
-	char *given = malloc(size + 1), *expected = malloc(size * strlen(REDACT_MARK) + 1);
-	int r = given && expected ? secret_example_split(example->command, given, &given_size, expected, &expected_size)
-				  : -ENOMEM;
-
-	if (r == 0)
-		r = secret_example_compare(rules, secret, example, given, given_size, expected, expected_size,
-					   ret_error);
-	free(given);
-	free(expected);
+	command_line_deinit(&given);
+	command_line_deinit(&expected);
 	return r;
 }
 
