@@ -13,7 +13,7 @@
 struct peer {
 	uv_pipe_t pipe;
 	struct samplers *samplers;
-	bool is_open, is_closing;
+	bool is_open; /* until its handle is closed */
 	struct wire_input input;
 	struct sampler sampler;
 };
@@ -31,15 +31,13 @@ static void closed(uv_handle_t *handle)
 	struct peer *peer = handle->data;
 
 	wire_input_deinit(&peer->input);
-	peer->is_open = peer->is_closing = false;
+	peer->is_open = false;
 }
 
 static void peer_close(struct peer *peer)
 {
-	if (peer->is_closing)
-		return;
-	peer->is_closing = true;
-	uv_close((uv_handle_t *)&peer->pipe, closed);
+	if (!uv_is_closing((uv_handle_t *)&peer->pipe))
+		uv_close((uv_handle_t *)&peer->pipe, closed);
 }
 
 static void read_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
