@@ -14,14 +14,8 @@ static int fail_store(struct gather *gather, int error)
 
 void gather_init(struct gather *gather, const struct settings *settings)
 {
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-
 	*gather = (struct gather){.settings = settings, .batch_rows = settings->batch_rows};
-	if (fd < 0)
-		return;
-	if (read(fd, gather->boot_id, 36) != 36)
-		gather->boot_id[0] = '\0';
-	close(fd);
+	store_read_boot_id(gather->boot_id);
 }
 
 void gather_deinit(struct gather *gather)

@@ -134,18 +134,13 @@ int daemons_find(struct daemon_info daemons[DAEMONS_MAX])
 
 #define SOCKET_PATH TRACER_RUN_DIR "/tracer.sock"
 
-static bool is_this_boot(const char *boot_id)
-{
-	char text[256];
-
-	return strcmp(program_read_line("/proc/sys/kernel/random/boot_id", text), boot_id) == 0;
-}
-
 int64_t freshness_lag_ns(const struct store_stream *stream)
 {
+	char boot_id[sizeof(stream->boot_id)];
 	int64_t lag;
 
-	if (!is_this_boot(stream->boot_id))
+	store_read_boot_id(boot_id);
+	if (strcmp(boot_id, stream->boot_id) != 0)
 		return INT64_MAX;
 	lag = (int64_t)(clock_boot_ns() - stream->committed_boot_ns);
 	return lag > 0 ? lag : 0;

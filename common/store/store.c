@@ -337,6 +337,16 @@ int store_open_reader(const char *path, struct store **ret_store, struct store_e
 	return 0;
 }
 
+void store_read_boot_id(char ret_boot_id[40])
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd < 0 ? 0 : read(fd, ret_boot_id, 36);
+
+	ret_boot_id[size == 36 ? size : 0] = '\0';
+	if (fd >= 0)
+		close(fd);
+}
+
 /* ---- the writer's lock ------------------------------------------------------- */
 
 /* Finds who holds the lock file of that inode; 0 if unknown. The file itself says nothing: anyone could write it who may

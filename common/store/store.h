@@ -52,6 +52,9 @@ struct store_stream {
 /* Returns 0, or -ENODATA if the store has no stream yet. */
 int store_read_stream(struct store *store, struct store_stream *ret_stream);
 
+/* Reads the id of this boot, to compare; "" if it cannot be read. */
+void store_read_boot_id(char ret_boot_id[40]);
+
 /* ---- reading ------------------------------------------------------------------
  * Queries are SQL texts; the user-facing ones are in query/.
  * Parameters are bound by name. */

@@ -5,10 +5,8 @@
  * until the caller rolls back: a commit never stores a partial batch.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "correlator/store/internal.h"
 #include "store-statements.h"
@@ -326,23 +324,10 @@ static void next_rev(sqlite3_context *context, int count, sqlite3_value **values
 	sqlite3_result_int64(context, (int64_t)++writer_of(store)->rev);
 }
 
-/* Returns true if `boot_id` is the current boot. */
-static bool boot_is(const char *boot_id)
-{
-	char text[40] = "";
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return false;
-	if (read(fd, text, sizeof(text) - 1) < 36)
-		text[0] = '\0';
-	close(fd);
-	return strncmp(text, boot_id, 36) == 0;
-}
-
 int store_init_writer(struct store *store)
 {
 	struct store_stream stream = {0};
+	char boot_id[sizeof(stream.boot_id)];
 	int error = 0;
 	int rc = sqlite3_create_function_v2(store->db, "next_rev", 0, SQLITE_UTF8 | SQLITE_DIRECTONLY, store, next_rev,
 					    NULL, NULL, NULL);
@@ -364,7 +349,8 @@ int store_init_writer(struct store *store)
 	error = store_read_stream(store, &stream);
 	if (error < 0)
 		return error == -ENODATA ? 0 : error;
-	writer_of(store)->committed_rev = stream.rev + (boot_is(stream.boot_id) ? 0 : REV_SKIP_AFTER_BOOT);
+	store_read_boot_id(boot_id);
+	writer_of(store)->committed_rev = stream.rev + (strcmp(stream.boot_id, boot_id) == 0 ? 0 : REV_SKIP_AFTER_BOOT);
 	writer_of(store)->rev = writer_of(store)->committed_rev;
 	return 0;
 }
