@@ -33,7 +33,7 @@
 #define LOCK_TIMEOUT_MS 2000
 #define LOCK_POLL_MS 20
 /* Part of the correlator's 48 MiB. */
-#define WRITER_CACHE_KIB 8192
+#define WRITER_CACHE_KIB "8192"
 /* A checkpoint writes a page once however often it changed, so rare checkpoints save writes; but the WAL must not
  * fill a disk that is nearly full. */
 #define WAL_CHECKPOINT_PAGES 8000
@@ -134,15 +134,11 @@ int store_watch_room(struct store *store)
 
 static int writer_configure(struct store *store)
 {
-	char sql[256];
 	int persist = 1;
-	int error;
+	int error = store_exec(store, "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;"
+				      "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -" WRITER_CACHE_KIB ";"
+				      "PRAGMA temp_store = MEMORY");
 
-	snprintf(sql, sizeof(sql),
-		 "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;"
-		 "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -%d; PRAGMA temp_store = MEMORY",
-		 WRITER_CACHE_KIB);
-	error = store_exec(store, sql);
 	if (error == 0)
 		error = wal_bound(store, false);
 	if (error == 0)
