@@ -52,7 +52,8 @@ static void apply_fork(struct model *model, const struct record_fork *fork)
 		process->parent_image_id = parent->image->id;
 	else if (fork->parent.start_boot_ns)
 		process->parent_image_id =
-			image_id(model, fork->parent.pid, fork->parent.start_boot_ns, fork->parent.exec_id);
+			image_id(model, &(struct process_key){fork->parent.start_boot_ns, fork->parent.pid},
+				 fork->parent.exec_id);
 	process_set_context(process, fork->cgroup_id, fork->uid, fork->pgid, fork->flags);
 	if (parent) {
 		process->pid_namespace = parent->pid_namespace;

@@ -119,16 +119,11 @@ static void collect_images(struct model *model)
 
 static bool task_is_in_use(const struct task *task)
 {
-	struct group *group;
-	struct tool *tool;
+	const struct group *group;
 
-	DL_FOREACH (task->groups, group) {
+	DL_FOREACH (task->groups, group)
 		if (group->members > 0)
 			return true;
-		DL_FOREACH (group->tools, tool)
-			if (tool->images)
-				return true;
-	}
 	return false;
 }
 

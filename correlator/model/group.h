@@ -6,7 +6,7 @@
 #pragma once
 
 #include "correlator/model/cgroup_limits.h"
-#include "correlator/model/process_key.h"
+#include "correlator/model/model.h"
 
 struct group {
 	int64_t id;
@@ -21,6 +21,6 @@ struct group {
 	int64_t inner_memory_bytes; /* on a spine: largest sum at one scan of this and everything further in, */
 	int64_t outer_memory_bytes; /* and of this and the groups further out; 0: none seen */
 	int spine_index;            /* in its run's spine, -1: not on it; only in states */
-	unsigned members;           /* processes and tasks that point here */
+	unsigned members;           /* processes, images and tasks that point here */
 	struct group *prev, *next;  /* in its task */
 };

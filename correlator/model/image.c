@@ -100,9 +100,11 @@ static uint64_t image_start(const struct image *image)
 
 static void leave_tool(struct model *model, struct image *image)
 {
+	struct group *group = image->tool->group;
+
 	DL_DELETE(image->tool->images, image);
-	if (!image->tool->images)
-		task_may_be_over(model, image->tool->group->task);
+	if (--group->members == 0)
+		task_may_be_over(model, group->task);
 }
 
 void image_set_tool(struct model *model, struct image *image, struct tool *tool)
@@ -116,6 +118,7 @@ void image_set_tool(struct model *model, struct image *image, struct tool *tool)
 	}
 	image->tool = tool;
 	DL_APPEND(tool->images, image);
+	tool->group->members++;
 	image_tally(image, &part);
 	tally_above(model, image, &part, 1);
 	if (image->process && (tool->start_boot_ns == 0 || image_start(image) < tool->start_boot_ns))
@@ -131,7 +134,7 @@ struct image *image_new(struct model *model, struct process *process, struct con
 
 	if (!image)
 		return NULL;
-	image->id = image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns, process->exec_id);
+	image->id = image_id(model, &process->key, process->exec_id);
 	image->parent_id = before ? before->id : process->parent_image_id;
 	image->pid = (uint32_t)process->key.pid;
 	image->exec_id = process->exec_id;

@@ -29,6 +29,17 @@ struct kept_text {
 	UT_hash_handle hh;
 };
 
+/* What identifies a process of a boot: a pid may be used again, but not with the same start. */
+struct process_key {
+	uint64_t start_boot_ns;
+	uint64_t pid;
+};
+
+static inline bool process_key_is(const struct process_key *key, const struct process_key *other)
+{
+	return key->pid == other->pid && key->start_boot_ns == other->start_boot_ns;
+}
+
 /* Lost records as far as they are counted: incidents/loss.c. Saved in the state of the host. */
 struct losses {
 	struct loss_slot reported[LOSS_SLOTS]; /* as last reported by the probe */
@@ -112,7 +123,7 @@ void model_begin_identity(const struct model *model, const char *kind, struct id
 void model_add_generation(const struct model *model, struct identity *identity);
 /* To be called once host id and boot id are set: all image ids start with them. */
 void image_begin_identities(struct model *model);
-int64_t image_id(const struct model *model, uint32_t pid, uint64_t start_boot_ns, uint32_t exec_id);
+int64_t image_id(const struct model *model, const struct process_key *key, uint32_t exec_id);
 /* The object with this id has been freed: the next commit deletes its state. */
 void model_set_gone(struct model *model, int64_t id);
 /* Adds an entity to its list of changed ones, and removes it again when it is freed. */

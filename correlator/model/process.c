@@ -159,5 +159,5 @@ bool process_end(struct model *model, struct process *process, int64_t wait_stat
 
 int64_t process_row_id(const struct model *model, const struct process *process)
 {
-	return image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns, UINT32_MAX);
+	return image_id(model, &process->key, UINT32_MAX);
 }

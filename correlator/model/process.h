@@ -4,10 +4,8 @@
 #include <uthash.h>
 
 #include "common/rules/rules.h"
-#include "correlator/model/process_key.h"
+#include "correlator/model/model.h"
 #include "correlator/record/record.h"
-
-struct model;
 
 enum stall_kind { STALL_NONE, STALL_BLOCKED, STALL_STUCK, STALL_IDLE };
 

@@ -3,7 +3,7 @@
 
 #include "correlator/model/cgroup_limits.h"
 #include "correlator/model/outcome.h"
-#include "correlator/model/process_key.h"
+#include "correlator/model/model.h"
 #include "correlator/model/reason.h"
 #include "correlator/model/tally.h"
 
@@ -23,7 +23,6 @@ enum task_kind {
 /* Source of a task's name, in ascending order of preference. */
 enum named_by { NAMED_BY_TOOLS, NAMED_BY_SCRIPT, NAMED_BY_RULE };
 
-struct model;
 struct run;
 
 /* Its incidents so far: incidents/incident.c. */

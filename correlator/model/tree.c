@@ -61,12 +61,9 @@ struct run *run_of_system(struct model *model)
 
 void run_set_root(struct model *model, struct run *run, const struct process *process)
 {
-	run->root_process_id =
-		image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns, process->exec_id);
-	run->main->root_process_id = run->root_process_id;
+	run->root_process_id = run->main->root_process_id = image_id(model, &process->key, process->exec_id);
 	run->user_id = process->uid;
-	run->container = container_of_process(model, process);
-	run->main->container = run->container;
+	run->container = run->main->container = container_of_process(model, process);
 	if (process->command)
 		model_set_text(model, &run->working_directory, process->command->working_directory);
 	if (run->container && run->container->run_id == ROW_NULL) {
@@ -122,8 +119,7 @@ void task_add_root(struct model *model, struct task *task, struct process *proce
 		task->outcome.living_roots++;
 	if (task->root_process_id != ROW_NULL)
 		return;
-	task->root_process_id =
-		image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns, process->exec_id);
+	task->root_process_id = image_id(model, &process->key, process->exec_id);
 	task->container = container_of_process(model, process);
 	if (process->command)
 		model_set_text(model, &task->working_directory, process->command->working_directory);
@@ -160,8 +156,7 @@ struct group *group_open(struct model *model, struct task *task, const struct pr
 	group->task = task;
 	cgroup_limits_init(&group->limits);
 	DL_APPEND(task->groups, group);
-	group->root_process_id =
-		image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns, process->exec_id);
+	group->root_process_id = image_id(model, &process->key, process->exec_id);
 	if (process->parent)
 		group->orchestrator = process->parent->key;
 	return group;

@@ -262,8 +262,7 @@ static void place_one(struct model *model, struct process *process, const struct
 		process->parent_image_id = above->id;
 	else if (above && parent->first_exec_id > process->parent_exec_id)
 		/* It was forked before its parent's first exec, and the parent has no row for that time. */
-		process->parent_image_id =
-			image_id(model, (uint32_t)parent->key.pid, parent->key.start_boot_ns, parent->first_exec_id);
+		process->parent_image_id = image_id(model, &parent->key, parent->first_exec_id);
 	struct tool *tool = find_tool(model, process, group, class);
 	bool forked = !placing->class;
 

@@ -135,7 +135,7 @@ void subtree_link(struct model *model, struct process *process)
 
 struct group *subtree_open(struct model *model, struct process *process, enum task_kind kind, enum reason reason)
 {
-	int64_t root_id = image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns, 0);
+	int64_t root_id = image_id(model, &process->key, 0);
 	struct task *task = task_open(model, process->parent, kind, reason, root_id);
 
 	if (!task)

@@ -254,6 +254,7 @@ static struct image *load_image(struct loader *loader, struct store_result *resu
 		return NULL;
 	image->tool = tool;
 	DL_APPEND(tool->images, image);
+	tool->group->members++;
 	load_columns(loader, image_columns, &row, image);
 	totals_of_row(&image->totals, &row);
 	load_status(image, &row);
