@@ -1,6 +1,8 @@
 /* Requested and used. See cgroup_limits.h. */
 #include "correlator/model/cgroup_limits.h"
 
+#include <string.h>
+
 static int64_t known(const struct counters *counters, uint64_t bit, uint64_t value)
 {
 	return counters->valid & bit ? (int64_t)value : ROW_NULL;
@@ -17,34 +19,25 @@ void cgroup_limits_init(struct cgroup_limits *limits)
 	};
 }
 
-static bool set(int64_t *value, int64_t now)
-{
-	bool changed = *value != now;
-
-	*value = now;
-	return changed;
-}
-
 /* The figure never decreases: it keeps the throttled time of the previous cgroup, and the counter
  * of the next one continues from there. */
-static bool note_throttled(struct cgroup_limits *limits, int64_t throttled)
+static void note_throttled(struct cgroup_limits *limits, int64_t throttled)
 {
 	int64_t so_far = limits->throttled_ns == ROW_NULL ? 0 : limits->throttled_ns;
 
 	if (throttled == ROW_NULL)
-		return false;
+		return;
 	if (limits->throttled_before_ns == ROW_NULL)
 		limits->throttled_before_ns = throttled - so_far;
-	if (throttled - limits->throttled_before_ns < so_far)
-		return false;
-	return set(&limits->throttled_ns, throttled - limits->throttled_before_ns);
+	if (throttled - limits->throttled_before_ns >= so_far)
+		limits->throttled_ns = throttled - limits->throttled_before_ns;
 }
 
 bool cgroup_limits_note(struct cgroup_limits *limits, uint64_t cgroup_id, const struct counters *counters)
 {
+	const struct cgroup_limits before = *limits;
 	int64_t peak = KNOWN(counters, cgroup_memory_peak_bytes);
 	int64_t throttled = KNOWN(counters, cgroup_throttled_ns);
-	bool changed;
 
 	if (peak == ROW_NULL && throttled == ROW_NULL)
 		return false;
@@ -54,9 +47,10 @@ bool cgroup_limits_note(struct cgroup_limits *limits, uint64_t cgroup_id, const 
 		limits->cgroup_id = cgroup_id;
 		limits->throttled_before_ns = ROW_NULL;
 	}
-	changed = set(&limits->memory_limit_bytes, KNOWN(counters, cgroup_memory_limit_bytes));
-	changed |= set(&limits->cgroup_peak_bytes, peak);
-	return note_throttled(limits, throttled) || changed;
+	limits->memory_limit_bytes = KNOWN(counters, cgroup_memory_limit_bytes);
+	limits->cgroup_peak_bytes = peak;
+	note_throttled(limits, throttled);
+	return memcmp(limits, &before, sizeof(before)) != 0;
 }
 
 void cgroup_limits_merge(struct cgroup_limits *into, const struct cgroup_limits *from)
