@@ -183,25 +183,22 @@ size_t command_stored_size(const struct command *command, enum redact_mode mode,
 	return strlen(command->arguments) + 1;
 }
 
-struct command *command_restore(const char *program, const char *path, const char *script,
-				const char *working_directory, const void *arguments, size_t arguments_size,
-				uint32_t redacted_count, uint32_t flags)
+struct command *command_restore(const struct command *stored)
 {
-	const struct wire_bytes program_bytes = bytes_of(program), path_bytes = bytes_of(path),
-				script_bytes = bytes_of(script ? script : ""),
-				directory_bytes = bytes_of(working_directory);
-	struct command *command =
-		command_alloc(&program_bytes, &path_bytes, script ? &script_bytes : NULL, &directory_bytes);
+	const struct wire_bytes program = bytes_of(stored->program), path = bytes_of(stored->path),
+				script = bytes_of(stored->script ? stored->script : ""),
+				directory = bytes_of(stored->working_directory);
+	struct command *command = command_alloc(&program, &path, stored->script ? &script : NULL, &directory);
 
 	if (!command)
 		return NULL;
-	command->flags = flags;
-	command->redacted_count = redacted_count;
-	command->arguments = malloc(arguments_size + 1);
-	command->arguments_size = arguments_size;
+	command->flags = stored->flags;
+	command->redacted_count = stored->redacted_count;
+	command->arguments = malloc(stored->arguments_size + 1);
+	command->arguments_size = stored->arguments_size;
 	if (command->arguments) {
-		memcpy(command->arguments, arguments, arguments_size);
-		command->arguments[arguments_size] = '\0';
+		memcpy(command->arguments, stored->arguments, stored->arguments_size);
+		command->arguments[stored->arguments_size] = '\0';
 		if (index_arguments(command) == 0)
 			return command;
 	}

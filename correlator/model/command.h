@@ -56,6 +56,4 @@ int64_t command_work(const struct command *command, bool with_directory);
 size_t command_stored_size(const struct command *command, enum redact_mode mode, const char *keep_arguments);
 
 /* Recreates a command from its stored fields after a restart; copies them. */
-struct command *command_restore(const char *program, const char *path, const char *script,
-				const char *working_directory, const void *arguments, size_t arguments_size,
-				uint32_t redacted_count, uint32_t flags);
+struct command *command_restore(const struct command *stored);

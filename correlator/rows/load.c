@@ -271,9 +271,7 @@ static struct command *restore_command(struct command *loaded)
 	struct command *command = NULL;
 
 	if (loaded->program && loaded->path && loaded->working_directory && loaded->arguments)
-		command = command_restore(loaded->program, loaded->path, loaded->script, loaded->working_directory,
-					  loaded->arguments, loaded->arguments_size, loaded->redacted_count,
-					  loaded->flags);
+		command = command_restore(loaded);
 	free((char *)loaded->program);
 	free(loaded->path);
 	free(loaded->script);
