@@ -72,6 +72,7 @@ void classify(struct model *model, struct process *process, struct rules_class *
 void classify_inherited(const struct process *process, struct rules_class *ret)
 {
 	const struct image *image = process->parent ? process->parent->image : NULL;
+	const char *name = process->command ? process->command->program : "unknown";
 
 	memset(ret, 0, sizeof(*ret));
 	ret->role = RULES_ROLE_TOOL;
@@ -81,12 +82,9 @@ void classify_inherited(const struct process *process, struct rules_class *ret)
 		ret->rule = image->rule;
 		ret->nested = image->nested;
 		ret->boundary = image->boundary;
-		snprintf(ret->name, sizeof(ret->name), "%s", image->tool->name);
-	} else if (process->command) {
-		snprintf(ret->name, sizeof(ret->name), "%s", process->command->program);
-	} else {
-		snprintf(ret->name, sizeof(ret->name), "unknown");
+		name = image->tool->name;
 	}
+	snprintf(ret->name, sizeof(ret->name), "%s", name);
 }
 
 bool classify_names_script(const struct process *process, const struct rules_class *class)
