@@ -47,11 +47,6 @@ static void task_take_root(struct model *model, struct task *task, struct proces
 	}
 }
 
-static int64_t known_bytes(int64_t bytes)
-{
-	return bytes ? bytes : ROW_NULL;
-}
-
 /* Makes one task of everything below `level` of the spine, which now has its second subtree. */
 static void spine_raise(struct model *model, struct run *run, int level)
 {
@@ -59,11 +54,12 @@ static void spine_raise(struct model *model, struct run *run, int level)
 	struct group *first_group = run->spine.level[level + 1].group;
 	struct task *task = task_open(model, orchestrator, TASK_GENERIC, REASON_SUBTREE, first_group->root_process_id);
 	struct task *other, *next;
+	int64_t outer_bytes = run->spine.level[level].group->outer_memory_bytes;
 
 	if (!task)
 		return;
-	task->memory.bytes = known_bytes(first_group->inner_memory_bytes);
-	run->main->memory.bytes = known_bytes(run->spine.level[level].group->outer_memory_bytes);
+	task->memory.bytes = first_group->inner_memory_bytes ? first_group->inner_memory_bytes : ROW_NULL;
+	run->main->memory.bytes = outer_bytes ? outer_bytes : ROW_NULL;
 	for (int i = level + 1; i < run->spine.length; i++) {
 		if (run->spine.level[i].process) {
 			run->spine.level[i].process->spine_index = -1;
