@@ -53,7 +53,7 @@ TEST(without_exact_time_there_is_no_split)
 
 TEST(sums_follow_what_they_are_made_of)
 {
-	const struct totals first = {.valid = COUNTER_VALID(rchar_bytes), .rchar_bytes = 10, .wchar_bytes = 99};
+	const struct totals first = {.valid = COUNTER_VALID(rchar_bytes), .rchar_bytes = 10};
 	const struct totals second = {.valid = COUNTER_VALID(rchar_bytes), .rchar_bytes = 25};
 	struct totals sum = {0}, growth = second;
 	struct row_run row;

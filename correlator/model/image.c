@@ -235,8 +235,6 @@ static void note_core_limit(struct image *image, enum image_totals kind)
  * larger counts. */
 static void take_memory_stalls(struct totals *now, const struct image *image)
 {
-	if (!(now->valid & COUNTER_VALID(memory_delay_ns)))
-		now->memory_delay_ns = 0;
 	if (image->memory_stall_ns <= now->memory_delay_ns)
 		return;
 	now->memory_delay_ns = image->memory_stall_ns;

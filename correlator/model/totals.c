@@ -14,6 +14,7 @@ static void split_cpu(struct totals *totals)
 
 	if ((totals->valid & needed) != needed) {
 		totals->valid &= ~(COUNTER_VALID(user_ns) | COUNTER_VALID(system_ns));
+		totals->user_ns = totals->system_ns = 0;
 		return;
 	}
 	int64_t ticks = totals->user_ns + totals->system_ns;
@@ -28,7 +29,9 @@ static void split_cpu(struct totals *totals)
 void totals_of_image(struct totals *ret, const struct counters *base, const struct counters *now)
 {
 	*ret = (struct totals){.valid = now->valid};
-#define I(name) ret->name = (int64_t)grown(base->valid & COUNTER_VALID(name) ? base->name : 0, now->name);
+#define I(name) \
+	if (now->valid & COUNTER_VALID(name)) \
+		ret->name = (int64_t)grown(base->valid & COUNTER_VALID(name) ? base->name : 0, now->name);
 	ROW_COUNTED_TOTALS(I)
 #undef I
 	split_cpu(ret);
@@ -42,7 +45,7 @@ int64_t totals_io_bytes(const struct totals *totals)
 
 void totals_add(struct totals *sum, const struct totals *part, int sign)
 {
-#define I(name) sum->name += part->valid & COUNTER_VALID(name) ? sign * part->name : 0;
+#define I(name) sum->name += sign > 0 ? part->name : -part->name;
 	ROW_TOTALS(I)
 #undef I
 	if (sign > 0)

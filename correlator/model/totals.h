@@ -22,7 +22,7 @@ struct totals {
 #define I(name) int64_t name;
 	ROW_TOTALS(I)
 #undef I
-	uint64_t valid; /* COUNTER_VALID bits of the known figures, COUNTERS_PARTIAL */
+	uint64_t valid; /* COUNTER_VALID bits of the known figures, the others being 0; COUNTERS_PARTIAL */
 };
 
 /* Usage of the image: `now` minus `base`, with on-CPU time split into user and system as the
@@ -33,7 +33,7 @@ void totals_of_image(struct totals *ret, const struct counters *base, const stru
 /* Sum of all bytes read, written, sent and received. */
 int64_t totals_io_bytes(const struct totals *totals);
 
-/* sum += sign * part, where `sign` is 1 or -1. Unknown figures of `part` count as 0. */
+/* sum += part, or -= if `sign` is negative. */
 void totals_add(struct totals *sum, const struct totals *part, int sign);
 
 /* Figures that some kernels or settings never record: unknown in sums too. */
