@@ -35,6 +35,15 @@ TEST(a_pipe_makes_siblings_one_task)
 			"generic: bwa mem + samtools sort + gzip [bwa mem, samtools sort, gzip] succeeded\n");
 }
 
+/* Two pipelines until the program between them executes: the failure counts, not the pipe that was left. */
+TEST(a_failure_decides_a_merged_task)
+{
+	tell("2>10 bash driver.sh; 10>11; 10>12; 10>13; 10>14; 10>15; 11 >71 bwa mem x; 12 <71 >72 samtools view; "
+	     "14 <73 >74 gzip; 15 <74 sort; 11 dies 13; 15 ends 3; 13 <72 >73 samtools sort; 12 ends; 13 ends; 14 ends");
+	ck_assert_rows("SELECT status, exit_code, signal FROM tasks WHERE kind = 'generic' AND merged_into_id IS NULL",
+		       "failed 3 -\n");
+}
+
 TEST(a_tool_on_both_ends_of_a_pipe_is_named_once)
 {
 	tell("2>10 bash driver.sh; 10>11 bwa index x; ends; 10>12; 10>13; 10>14");

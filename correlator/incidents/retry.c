@@ -127,14 +127,15 @@ void retry_note_exec(struct model *model, const struct process *process)
 {
 	struct task *task = process->group ? process->group->task : NULL;
 	struct task *failed;
+	struct task_figures figures;
 	int64_t work = 0;
 
 	if (!task || !task->retry.wraps || !process->command || !task->run->awaited)
 		return;
-	uint64_t begin_boot_ns = task_begin_boot_ns(task);
-
+	task_fold(task, &figures);
 	DL_FOREACH2 (task->run->awaited, failed, retry.next) {
-		if (!failed->retry.wraps || failed->cause->work == 0 || !may_be_retried(failed, task, begin_boot_ns))
+		if (!failed->retry.wraps || failed->cause->work == 0 ||
+		    !may_be_retried(failed, task, figures.tally.begin_boot_ns))
 			continue;
 		work = work ? work : command_work(process->command, false);
 		if (failed->cause->work == work) {

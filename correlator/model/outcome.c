@@ -8,18 +8,29 @@ void outcome_init(struct outcome *outcome)
 	*outcome = (struct outcome){.exit_code = ROW_NULL, .signal = ROW_NULL};
 }
 
-void outcome_add(struct outcome *sum, const struct outcome *part)
+/* The first failure decides, unless it is that of a writer whose reader closed the pipe. */
+static bool decides(const struct outcome *part, const struct outcome *sum)
 {
+	if (!part->failed)
+		return part->known && !sum->known;
+	return !sum->failed || (sum->signal == SIGPIPE && part->signal != SIGPIPE);
+}
+
+bool outcome_add(struct outcome *sum, const struct outcome *part)
+{
+	bool part_decides = decides(part, sum);
+
 	sum->root_count += part->root_count;
 	sum->living_roots += part->living_roots;
 	if (part->end_boot_ns > sum->end_boot_ns)
 		sum->end_boot_ns = part->end_boot_ns;
-	if (part->known && (!sum->known || (part->failed && !sum->failed))) {
+	if (part_decides) {
 		sum->exit_code = part->exit_code;
 		sum->signal = part->signal;
 	}
 	sum->known = sum->known || part->known;
 	sum->failed = sum->failed || part->failed;
+	return part_decides && part->failed;
 }
 
 /* As a shell with pipefail: one failed part fails the whole, but a writer
@@ -37,21 +48,17 @@ enum outcome_status outcome_status(const struct outcome *outcome, bool is_runnin
 
 bool outcome_note(struct outcome *outcome, int64_t wait_status, uint64_t boot_ns)
 {
+	bool is_known = wait_status != ROW_NULL;
+	int64_t signal = is_known && wait_status & 0x7f ? wait_status & 0x7f : ROW_NULL;
+	struct outcome root = {
+		.exit_code = is_known && signal == ROW_NULL ? wait_status >> 8 & 0xff : ROW_NULL,
+		.signal = signal,
+		.known = is_known,
+		.failed = is_known && wait_status != 0,
+		.end_boot_ns = boot_ns,
+	};
+
 	if (outcome->living_roots > 0)
 		outcome->living_roots--;
-	if (boot_ns > outcome->end_boot_ns)
-		outcome->end_boot_ns = boot_ns;
-	if (wait_status == ROW_NULL)
-		return false;
-	bool failed = wait_status != 0;
-	bool decides = !outcome->known || (failed && !outcome->failed) ||
-		       (failed && outcome->signal == SIGPIPE && (wait_status & 0x7f) != SIGPIPE);
-
-	if (decides) {
-		outcome->signal = wait_status & 0x7f ? wait_status & 0x7f : ROW_NULL;
-		outcome->exit_code = wait_status & 0x7f ? ROW_NULL : wait_status >> 8 & 0xff;
-	}
-	outcome->known = true;
-	outcome->failed = outcome->failed || failed;
-	return decides && failed;
+	return outcome_add(outcome, &root);
 }

@@ -31,6 +31,7 @@ struct outcome {
 void outcome_init(struct outcome *outcome);
 /* A root ended with `wait_status` (ROW_NULL unknown). Returns true if it failed and that decides the outcome. */
 bool outcome_note(struct outcome *outcome, int64_t wait_status, uint64_t boot_ns);
-void outcome_add(struct outcome *sum, const struct outcome *part);
+/* The same, of a task that is merged into another. */
+bool outcome_add(struct outcome *sum, const struct outcome *part);
 /* `is_running`: whether any image of it runs. */
 enum outcome_status outcome_status(const struct outcome *outcome, bool is_running);

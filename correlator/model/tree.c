@@ -93,14 +93,6 @@ void task_fold(const struct task *task, struct task_figures *ret)
 									      : ret->tally.core_limit_milli;
 }
 
-uint64_t task_begin_boot_ns(const struct task *task)
-{
-	struct task_figures figures;
-
-	task_fold(task, &figures);
-	return figures.tally.begin_boot_ns;
-}
-
 enum outcome_status task_status(const struct task *task)
 {
 	struct task_figures figures;

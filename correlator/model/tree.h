@@ -26,8 +26,6 @@ struct task_figures {
 struct task *task_open(struct model *model, struct process *orchestrator, enum task_kind kind, enum reason reason,
 		       int64_t id_part);
 void task_fold(const struct task *task, struct task_figures *ret);
-/* When its first image began, 0: it has none. */
-uint64_t task_begin_boot_ns(const struct task *task);
 enum outcome_status task_status(const struct task *task);
 void task_add_root(struct model *model, struct task *task, struct process *process);
 void task_merge(struct model *model, struct task *from, struct task *into);
