@@ -1,6 +1,8 @@
 /* See scan.h. */
 #include "correlator/apply/scan.h"
 
+#include <stdlib.h>
+
 #include <utlist.h>
 
 #include "correlator/apply/change.h"
@@ -59,33 +61,25 @@ static int64_t known_or_0(int64_t value)
 	return value == ROW_NULL ? 0 : value;
 }
 
-/* Whether GPUs worked for it, or its memory on them changed, by steps of the same size. Memory that is not reported any
- * more counts as freed. */
-static bool is_gpu_step(const struct model *model, const struct image *image, uint64_t boot_ns, int64_t elapsed_ns)
-{
-	int64_t busy_ns = known_or_0(image->use.busy_ns) - known_or_0(image->sampled_gpu_busy_ns);
-	int64_t moved = known_or_0(device_memory_at(&image->use, boot_ns)) - known_or_0(image->sampled_gpu_bytes);
-
-	if (moved >= STEP_BYTES || moved <= -STEP_BYTES)
-		return true;
-	return busy_ns >= STEP_CPU_NS && (model->apply->scan.is_for_quiet || busy_ns >= elapsed_ns / BUSY_SHARE);
-}
-
 /* Whether this scan is worth a sample. `now` covers the image; the kernel's counters cover the whole
- * process. */
+ * process. It is as busy as its processors or GPUs, whichever is more. Memory on GPUs that is not reported
+ * any more counts as freed. */
 static bool is_step(const struct model *model, const struct image *image, const struct totals *now,
 		    const struct record_exec *sample)
 {
-	int64_t moved = memory_of(&sample->counters) - image->sampled_memory_bytes;
-	int64_t cpu_ns = now->cpu_ns - image->sampled_cpu_ns;
-	int64_t elapsed_ns = image->sampled_boot_ns ? (int64_t)(sample->header.boot_ns - image->sampled_boot_ns) : 0;
+	uint64_t boot_ns = sample->header.boot_ns;
+	int64_t elapsed_ns = image->sampled_boot_ns ? (int64_t)(boot_ns - image->sampled_boot_ns) : 0;
+	int64_t memory = memory_of(&sample->counters) - image->sampled_memory_bytes;
+	int64_t gpu_memory = known_or_0(device_memory_at(&image->use, boot_ns)) - known_or_0(image->sampled_gpu_bytes);
+	int64_t busy_ns = now->cpu_ns - image->sampled_cpu_ns;
+	int64_t gpu_busy_ns = known_or_0(image->use.busy_ns) - known_or_0(image->sampled_gpu_busy_ns);
 
-	if (moved >= STEP_BYTES || moved <= -STEP_BYTES ||
-	    is_gpu_step(model, image, sample->header.boot_ns, elapsed_ns))
+	if (llabs(memory) >= STEP_BYTES || llabs(gpu_memory) >= STEP_BYTES)
 		return true;
-	if (cpu_ns < STEP_CPU_NS && totals_io_bytes(now) - image->sampled_io_bytes < STEP_BYTES)
+	tally_raise(&busy_ns, gpu_busy_ns);
+	if (busy_ns < STEP_CPU_NS && totals_io_bytes(now) - image->sampled_io_bytes < STEP_BYTES)
 		return false;
-	return model->apply->scan.is_for_quiet || cpu_ns >= elapsed_ns / BUSY_SHARE;
+	return model->apply->scan.is_for_quiet || busy_ns >= elapsed_ns / BUSY_SHARE;
 }
 
 /* Whether to update the image's row: for a young, busy one each time its CPU time has doubled. */
