@@ -17,16 +17,6 @@
 
 #define COUNT_MAX (1ULL << 40) /* larger values are not valid counts */
 
-/* Lost records of one kind in one place: `count` of them within a period. */
-struct lost {
-	uint32_t type;
-	uint64_t cgroup_id; /* 0: unknown */
-	uint64_t count;
-	uint64_t first_boot_ns; /* first of all records lost there; identifies the row */
-	uint64_t since_boot_ns; /* start of the period in which these were lost */
-	uint64_t last_boot_ns;
-};
-
 static const char *loss_kind(uint32_t type)
 {
 	switch (type) {
@@ -42,44 +32,46 @@ static const char *loss_kind(uint32_t type)
 }
 
 /* Whether a record of this process may be among those lost. */
-static bool may_concern(const struct lost *lost, const struct process *process)
+static bool may_concern(const struct loss_slot *lost, uint64_t since_boot_ns, const struct process *process)
 {
 	bool there = lost->cgroup_id == 0 || process->cgroup_id == lost->cgroup_id;
 
 	return there && process->place == PLACE_FULL && process->fork_boot_ns <= lost->last_boot_ns &&
-	       (!process->ended || process->end_boot_ns >= lost->since_boot_ns);
+	       (!process->ended || process->end_boot_ns >= since_boot_ns);
 }
 
 /* Returns false if the loss was already counted, for another process. */
-static bool count_in(const struct model *model, uint64_t *number, int64_t *lost_count, const struct lost *lost)
+static bool count_in(const struct model *model, uint64_t *number, int64_t *lost_count, uint64_t count)
 {
 	if (*number == model->losses.number)
 		return false;
 	*number = model->losses.number;
-	*lost_count += (int64_t)lost->count;
+	*lost_count += (int64_t)count;
 	return true;
 }
 
 /* Marks as incomplete what ran in that cgroup at that time, or everything that ran then if the
  * cgroup is unknown. */
-static void mark_incomplete(struct model *model, const struct lost *lost)
+static void mark_incomplete(struct model *model, const struct loss_slot *lost, uint64_t since_boot_ns)
 {
 	struct process *process;
 
 	model->losses.number++;
 	for (process = model->processes; process; process = process->hh.next)
-		if (may_concern(lost, process)) {
+		if (may_concern(lost, since_boot_ns, process)) {
 			struct group *group = process->group;
 			struct run *run = process->run;
 
-			if (count_in(model, &group->loss_number, &group->lost_count, lost))
+			if (count_in(model, &group->loss_number, &group->lost_count, lost->count))
 				task_set_dirty(model, group->task);
-			if (count_in(model, &run->loss_number, &run->lost_count, lost))
+			if (count_in(model, &run->loss_number, &run->lost_count, lost->count))
 				run_set_dirty(model, run);
 		}
 }
 
-static void note(struct model *model, const struct lost *lost)
+/* Notes lost records of one kind in one place (0: unknown), of which the first identifies the row: `lost->count`
+ * of them since `since_boot_ns`. */
+static void note(struct model *model, const struct loss_slot *lost, uint64_t since_boot_ns)
 {
 	const struct cgroup *cgroup = cgroup_find(model, lost->cgroup_id);
 	struct identity identity;
@@ -100,7 +92,7 @@ static void note(struct model *model, const struct lost *lost)
 				});
 	/* Without its final record an image keeps the figures of its exit, which are complete. */
 	if (lost->type != RECORD_FINAL)
-		mark_incomplete(model, lost);
+		mark_incomplete(model, lost, since_boot_ns);
 }
 
 /* A slot continues the same loss until the losses of another ring take it over. */
@@ -113,22 +105,17 @@ static bool is_same(const struct loss_slot *before, const struct loss_slot *slot
 static void slot_take(struct model *model, struct loss_slot *before, const struct loss_slot *slot)
 {
 	bool known = is_same(before, slot);
-	struct lost lost = {
-		.type = slot->type,
-		.cgroup_id = slot->cgroup_id,
-		.count = slot->count - (known ? before->count : 0),
-		.first_boot_ns = slot->first_boot_ns,
-		.since_boot_ns = known ? before->last_boot_ns : slot->first_boot_ns,
-		/* The kernel writes it after the count. */
-		.last_boot_ns = slot->last_boot_ns > slot->first_boot_ns ? slot->last_boot_ns : slot->first_boot_ns,
-	};
+	struct loss_slot lost = *slot;
 
 	/* A slot that was just claimed gets its type and count a moment later. */
 	if (slot->type == 0 || slot->count == 0 || slot->count > COUNT_MAX || (known && slot->count <= before->count))
 		return;
-	note(model, &lost);
-	*before = *slot;
-	before->last_boot_ns = lost.last_boot_ns;
+	if (lost.last_boot_ns < lost.first_boot_ns) /* the kernel writes it after the count */
+		lost.last_boot_ns = lost.first_boot_ns;
+	lost.count -= known ? before->count : 0;
+	note(model, &lost, known ? before->last_boot_ns : slot->first_boot_ns);
+	*before = lost;
+	before->count = slot->count;
 	model->losses.dirty = true;
 }
 
@@ -147,11 +134,12 @@ bool loss_take(struct model *model, const struct wire_losses *losses)
 
 void loss_note_record(struct model *model, const struct record_header *header, uint64_t until_boot_ns)
 {
-	note(model, &(struct lost){
-			    .type = header->type,
-			    .count = 1,
-			    .first_boot_ns = header->boot_ns,
-			    .since_boot_ns = header->boot_ns,
-			    .last_boot_ns = until_boot_ns,
-		    });
+	note(model,
+	     &(struct loss_slot){
+		     .type = header->type,
+		     .count = 1,
+		     .first_boot_ns = header->boot_ns,
+		     .last_boot_ns = until_boot_ns,
+	     },
+	     header->boot_ns);
 }
