@@ -1,8 +1,6 @@
 /* See scan.h. */
 #include "correlator/apply/scan.h"
 
-#include <stdlib.h>
-
 #include <utlist.h>
 
 #include "correlator/apply/change.h"
@@ -74,7 +72,7 @@ static bool is_step(const struct model *model, const struct image *image, const 
 	int64_t busy_ns = now->cpu_ns - image->sampled_cpu_ns;
 	int64_t gpu_busy_ns = known_or_0(image->use.busy_ns) - known_or_0(image->sampled_gpu_busy_ns);
 
-	if (llabs(memory) >= STEP_BYTES || llabs(gpu_memory) >= STEP_BYTES)
+	if (memory >= STEP_BYTES || memory <= -STEP_BYTES || gpu_memory >= STEP_BYTES || gpu_memory <= -STEP_BYTES)
 		return true;
 	tally_raise(&busy_ns, gpu_busy_ns);
 	if (busy_ns < STEP_CPU_NS && totals_io_bytes(now) - image->sampled_io_bytes < STEP_BYTES)
