@@ -293,6 +293,32 @@ int apply_record(struct model *model, const struct record *record)
 	return model->out_of_memory ? -ENOMEM : 0;
 }
 
+static const char *text_or_null(const char *text)
+{
+	return text[0] ? text : NULL;
+}
+
+void apply_host(struct model *model, const struct host_facts *given)
+{
+	struct host_facts *facts = &model->apply->host.facts;
+	struct row_host *host = &model->host;
+
+	*facts = *given;
+	host->os = text_or_null(facts->os);
+	host->kernel_build = text_or_null(facts->kernel_build);
+	host->vendor = text_or_null(facts->vendor);
+	host->product = text_or_null(facts->product);
+	host->asset_tag = text_or_null(facts->asset_tag);
+	host->cpu_model = text_or_null(facts->cpu_model);
+	host->cluster = text_or_null(facts->cluster);
+	host->core_count = facts->core_count;
+	host->swap_bytes = facts->swap_bytes;
+	host->memory_limit_bytes = facts->memory_limit_bytes;
+	host->core_limit_milli = facts->core_limit_milli;
+	host->delay_accounting = facts->delay_accounting;
+	model->host_dirty = model->host.host_key != NULL;
+}
+
 void apply_host_sample(struct model *model, const struct host_figures *figures, uint64_t boot_ns, uint64_t unix_ns)
 {
 	if (!model->host.id) /* known from a hello, or from the store */

@@ -3,7 +3,6 @@
 
 #include <utlist.h>
 
-#include "correlator/apply/apply.h"
 #include "correlator/apply/change.h"
 #include "correlator/apply/found.h"
 #include "correlator/apply/state.h"
@@ -86,29 +85,3 @@ void boot_note_hello(struct model *model, const struct wire_hello *hello)
 }
 
 /* ---- facts about the host */
-
-static const char *text_or_null(const char *text)
-{
-	return text[0] ? text : NULL;
-}
-
-void apply_host(struct model *model, const struct host_facts *given)
-{
-	struct host_facts *facts = &model->apply->host.facts;
-	struct row_host *host = &model->host;
-
-	*facts = *given;
-	host->os = text_or_null(facts->os);
-	host->kernel_build = text_or_null(facts->kernel_build);
-	host->vendor = text_or_null(facts->vendor);
-	host->product = text_or_null(facts->product);
-	host->asset_tag = text_or_null(facts->asset_tag);
-	host->cpu_model = text_or_null(facts->cpu_model);
-	host->cluster = text_or_null(facts->cluster);
-	host->core_count = facts->core_count;
-	host->swap_bytes = facts->swap_bytes;
-	host->memory_limit_bytes = facts->memory_limit_bytes;
-	host->core_limit_milli = facts->core_limit_milli;
-	host->delay_accounting = facts->delay_accounting;
-	model->host_dirty = model->host.host_key != NULL;
-}

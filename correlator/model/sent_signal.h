@@ -15,7 +15,7 @@ enum sender_kind {
 	SENDER_BATCH,    /* a batch system's daemon */
 	SENDER_ORIGIN,   /* another origin of runs: a service manager, a container shim */
 	SENDER_SAME_RUN,
-	SENDER_OTHER,   /* of another run */
+	SENDER_OTHER,      /* of another run */
 	SENDER_UNKNOWN,    /* a process that the model does not know */
 	SENDER_FOR_OTHERS, /* of the same run, on behalf of its caller: kill(1) */
 	SENDER_KINDS
