@@ -83,5 +83,3 @@ void boot_note_hello(struct model *model, const struct wire_hello *hello)
 	model->host.last_seen_unix_ns = now_unix_ns;
 	model->host_dirty = true;
 }
-
-/* ---- facts about the host */
