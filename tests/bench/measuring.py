@@ -26,6 +26,7 @@ from testing import measured_run
 
 NOTHING = "nothing"
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
+ROUNDS_CERTAIN = 6 # with fewer, no interval contains the true median with a probability of 95 %
 BPF_STATISTICS = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
 
 
@@ -177,8 +178,9 @@ def is_decided(turns, watcher, goal):
     """Whether the interval of its median is on one side of the goal; also if it has none."""
     if goal is None:
         return True
-    low, high = median_interval([ratio - 1 for ratio in ratios(turns)[watcher.name]["own"]])
-    return high < goal or low >= goal
+    values = [ratio - 1 for ratio in ratios(turns)[watcher.name]["own"]]
+    low, high = median_interval(values)
+    return len(values) >= ROUNDS_CERTAIN and (high < goal or low >= goal)
 
 
 def median_interval(values):
