@@ -108,6 +108,7 @@ void web_texts_free(struct web_texts *texts)
 
 struct packer {
 	FILE *file;
+	bool is_text; /* base64 */
 	z_stream stream;
 	unsigned char rest[3]; /* bytes that do not make four characters yet */
 	size_t rest_count;
@@ -143,6 +144,14 @@ static void base64_end(struct packer *packer)
 	fputc('=', packer->file);
 }
 
+static void compressed_write(struct packer *packer, const unsigned char *data, size_t size)
+{
+	if (packer->is_text)
+		base64_write(packer, data, size);
+	else
+		fwrite(data, 1, size, packer->file);
+}
+
 /* Compresses and writes; `flush` is Z_FINISH for the end. */
 static void pack(struct packer *packer, const void *data, size_t size, int flush)
 {
@@ -154,7 +163,7 @@ static void pack(struct packer *packer, const void *data, size_t size, int flush
 		packer->stream.next_out = out;
 		packer->stream.avail_out = sizeof(out);
 		deflate(&packer->stream, flush);
-		base64_write(packer, out, sizeof(out) - packer->stream.avail_out);
+		compressed_write(packer, out, sizeof(out) - packer->stream.avail_out);
 	} while (packer->stream.avail_out == 0);
 }
 
@@ -311,10 +320,10 @@ static int head_pack(struct packer *packer, const json_t *facts, const struct we
 	return 0;
 }
 
-int web_columns_write(FILE *file, const json_t *facts, const struct web_table *const *tables, size_t table_count,
-		      const struct web_texts *texts)
+int web_columns_write(FILE *file, bool is_text, const json_t *facts, const struct web_table *const *tables,
+		      size_t table_count, const struct web_texts *texts)
 {
-	struct packer packer = {.file = file};
+	struct packer packer = {.file = file, .is_text = is_text};
 	int error;
 
 	if (deflateInit(&packer.stream, Z_BEST_COMPRESSION) != Z_OK)

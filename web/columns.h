@@ -49,6 +49,6 @@ void web_texts_init(struct web_texts *texts);
 int64_t web_texts_add(struct web_texts *texts, const char *text);
 void web_texts_free(struct web_texts *texts);
 
-/* Writes `facts`, the tables and the texts, compressed and in base64. Returns 0 or -ENOMEM; check ferror(). */
-int web_columns_write(FILE *file, const json_t *facts, const struct web_table *const *tables, size_t table_count,
-		      const struct web_texts *texts);
+/* Writes `facts`, the tables and the texts, compressed; in base64 if `is_text`. Returns 0 or -ENOMEM; check ferror(). */
+int web_columns_write(FILE *file, bool is_text, const json_t *facts, const struct web_table *const *tables,
+		      size_t table_count, const struct web_texts *texts);

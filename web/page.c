@@ -27,24 +27,37 @@ static void facts_complete(json_t *facts, const struct web_spans_request *reques
 				      (json_int_t)spans->command_known_count));
 }
 
-int web_page_write(FILE *file, const struct web_spans_request *request, json_t *facts)
+static int data_write(FILE *file, bool is_text, const struct web_spans_request *request, json_t *facts)
 {
-	const char *mark = strstr(web_page, DATA_MARK);
 	struct web_spans spans;
-	int error;
+	int error = web_spans_load(request, &spans);
 
-	if (!mark)
-		return -ENOSYS;
-	error = web_spans_load(request, &spans);
 	if (error == 0) {
 		const struct web_table *const tables[] = {&spans.texts.lengths, &spans.tasks, &spans.tools,
 							  &spans.processes, &spans.series};
 
 		facts_complete(facts, request, &spans);
-		fwrite(web_page, 1, (size_t)(mark - web_page), file);
-		error = web_columns_write(file, facts, tables, sizeof(tables) / sizeof(tables[0]), &spans.texts);
-		fputs(mark + strlen(DATA_MARK), file);
+		error = web_columns_write(file, is_text, facts, tables, sizeof(tables) / sizeof(tables[0]),
+					  &spans.texts);
 	}
 	web_spans_free(&spans);
 	return error;
+}
+
+int web_page_write(FILE *file, const struct web_spans_request *request, json_t *facts)
+{
+	const char *mark = strstr(web_page, DATA_MARK);
+	int error;
+
+	if (!mark)
+		return -ENOSYS;
+	fwrite(web_page, 1, (size_t)(mark - web_page), file);
+	error = data_write(file, true, request, facts);
+	fputs(mark + strlen(DATA_MARK), file);
+	return error;
+}
+
+int web_page_data_write(FILE *file, const struct web_spans_request *request, json_t *facts)
+{
+	return data_write(file, false, request, facts);
 }

@@ -13,9 +13,9 @@ static int check(const struct report *report, const struct report_page_request *
 {
 	int64_t count = report_run(report)->process_count;
 
-	if (request->format != REPORT_PAGE_HTML)
+	if (request->format == REPORT_PAGE_MARKDOWN)
 		return 0;
-	if (!web_page_is_available())
+	if (request->format == REPORT_PAGE_HTML && !web_page_is_available())
 		return say("tracer %s: this build has no page (-Dweb=disabled): tracer report --format md",
 			   request->verb);
 	if (count > REPORT_PROCESSES_MAX)
@@ -33,8 +33,10 @@ static int page_write(FILE *file, const struct report *report, const struct repo
 						.pseudonym = request->is_shared ? share_pseudonym : NULL,
 						.command_bytes_max = request->command_bytes_max};
 
-	return request->format == REPORT_PAGE_MARKDOWN ? report_markdown_write(file, report, facts, request->is_shared)
-						       : web_page_write(file, &spans, facts->answers);
+	if (request->format == REPORT_PAGE_MARKDOWN)
+		return report_markdown_write(file, report, facts, request->is_shared);
+	return request->format == REPORT_PAGE_DATA ? web_page_data_write(file, &spans, facts->answers)
+						   : web_page_write(file, &spans, facts->answers);
 }
 
 /* Returns 0, -errno or, after printing an error, VERB_FAILED. */

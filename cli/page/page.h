@@ -5,7 +5,7 @@
 #include "cli/options.h"
 #include "cli/report/names.h"
 
-enum report_page_format { REPORT_PAGE_HTML, REPORT_PAGE_MARKDOWN };
+enum report_page_format { REPORT_PAGE_HTML, REPORT_PAGE_MARKDOWN, REPORT_PAGE_DATA };
 
 struct report_page_request {
 	const struct options *options;

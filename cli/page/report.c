@@ -14,7 +14,8 @@ static struct engine_names *names;
 
 static const struct option_spec option_specs[] = {
 	{"output", 'o', "FILE", "file", "write to FILE instead of standard output", .text = &output_path},
-	{"format", 'f', "FORMAT", "html md", "html: a page; md: 60 lines of Markdown (html)", .choice = &format},
+	{"format", 'f', "FORMAT", "html md data", "html: a page; md: Markdown; data: of the page (html)",
+	 .choice = &format},
 	{"with-previous", 0, NULL, NULL, "with the failed attempts before it at the same work", .flag = &with_previous},
 	{"share", 0, NULL, NULL, "for others: no arguments, paths, hosts, names", .flag = &is_shared},
 	{"commands-size", 0, "BYTES", NULL, "at most so much of command lines (16M)", .bytes = &command_bytes_max,
@@ -52,7 +53,7 @@ static int report_show(struct view *view)
 
 static int report_main(const struct options *options)
 {
-	if (format == REPORT_PAGE_HTML && !output_path && isatty(STDOUT_FILENO))
+	if (format != REPORT_PAGE_MARKDOWN && !output_path && isatty(STDOUT_FILENO))
 		return options_misuse(options, "a page is not for a terminal: --output FILE, or --format md");
 	return names_show(names_path, &names, options, report_show);
 }

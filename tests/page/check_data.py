@@ -13,6 +13,7 @@ import re
 import shlex
 import sqlite3
 import sys
+import zlib
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
@@ -281,6 +282,13 @@ def test_nothing_is_requested_or_executed_but_its_own(pages):
     shell = page.html.replace("http://www.w3.org/", "")
     found = re.findall(r"(?:https?|wss?)://\S{0,40}|(?<![.\w])(?:fetch|XMLHttpRequest|WebSocket|EventSource|sendBeacon|importScripts)\(", shell)
     assert not found, f"can request: {found}"
+
+
+def test_the_data_alone(pages):
+    path = pages.directory / "data"
+    pages.ask("failed", "report", "--format", "data", "-o", str(path))
+    alone, page = zlib.decompress(path.read_bytes()), Page(pages.page("failed"))
+    same("its data are those in the page", alone, page.data)
 
 
 def test_the_shell_is_small(pages):

@@ -27,7 +27,7 @@ const pause = () => new Promise((resolve) => setTimeout(resolve));
  * @param {string} text base64
  * @returns {ReadableStream<Uint8Array>}
  */
-function decodeBase64(text) {
+export function decodeBase64(text) {
   let at = 0;
   return new ReadableStream({
     pull(controller) {
@@ -100,13 +100,13 @@ function textsOf(bytes, lengths) {
 }
 
 /**
- * @param {string} base64 the content of the element with the data
+ * @param {ReadableStream<Uint8Array>} compressed
  * @returns {Promise<Run>}
  */
-export async function unpack(base64) {
+export async function unpack(compressed) {
   /* The checker's library does not know it. */
   const { DecompressionStream } = /** @type {any} */ (globalThis);
-  const stream = decodeBase64(base64.trim()).pipeThrough(new DecompressionStream("deflate"));
+  const stream = compressed.pipeThrough(new DecompressionStream("deflate"));
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
   const jsonLength = new DataView(bytes.buffer).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + jsonLength)));

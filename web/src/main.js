@@ -1,87 +1,15 @@
-// Reads the data of the page and mounts its parts.
+// The page of a run as one file: its data are in it.
 
-import { mount as mountAbout } from "./about.js";
-import { unpack } from "./data.js";
-import { element, goTo, pause } from "./dom.js";
-import { mount as mountFailures } from "./failures.js";
-import { setCurrency, visible } from "./figures.js";
-import { mount as mountFindings } from "./findings.js";
-import { mount as mountHead } from "./head.js";
-import { THEMES, createState, readTheme } from "./state.js";
-import { mount as mountTables } from "./tables.js";
-import { mount as mountTimeline } from "./timeline/index.js";
-import { mount as mountTotals } from "./totals.js";
-
-/**
- * @typedef {import("./data.js").Run} Run
- * @typedef {import("./state.js").State} State
- */
-
-/** @type {[string, (element: HTMLElement, run: Run, state: State) => void][]} in the order in which they are looked at */
-const PARTS = [
-  ["#head", mountHead],
-  ["#failures .part", mountFailures],
-  ["#findings .part", mountFindings],
-  ["#timeline .part", mountTimeline],
-  ["#tables .part", mountTables],
-  ["#totals .part", mountTotals],
-  ["#about .part", mountAbout],
-];
-
-/** @param {string} selector */
-const find = (selector) => /** @type {HTMLElement} */ (document.querySelector(selector));
-
-/** Links to parts: the URL's fragment is the state's. */
-function followLinks() {
-  document.addEventListener("click", (event) => {
-    const link = event.target instanceof Element ? event.target.closest("a[href^='#']") : null;
-    if (!link) return;
-    event.preventDefault();
-    goTo(/** @type {string} */ (link.getAttribute("href")).slice(1));
-  });
-}
-
-/** Paper has no folds. */
-function unfoldForPrint() {
-  /** @type {HTMLDetailsElement[]} */
-  let opened = [];
-  addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("details")].filter((details) => !details.open);
-    for (const details of opened) {
-      details.open = true;
-      details.dispatchEvent(new Event("toggle")); /* the browser's own comes too late */
-    }
-  });
-  addEventListener("afterprint", () => {
-    for (const details of opened) details.open = false;
-  });
-}
-
-/** @param {State} state */
-function applyTheme(state) {
-  const apply = () => {
-    document.documentElement.dataset.theme = state.get().theme;
-  };
-  state.subscribe((now, before) => {
-    if (now.theme !== before.theme) apply();
-  });
-  apply();
-}
-
-/** Where a part or the data cannot be shown, the others still are. */
-function sayProblem(/** @type {HTMLElement} */ where, /** @type {unknown} */ problem) {
-  console.error(problem);
-  where.append(element("p", { class: "bad", role: "alert" },
-    `This part cannot be shown: ${problem instanceof Error ? visible(problem.message) : "unknown error"}.`));
-}
+import { decodeBase64, unpack } from "./data.js";
+import { applyStoredTheme, find, showRun } from "./page.js";
 
 async function start() {
-  document.documentElement.dataset.theme = readTheme() ?? THEMES[0]; /* at once: to unpack takes a while */
+  applyStoredTheme();
   const data = find("#data");
-  /** @type {Run} */
+  /** @type {import("./data.js").Run} */
   let run;
   try {
-    run = await unpack(data.textContent ?? "");
+    run = await unpack(decodeBase64((data.textContent ?? "").trim()));
   } catch (problem) {
     find("#loading").textContent = "The data in this file are damaged, perhaps cut off: write it again with tracer report, or " +
       "open it in a current Chromium or Firefox.";
@@ -89,21 +17,7 @@ async function start() {
     return;
   }
   data.remove(); /* the text would stay in memory */
-  document.title = `${visible(run.facts.run.name)} – ${run.facts.run.status}`;
-  setCurrency(run.facts.cost?.currency ?? "");
-  const state = createState(run);
-  applyTheme(state);
-  followLinks();
-  unfoldForPrint();
-  find("#loading").remove();
-  for (const [selector, mount] of PARTS) {
-    try {
-      mount(find(selector), run, state);
-    } catch (problem) {
-      sayProblem(find(selector), problem);
-    }
-    await pause();
-  }
+  await showRun(run);
 }
 
 if (document.readyState === "loading") addEventListener("DOMContentLoaded", start);
