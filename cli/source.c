@@ -8,6 +8,19 @@
 #include "analysis/query/subject.h"
 #include "analysis/query/units.h"
 
+static int64_t only_user_id = ROW_NULL;
+static bool is_missing;
+
+void source_restrict(int64_t user_id)
+{
+	only_user_id = user_id;
+}
+
+bool source_is_missing(void)
+{
+	return is_missing;
+}
+
 int source_say(const struct store *store, int error)
 {
 	if (error < 0)
@@ -31,6 +44,7 @@ struct store *source_open(const struct options *options)
 	int failed = options_use_lake(options) ? open_lake(options, &store, &error)
 					       : store_open_reader(options_store_path(options), &store, &error);
 
+	is_missing = failed < 0;
 	if (failed < 0) {
 		say("tracer: %s", error.text);
 		return NULL;

@@ -21,6 +21,11 @@ int source_show(const struct options *options, int (*show)(struct view *view));
 struct store *source_open(const struct options *options);
 void source_close(struct store *store);
 
+/* From now on, stores are opened so that only what ran as this user is seen. */
+void source_restrict(int64_t user_id);
+/* Whether the last store or lake could not be opened. */
+bool source_is_missing(void);
+
 /* Makes later commits visible to the next queries. Returns 0 or -errno. */
 int source_renew(struct store *store);
 

@@ -60,6 +60,7 @@ struct verb {
 	V(prices) \
 	V(sweep) \
 	V(query) \
+	V(serve) \
 	V(export) \
 	V(host) \
 	V(status) \

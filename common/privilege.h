@@ -46,5 +46,22 @@ struct privilege_call {
 	struct scmp_arg_cmp argument;
 };
 
+/* Calls that no daemon with an own user needs: initialisers of struct privilege_call. A list of what is refused, not of
+ * what is allowed: libraries choose their calls by what the kernel offers. */
+/* clang-format off */
+#define PRIVILEGE_CALLS_REFUSED \
+	{SCMP_SYS(execve)}, {SCMP_SYS(execveat)}, {SCMP_SYS(ptrace)}, {SCMP_SYS(rt_sigqueueinfo)}, \
+	{SCMP_SYS(rt_tgsigqueueinfo)}, {SCMP_SYS(pidfd_getfd)}, {SCMP_SYS(process_vm_readv)}, \
+	{SCMP_SYS(process_vm_writev)}, {SCMP_SYS(kcmp)}, {SCMP_SYS(bpf)}, {SCMP_SYS(perf_event_open)}, \
+	{SCMP_SYS(userfaultfd)}, {SCMP_SYS(io_uring_setup)}, {SCMP_SYS(mount)}, {SCMP_SYS(umount2)}, \
+	{SCMP_SYS(move_mount)}, {SCMP_SYS(fsopen)}, {SCMP_SYS(open_tree)}, {SCMP_SYS(mount_setattr)}, \
+	{SCMP_SYS(pivot_root)}, {SCMP_SYS(chroot)}, {SCMP_SYS(unshare)}, {SCMP_SYS(setns)}, {SCMP_SYS(setuid)}, \
+	{SCMP_SYS(setgid)}, {SCMP_SYS(setreuid)}, {SCMP_SYS(setregid)}, {SCMP_SYS(setresuid)}, {SCMP_SYS(setresgid)}, \
+	{SCMP_SYS(setgroups)}, {SCMP_SYS(capset)}, {SCMP_SYS(add_key)}, {SCMP_SYS(request_key)}, {SCMP_SYS(keyctl)}, \
+	{SCMP_SYS(init_module)}, {SCMP_SYS(finit_module)}, {SCMP_SYS(delete_module)}, {SCMP_SYS(kexec_load)}, \
+	{SCMP_SYS(kexec_file_load)}, {SCMP_SYS(reboot)}, {SCMP_SYS(clock_settime)}, {SCMP_SYS(settimeofday)}, \
+	{SCMP_SYS(personality)}, {SCMP_SYS(open_by_handle_at)}, {SCMP_SYS(mknod)}, {SCMP_SYS(mknodat)}
+/* clang-format on */
+
 /* Loads a seccomp filter: `action` (SCMP_ACT_*) for `calls`, `otherwise` for all others. */
 int privilege_enter_seccomp(uint32_t otherwise, uint32_t action, const struct privilege_call *calls, size_t count);

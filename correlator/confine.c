@@ -1,8 +1,4 @@
-/* See confine.h.
- *
- * Unlike the probe's (probe/sandbox.c), the filter is a deny list: SQLite, libuv and the C
- * library choose their system calls by what the kernel offers, and an allow list would break
- * with their next release. */
+/* See confine.h. */
 #include "correlator/confine.h"
 
 #include <errno.h>
@@ -66,26 +62,13 @@ static int landlock_enter(const char *store, const char *socket, const char *sam
 static int seccomp_enter(void)
 {
 	const struct privilege_call refused[] = {
-		/* clang-format off */
-		{SCMP_SYS(execve)}, {SCMP_SYS(execveat)}, {SCMP_SYS(ptrace)}, {SCMP_SYS(kill)},
-		{SCMP_SYS(tkill)}, {SCMP_SYS(rt_sigqueueinfo)}, {SCMP_SYS(rt_tgsigqueueinfo)},
-		{SCMP_SYS(pidfd_open)}, {SCMP_SYS(pidfd_getfd)}, {SCMP_SYS(pidfd_send_signal)},
-		{SCMP_SYS(process_vm_readv)}, {SCMP_SYS(process_vm_writev)}, {SCMP_SYS(kcmp)},
-		{SCMP_SYS(bpf)}, {SCMP_SYS(perf_event_open)}, {SCMP_SYS(userfaultfd)},
-		{SCMP_SYS(io_uring_setup)}, {SCMP_SYS(mount)}, {SCMP_SYS(umount2)},
-		{SCMP_SYS(move_mount)}, {SCMP_SYS(fsopen)}, {SCMP_SYS(open_tree)},
-		{SCMP_SYS(mount_setattr)}, {SCMP_SYS(pivot_root)}, {SCMP_SYS(chroot)},
-		{SCMP_SYS(unshare)}, {SCMP_SYS(setns)}, {SCMP_SYS(setuid)}, {SCMP_SYS(setgid)},
-		{SCMP_SYS(setreuid)}, {SCMP_SYS(setregid)}, {SCMP_SYS(setresuid)},
-		{SCMP_SYS(setresgid)}, {SCMP_SYS(setgroups)}, {SCMP_SYS(capset)},
-		{SCMP_SYS(add_key)}, {SCMP_SYS(request_key)}, {SCMP_SYS(keyctl)},
-		{SCMP_SYS(init_module)}, {SCMP_SYS(finit_module)}, {SCMP_SYS(delete_module)},
-		{SCMP_SYS(kexec_load)}, {SCMP_SYS(kexec_file_load)}, {SCMP_SYS(reboot)},
-		{SCMP_SYS(clock_settime)}, {SCMP_SYS(settimeofday)}, {SCMP_SYS(personality)},
-		{SCMP_SYS(open_by_handle_at)}, {SCMP_SYS(mknod)}, {SCMP_SYS(mknodat)},
+		PRIVILEGE_CALLS_REFUSED,
+		{SCMP_SYS(kill)},
+		{SCMP_SYS(tkill)},
+		{SCMP_SYS(pidfd_open)},
+		{SCMP_SYS(pidfd_send_signal)},
 		{SCMP_SYS(truncate)}, /* Landlock restricts it only from 6.2 on */
 		{SCMP_SYS(clone3)},   /* whose flags no filter can see */
-		/* clang-format on */
 		{SCMP_SYS(clone), true, {0, SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER}},
 		{SCMP_SYS(socket), true, {0, SCMP_CMP_NE, AF_UNIX, 0}},
 		/* abort(3) signals this process. */

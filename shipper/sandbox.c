@@ -104,22 +104,9 @@ static int landlock_enter(const struct settings *settings, const char *directory
 	return error < 0 ? error : privilege_landlock_enter(rules);
 }
 
-/* A deny list: the needs of resolvers and TLS libraries differ too much between
- * systems for an allow list. The systemd unit has one. */
 static int seccomp_enter(void)
 {
-	static const struct privilege_call refused[] = {
-		/* clang-format off */
-		{SCMP_SYS(execve)}, {SCMP_SYS(execveat)}, {SCMP_SYS(ptrace)},
-		{SCMP_SYS(process_vm_readv)}, {SCMP_SYS(process_vm_writev)}, {SCMP_SYS(bpf)},
-		{SCMP_SYS(perf_event_open)}, {SCMP_SYS(mount)}, {SCMP_SYS(umount2)},
-		{SCMP_SYS(pivot_root)}, {SCMP_SYS(chroot)}, {SCMP_SYS(setns)},
-		{SCMP_SYS(unshare)}, {SCMP_SYS(init_module)}, {SCMP_SYS(finit_module)},
-		{SCMP_SYS(kexec_load)}, {SCMP_SYS(keyctl)}, {SCMP_SYS(add_key)},
-		{SCMP_SYS(request_key)}, {SCMP_SYS(userfaultfd)}, {SCMP_SYS(io_uring_setup)},
-		{SCMP_SYS(open_by_handle_at)}, {SCMP_SYS(kill)},
-		/* clang-format on */
-	};
+	static const struct privilege_call refused[] = {PRIVILEGE_CALLS_REFUSED, {SCMP_SYS(kill)}};
 
 	return privilege_enter_seccomp(SCMP_ACT_ALLOW, SCMP_ACT_ERRNO(EPERM), refused,
 				       sizeof(refused) / sizeof(refused[0]));
