@@ -26,6 +26,7 @@ struct store_driver {
 
 struct store_base {
 	const struct store_driver *driver;
+	bool is_restricted; /* sees only what ran as one user */
 	char error[sizeof(((struct store_error *)NULL)->text)];
 };
 

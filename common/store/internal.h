@@ -14,6 +14,7 @@ struct store {
 	sqlite3 *db;
 	sqlite3_stmt *kept[STORE_STATEMENTS_KEPT];
 	uint64_t deadline_boot_ns; /* of a user-supplied query */
+	int64_t user_id;           /* of a restricted reader */
 };
 
 /* ---- store.c: errors ---- */
@@ -57,6 +58,8 @@ int store_read_integer(struct store *store, const char *sql, int64_t *ret_value)
 /* Returns SQLITE_RANGE if the statement does not have it; or another result code. */
 int store_bind_parameter(sqlite3_stmt *statement, const struct store_parameter *parameter,
 			 sqlite3_destructor_type texts);
+/* Finalizes the cached statements. */
+void store_forget_statements(struct store *store);
 
 /* ---- query.c: embedded .sql files ---- */
 

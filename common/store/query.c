@@ -41,6 +41,11 @@ bool store_is_remote(const struct store *store)
 	return base_of(store)->driver->is_remote;
 }
 
+bool store_is_restricted(const struct store *store)
+{
+	return base_of(store)->is_restricted;
+}
+
 int store_begin_reading(struct store *store)
 {
 	return base_of(store)->driver->begin_reading(store);

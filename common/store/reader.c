@@ -81,10 +81,17 @@ static void result_free(struct store_result *result)
 	free(result);
 }
 
+void store_forget_statements(struct store *store)
+{
+	for (size_t i = 0; i < STORE_STATEMENTS_KEPT; i++) {
+		sqlite3_finalize(store->kept[i]);
+		store->kept[i] = NULL;
+	}
+}
+
 static void reader_close(struct store *store)
 {
-	for (size_t i = 0; i < STORE_STATEMENTS_KEPT; i++)
-		sqlite3_finalize(store->kept[i]);
+	store_forget_statements(store);
 	sqlite3_close(store->db);
 	free(store);
 }
@@ -93,6 +100,9 @@ static void reader_close(struct store *store)
 
 #define USER_QUERY_VALUE_BYTES_MAX (16 << 20) /* size limit of one value */
 #define PROGRESS_STEPS 10000                  /* SQLite VM instructions: about 100 us */
+
+/* What a restricted reader is told. */
+#define NEEDS_ALL "needs to see the work of all users: ask a member of the group tracer"
 
 /* Such queries may only read tables and views, and call functions. */
 static int authorize(void *context, int action, const char *a, const char *b, const char *database, const char *trigger)
@@ -108,7 +118,7 @@ static int is_late(void *context)
 	return clock_boot_ns() > *(const uint64_t *)context;
 }
 
-static int user_query_refuse(struct store *store, const char *name, const char *why)
+static int query_refuse(struct store *store, const char *name, const char *why)
 {
 	snprintf(store->base.error, sizeof(store->base.error), "%s: %s", name, why);
 	return -EPERM;
@@ -137,18 +147,21 @@ static int statement_prepare(struct store *store, const struct store_text *text,
 	const char *rest = "";
 	int rc;
 
+	if (text->limit_s && store->base.is_restricted)
+		return query_refuse(store, text->name, "a site's own query " NEEDS_ALL);
 	if (text->limit_s) {
 		sqlite3_set_authorizer(store->db, authorize, NULL);
 		sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, USER_QUERY_VALUE_BYTES_MAX);
 	}
 	rc = sqlite3_prepare_v2(store->db, text->sql, -1, ret_statement, &rest);
-	sqlite3_set_authorizer(store->db, NULL, NULL);
+	if (text->limit_s)
+		sqlite3_set_authorizer(store->db, NULL, NULL);
 	if (rc == SQLITE_AUTH)
-		return user_query_refuse(store, text->name, "a query may only read");
+		return query_refuse(store, text->name, text->limit_s ? "a query may only read" : NEEDS_ALL);
 	if (rc != SQLITE_OK)
 		return text->limit_s ? user_query_explain(store, rc, text) : store_fail(store, rc, text->name);
 	if (text->limit_s && (!*ret_statement || !is_whole(rest)))
-		return user_query_refuse(store, text->name, "a query must be a single statement");
+		return query_refuse(store, text->name, "a query must be a single statement");
 	return 0;
 }
 

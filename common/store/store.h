@@ -89,6 +89,14 @@ struct store_value {
 	size_t size;
 };
 
+/* From now on this reader sees only what ran as that user: the rows that docs/security.md names. What it may not see is
+ * as if it did not exist; a query that would be wrong without it fails with -EPERM. To be called before anything is
+ * read; it cannot be undone. Returns 0; -ENOTSUP for a lake; -EPERM, -EBUSY; -errno, and the reader is of no use. */
+int store_restrict(struct store *store, int64_t user_id);
+bool store_is_restricted(const struct store *store);
+/* Returns the name of a table of which such a reader sees rows, by index, or NULL past the last. */
+const char *store_restricted_table(size_t index);
+
 /* Returns true if queries go over the network: then a few large ones are better than many small ones. */
 bool store_is_remote(const struct store *store);
 

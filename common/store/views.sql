@@ -2,7 +2,8 @@
 --
 -- Recreated after each migration, in its transaction: a view describes the tables of
 -- the newest schema, so it has one text and no history. A change here alone still
--- needs a migration, an empty one, so that existing stores are updated.
+-- needs a migration, an empty one, so that existing stores are updated. All DROPs precede
+-- the first CREATE: restrict.c runs what follows.
 DROP VIEW IF EXISTS process_commands; -- in older stores
 DROP VIEW IF EXISTS readable_processes;
 DROP VIEW IF EXISTS repeatable_processes;

@@ -1,0 +1,2 @@
+-- How far the collection has got.
+SELECT * FROM main.stream;

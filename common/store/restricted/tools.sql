@@ -1,0 +1,2 @@
+SELECT * FROM main.tools x
+ WHERE EXISTS (SELECT 1 FROM main.runs r WHERE r.id = x.run_id AND r.user_id = reader_user_id());
