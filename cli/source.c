@@ -37,9 +37,20 @@ static int open_lake(const struct options *options, struct store **ret_store, st
 	return error < 0 ? error : lake_open(&settings, ret_store, ret_error);
 }
 
+/* A lake does not know which of its hosts' users ours are. */
+static int restrict_to_user(struct store *store, struct store_error *error)
+{
+	if (only_user_id == ROW_NULL)
+		return 0;
+	if (!store_is_remote(store))
+		return store_restrict(store, only_user_id);
+	snprintf(error->text, sizeof(error->text), "a lake can be shown only to those who may see everything in it");
+	return -EACCES;
+}
+
 struct store *source_open(const struct options *options)
 {
-	struct store_error error;
+	struct store_error error = {{0}};
 	struct store *store;
 	int failed = options_use_lake(options) ? open_lake(options, &store, &error)
 					       : store_open_reader(options_store_path(options), &store, &error);
@@ -47,6 +58,11 @@ struct store *source_open(const struct options *options)
 	is_missing = failed < 0;
 	if (failed < 0) {
 		say("tracer: %s", error.text);
+		return NULL;
+	}
+	if (restrict_to_user(store, &error) < 0) {
+		say("tracer: %s", *error.text ? error.text : store_error_text(store));
+		store_close(store);
 		return NULL;
 	}
 	if (source_say(store, store_begin_reading(store)) < 0) {

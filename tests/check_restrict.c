@@ -117,6 +117,8 @@ static struct store_parameter parameter_of(const char *name, int set)
 		return (struct store_parameter){name, set < 4 ? STORE_NULL : STORE_INTEGER, user};
 	if (strcmp(name, "name") == 0 || strcmp(name, "part") == 0)
 		return (struct store_parameter){name, STORE_TEXT, 0, names[user]};
+	if (strcmp(name, "status") == 0)
+		return (struct store_parameter){name, STORE_NULL};
 	if (strcmp(name, "kind") == 0)
 		return (struct store_parameter){name, set < 4 ? STORE_NULL : STORE_TEXT, 0, names[user]};
 	if (strncmp(name, "first_", 6) == 0 || strncmp(name, "begin_", 6) == 0 || strncmp(name, "since_", 6) == 0)

@@ -141,6 +141,7 @@ static const struct store_parameter every_parameter[] = {
 	{"tool_id", STORE_INTEGER, 1, NULL},
 	{"user_id", STORE_NULL},
 	{"host", STORE_NULL},
+	{"status", STORE_NULL},
 	{"host_id", STORE_INTEGER, 1, NULL},
 	{0},
 };

@@ -56,6 +56,7 @@ static int runs_load(struct run_list *list, const struct run_list_request *reque
 		[FILTER_SINCE] = {"since_unix_ns", STORE_INTEGER, given_unix_ns, NULL},
 		{"until_unix_ns", until_unix_ns != ROW_NULL ? STORE_INTEGER : STORE_NULL, until_unix_ns, NULL},
 		{"name", request->name ? STORE_TEXT : STORE_NULL, 0, request->name},
+		{"status", request->status ? STORE_TEXT : STORE_NULL, 0, request->status},
 		{"host", request->host ? STORE_TEXT : STORE_NULL, 0, request->host},
 		{"user_id", request->user_id != ROW_NULL ? STORE_INTEGER : STORE_NULL, request->user_id, NULL},
 		{0},

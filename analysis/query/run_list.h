@@ -7,7 +7,7 @@ struct run_list_request {
 	int64_t most;                         /* runs */
 	bool with_system;                     /* also the system's own */
 	int64_t since_unix_ns, until_unix_ns; /* of their start, the rest as in runs.sql; ROW_NULL or NULL: any */
-	const char *name, *host;
+	const char *name, *host, *status;
 	int64_t user_id;
 };
 

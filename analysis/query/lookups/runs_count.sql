@@ -6,6 +6,7 @@ WITH latest AS (
      AND (:with_system = 1 OR kind NOT IN ('system', 'session', 'host-service'))
      AND (:user_id IS NULL OR user_id = :user_id)
      AND (:name IS NULL OR instr(name, :name) > 0)
+     AND (:status IS NULL OR status = :status)
      AND (:host IS NULL OR host = :host
           OR id IN (SELECT joined_id FROM joined_runs
                      WHERE host = :host

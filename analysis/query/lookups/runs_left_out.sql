@@ -6,4 +6,5 @@ SELECT count(*) AS row_count FROM standing_runs
    AND kind IN ('system', 'session', 'host-service')
    AND (:user_id IS NULL OR user_id = :user_id)
    AND (:name IS NULL OR instr(name, :name) > 0)
+   AND (:status IS NULL OR status = :status)
    AND (:host IS NULL OR host = :host);

@@ -6,6 +6,8 @@
 -- parameter: with_system flag = no; include the system's own runs and login sessions
 -- parameter: user_id user = none; only runs of this user
 -- parameter: name text = none; only runs whose name contains this text
+-- parameter: status text = none; only runs that are running, succeeded, failed, killed or ended (result unknown); of a run
+--   of several hosts, the part that began first
 -- parameter: host text = none; only runs with a part on the host of this name
 -- parameter: limit count = 20; maximum number of runs
 -- parameter: candidate_limit count = 1000000; number of the latest parts to search
@@ -31,6 +33,7 @@ WITH latest AS (
      AND (:with_system = 1 OR kind NOT IN ('system', 'session', 'host-service'))
      AND (:user_id IS NULL OR user_id = :user_id)
      AND (:name IS NULL OR instr(name, :name) > 0)
+     AND (:status IS NULL OR status = :status)
      AND (:host IS NULL OR host = :host
           OR id IN (SELECT joined_id FROM joined_runs
                      WHERE host = :host
