@@ -2,7 +2,7 @@
  *
  * The child is a fork of the server that runs no other program: it has the same sandbox, its limits of time and memory,
  * and a store restricted to what its user may see. So an error in a command, or an answer that takes too long, ends
- * that child and nothing else. Whoever asks the same meanwhile gets the same answer: a hundred open pages cost as much
+ * that child and nothing else. All who ask the same meanwhile get the same answer: a hundred open pages cost as much
  * as one. The text is in memory of the kernel (memfd), which all connections that send it share.
  */
 #pragma once

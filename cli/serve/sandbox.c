@@ -2,6 +2,9 @@
 #include "cli/serve/sandbox.h"
 
 #include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
 #include <sys/socket.h>
 
 #include <linux/capability.h>
@@ -10,12 +13,17 @@
 
 #define READ (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 
-static int landlock_enter(void)
+static int landlock_enter(const char *socket_path)
 {
+	char directory[PATH_MAX];
 	int rules, error = privilege_landlock_begin(&rules);
 
 	if (error == 0)
 		error = privilege_landlock_allow(rules, "/", READ);
+	if (error == 0 && socket_path) {
+		snprintf(directory, sizeof(directory), "%s", socket_path);
+		error = privilege_landlock_allow(rules, dirname(directory), LANDLOCK_ACCESS_FS_REMOVE_FILE);
+	}
 	return error < 0 ? error : privilege_landlock_enter(rules);
 }
 
@@ -32,7 +40,7 @@ static int seccomp_enter(bool has_lake)
 }
 
 /* As root, which the unit does not use, it keeps the capability to read a store of another user. */
-int sandbox_enter(bool has_lake)
+int sandbox_enter(bool has_lake, const char *socket_path)
 {
 	int error = privilege_forbid_new();
 
@@ -41,6 +49,6 @@ int sandbox_enter(bool has_lake)
 	if (error == 0)
 		error = privilege_drop_capabilities(1U << CAP_DAC_OVERRIDE);
 	if (error == 0)
-		error = landlock_enter();
+		error = landlock_enter(socket_path);
 	return error < 0 ? error : seccomp_enter(has_lake);
 }

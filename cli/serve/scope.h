@@ -1,7 +1,7 @@
 /* Who asks, and what they may see.
  *
  * On a Unix socket the kernel says who the peer is (SO_PEERCRED, SO_PEERGROUPS): root, our own user and members of the
- * group see everything, all others what ran as them. On TCP, whoever has the token sees everything. A proxy that has
+ * group see everything, all others what ran as them. On TCP, a client with the token sees everything. A proxy that has
  * authenticated a user can name it in a header, if told so: then that user's rights are the limit.
  */
 #pragma once

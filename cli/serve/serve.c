@@ -186,12 +186,12 @@ static void descriptors_raise(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static void announce(const struct server_options *options, const char *what)
+static void announce(const struct server_options *options)
 {
 	char host[256] = "";
 	const char *port;
 
-	printf("Tracer serves %s", what);
+	printf("Tracer serves %s", strchr(options->source, '=') + 1);
 	if (options->sockets[0] >= 0) {
 		address_split(listen_address ? listen_address : LISTEN_DEFAULT, host, &port);
 		printf("%s at http://%s%s%s:%u/", options->sockets[1] >= 0 ? "," : "", strchr(host, ':') ? "[" : "",
@@ -217,9 +217,8 @@ static int serve(const struct options *options, struct server_options *server)
 	server->store_path = has_lake ? NULL : what;
 	log_init("tracer serve", LOG_LEVEL_INFO);
 	descriptors_raise();
-	if (!sockets_open(server) || sandbox_enter(has_lake) < 0)
+	if (!sockets_open(server) || sandbox_enter(has_lake, socket_path) < 0)
 		return VERB_FAILED;
-	announce(server, what);
 	return server_run(server) < 0 ? VERB_FAILED : VERB_OK;
 }
 
@@ -233,6 +232,7 @@ static int serve_main(const struct options *options)
 			   .group = group_find()},
 		.sockets = {-1, -1},
 		.ready_fd = ready_fd,
+		.announce = announce,
 	};
 	int status = VERB_FAILED;
 
@@ -249,7 +249,7 @@ const struct verb verb_serve = {
 	.description = "Serves what the other commands print: in a browser, live, and for programs, as\n"
 		       "JSON or CSV (docs/serve.md; /api/v1/openapi.json describes it). It only reads.\n"
 		       "\n"
-		       "--listen  whoever has the token sees everything: open the link that is printed\n"
+		       "--listen  a client with the token sees everything: open the link that is printed\n"
 		       "--socket  the kernel says who asks: members of the group " TRACER_CORRELATOR_USER " see\n"
 		       "          everything, all others what ran as them\n"
 		       "\n"

@@ -456,6 +456,7 @@ int server_run(const struct server_options *options)
 	signal(SIGPIPE, SIG_IGN);
 	error = start(&server);
 	if (error == 0) {
+		options->announce(options);
 		ready_notify(&server.options.ready_fd);
 		ready_notify_manager();
 		uv_run(&server.loop, UV_RUN_DEFAULT);

@@ -11,6 +11,7 @@ struct server_options {
 	const char *store_path;            /* NULL: a lake */
 	int sockets[SERVER_LISTENERS_MAX]; /* they listen; -1: none */
 	int ready_fd;                      /* -1: none */
+	void (*announce)(const struct server_options *options); /* called once it serves */
 };
 
 /* Serves until SIGTERM or SIGINT. Returns 0 or, after logging, -errno. */
