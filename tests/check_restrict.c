@@ -157,7 +157,8 @@ static struct store *open_restricted(int64_t user)
 /* What a restricted reader must not be asked: it would be wrong. */
 static bool needs_all(const char *query)
 {
-	return strstr(query_text(query), "host_samples") || strstr(query_text(query), "host_activity");
+	return strstr(query_text(query), "host_samples") || strstr(query_text(query), "host_activity") ||
+	       strstr(query_text(query), STORE_NEEDS_ALL_LINE);
 }
 
 TEST(every_query_answers_as_if_the_others_did_not_exist)

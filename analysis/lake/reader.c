@@ -111,11 +111,6 @@ static void end_reading(struct store *store)
 {
 }
 
-static int read_stream(struct store *store, struct store_stream *ret_stream)
-{
-	return -ENODATA;
-}
-
 /* ---- results ------------------------------------------------------------------- */
 
 static void result_free(struct store_result *base)
@@ -305,7 +300,6 @@ static const struct store_driver driver = {
 	.close = lake_close,
 	.begin_reading = begin_reading,
 	.end_reading = end_reading,
-	.read_stream = read_stream,
 	.query = query,
 	.ask_ahead = ask_ahead,
 	.next = result_next,

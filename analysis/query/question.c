@@ -266,6 +266,10 @@ static int entry_take(struct reader *reader, const char *key, char *value)
 		question->of_account = strcmp(value, "account") == 0 && !question->file;
 		return question->of_account ? 0 : refuse(reader, "rows: only for findings that Tracer ships");
 	}
+	if (strcmp(key, "needs") == 0) /* see STORE_NEEDS_ALL_LINE */
+		return strcmp(value, "all users") == 0 && !question->file
+			       ? 0
+			       : refuse(reader, "needs: only for questions that Tracer ships");
 	if (strcmp(key, "sentence") == 0)
 		return once(reader, &question->finding.sentence, value);
 	if (strcmp(key, "advice") == 0)

@@ -169,8 +169,11 @@ static int others_find(const struct asking *asking, struct named *name)
 		{0},
 	};
 	struct store_result *result;
-	int more = query_ask(asking->report->store, "other_programs", parameters, &result);
+	int more;
 
+	if (store_is_restricted(asking->report->store))
+		return 0; /* it may be another user's */
+	more = query_ask(asking->report->store, "other_programs", parameters, &result);
 	if (more < 0)
 		return more;
 	more = store_result_next(result);

@@ -1,5 +1,5 @@
 /* Interface of the engines behind a store: SQLite for one host (reader.c), ClickHouse for
- * all hosts (analysis/lake). Both run the same query texts; readers use store.h.
+ * all hosts (analysis/lake), another process (analysis/served). All have the same queries; readers use store.h.
  *
  * The store and result structures of a driver begin with the structures declared here.
  */
@@ -8,11 +8,11 @@
 #include "common/store/store.h"
 
 struct store_driver {
-	bool is_remote; /* queries go over the network */
+	bool is_remote;  /* queries go over the network or to another process */
+	bool has_stream; /* of one host, so it has the position in its stream */
 	void (*close)(struct store *store);
 	int (*begin_reading)(struct store *store);
 	void (*end_reading)(struct store *store);
-	int (*read_stream)(struct store *store, struct store_stream *ret_stream);
 	int (*query)(struct store *store, const struct store_text *text, const struct store_parameter *parameters,
 		     struct store_result **ret_result);
 	/* NULL if the engine would not benefit. */
@@ -35,6 +35,9 @@ struct store_result {
 	const char *query; /* its name */
 	int error;         /* of the reader: access to a missing column */
 };
+
+/* Sets the error of a query that a restricted reader may not ask, and returns -EPERM. */
+int store_refuse_part(struct store *store, const char *query);
 
 /* The SQLite driver. */
 extern const struct store_driver store_driver_sqlite;

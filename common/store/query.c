@@ -56,15 +56,25 @@ void store_end_reading(struct store *store)
 	base_of(store)->driver->end_reading(store);
 }
 
-int store_read_stream(struct store *store, struct store_stream *ret_stream)
+int store_refuse_part(struct store *store, const char *query)
 {
-	return base_of(store)->driver->read_stream(store, ret_stream);
+	snprintf(base_of(store)->error, sizeof(base_of(store)->error),
+		 "%s: needs to see the work of all users: ask a member of the group " TRACER_CORRELATOR_USER, query);
+	return -EPERM;
+}
+
+/* Whether it would be wrong for one user, or is not one of ours. */
+static bool needs_all(const struct store_text *text)
+{
+	return text->limit_s || strstr(text->sql, STORE_NEEDS_ALL_LINE);
 }
 
 int store_query_text(struct store *store, const struct store_text *text, const struct store_parameter *parameters,
 		     struct store_result **ret_result)
 {
-	int error = base_of(store)->driver->query(store, text, parameters, ret_result);
+	int error = store_is_restricted(store) && needs_all(text)
+			    ? store_refuse_part(store, text->name)
+			    : base_of(store)->driver->query(store, text, parameters, ret_result);
 
 	if (error == 0) {
 		(*ret_result)->store = store;
@@ -88,6 +98,11 @@ const struct store_sql *store_sql_find(const struct store_sql *texts, size_t cou
 	return NULL;
 }
 
+bool store_has_query(const char *name)
+{
+	return store_sql_find(queries, COUNT(queries), name);
+}
+
 int store_query(struct store *store, const char *name, const struct store_parameter *parameters,
 		struct store_result **ret_result)
 {
@@ -98,6 +113,28 @@ int store_query(struct store *store, const char *name, const struct store_parame
 		return -EINVAL;
 	}
 	return store_query_text(store, &(struct store_text){name, query->sql, 0}, parameters, ret_result);
+}
+
+int store_read_stream(struct store *store, struct store_stream *ret_stream)
+{
+	struct store_result *result;
+	int more = base_of(store)->driver->has_stream ? store_query(store, "read_stream", NULL, &result) : -ENODATA;
+
+	if (more < 0)
+		return more;
+	more = store_result_next(result);
+	if (more == 1) {
+		*ret_stream = (struct store_stream){
+			.ring_epoch = (uint64_t)store_result_value(result, 1).integer,
+			.ring_offset = (uint64_t)store_result_value(result, 2).integer,
+			.rev = (uint64_t)store_result_value(result, 3).integer,
+			.committed_boot_ns = (uint64_t)store_result_value(result, 4).integer,
+			.committed_unix_ns = (uint64_t)store_result_value(result, 5).integer,
+		};
+		snprintf(ret_stream->boot_id, sizeof(ret_stream->boot_id), "%s", store_result_value(result, 0).data);
+	}
+	store_result_free(result);
+	return more == 0 ? -ENODATA : more < 0 ? more : 0;
 }
 
 int store_read_host(struct store *store, struct store_host *ret_host)

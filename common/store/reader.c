@@ -101,9 +101,6 @@ static void reader_close(struct store *store)
 #define USER_QUERY_VALUE_BYTES_MAX (16 << 20) /* size limit of one value */
 #define PROGRESS_STEPS 10000                  /* SQLite VM instructions: about 100 us */
 
-/* What a restricted reader is told. */
-#define NEEDS_ALL "needs to see the work of all users: ask a member of the group tracer"
-
 /* Such queries may only read tables and views, and call functions. */
 static int authorize(void *context, int action, const char *a, const char *b, const char *database, const char *trigger)
 {
@@ -118,7 +115,7 @@ static int is_late(void *context)
 	return clock_boot_ns() > *(const uint64_t *)context;
 }
 
-static int query_refuse(struct store *store, const char *name, const char *why)
+static int user_query_refuse(struct store *store, const char *name, const char *why)
 {
 	snprintf(store->base.error, sizeof(store->base.error), "%s: %s", name, why);
 	return -EPERM;
@@ -147,8 +144,6 @@ static int statement_prepare(struct store *store, const struct store_text *text,
 	const char *rest = "";
 	int rc;
 
-	if (text->limit_s && store->base.is_restricted)
-		return query_refuse(store, text->name, "a site's own query " NEEDS_ALL);
 	if (text->limit_s) {
 		sqlite3_set_authorizer(store->db, authorize, NULL);
 		sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, USER_QUERY_VALUE_BYTES_MAX);
@@ -157,11 +152,12 @@ static int statement_prepare(struct store *store, const struct store_text *text,
 	if (text->limit_s)
 		sqlite3_set_authorizer(store->db, NULL, NULL);
 	if (rc == SQLITE_AUTH)
-		return query_refuse(store, text->name, text->limit_s ? "a query may only read" : NEEDS_ALL);
+		return text->limit_s ? user_query_refuse(store, text->name, "a query may only read")
+				     : store_refuse_part(store, text->name);
 	if (rc != SQLITE_OK)
 		return text->limit_s ? user_query_explain(store, rc, text) : store_fail(store, rc, text->name);
 	if (text->limit_s && (!*ret_statement || !is_whole(rest)))
-		return query_refuse(store, text->name, "a query must be a single statement");
+		return user_query_refuse(store, text->name, "a query must be a single statement");
 	return 0;
 }
 
@@ -261,33 +257,11 @@ static void end_reading(struct store *store)
 		sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
 }
 
-static int read_stream(struct store *store, struct store_stream *ret_stream)
-{
-	struct store_result *result;
-	int more = store_query(store, "read_stream", NULL, &result);
-
-	if (more < 0)
-		return more;
-	more = store_result_next(result);
-	if (more == 1) {
-		*ret_stream = (struct store_stream){
-			.ring_epoch = (uint64_t)result_value(result, 1).integer,
-			.ring_offset = (uint64_t)result_value(result, 2).integer,
-			.rev = (uint64_t)result_value(result, 3).integer,
-			.committed_boot_ns = (uint64_t)result_value(result, 4).integer,
-			.committed_unix_ns = (uint64_t)result_value(result, 5).integer,
-		};
-		snprintf(ret_stream->boot_id, sizeof(ret_stream->boot_id), "%s", result_value(result, 0).data);
-	}
-	store_result_free(result);
-	return more == 0 ? -ENODATA : more < 0 ? more : 0;
-}
-
 const struct store_driver store_driver_sqlite = {
+	.has_stream = true,
 	.close = reader_close,
 	.begin_reading = begin_reading,
 	.end_reading = end_reading,
-	.read_stream = read_stream,
 	.query = query_run,
 	.next = result_next,
 	.width = result_width,

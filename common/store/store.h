@@ -73,6 +73,9 @@ struct store_parameter {
  * if there is none. Comments and quoted texts are skipped. */
 const char *store_next_parameter(const char *sql, size_t *ret_size);
 
+/* A line of a query that is wrong if only one user's rows are seen: a restricted reader refuses it. */
+#define STORE_NEEDS_ALL_LINE "\n-- needs: all users\n"
+
 struct store_text {
 	const char *name; /* for errors; of a user-supplied query, its origin */
 	const char *sql;
@@ -116,6 +119,7 @@ int store_query_text(struct store *store, const struct store_text *text, const s
 		     struct store_result **ret_result);
 /* Announces a query that will soon be run once: a lake runs it now, and the result is as of now. */
 void store_ask_ahead(struct store *store, const struct store_text *text, const struct store_parameter *parameters);
+bool store_has_query(const char *name);
 /* Runs queries/NAME.sql, which are for daemons. Returns -EINVAL if no query has that name. */
 int store_query(struct store *store, const char *name, const struct store_parameter *parameters,
 		struct store_result **ret_result);

@@ -3,6 +3,7 @@
 -- A memory limit that a task shares with the others of its run is the run's, not its own; and that of a run outside
 -- batch systems, containers and services is its slice's, which was not requested for this run.
 -- The processors of a job of a batch system are reserved for it; a container's quota or a process's affinity reserves none.
+-- needs: all users
 WITH run AS (
   SELECT host_id AS run_host_id, id AS run_id, started_unix_ns AS run_unix_ns, name AS run, kind AS run_kind, user_id,
          container_id AS run_container_id, memory_limit_bytes AS run_memory_limit_bytes,

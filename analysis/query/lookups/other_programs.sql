@@ -1,5 +1,6 @@
 -- The program outside a run that used most CPU time in a part of its time. CPU time of a process is taken to be spread evenly.
 -- :run_id the run; :host_id its host; :begin_boot_ns, :end_boot_ns that part.
+-- needs: all users
 WITH other AS (
   SELECT program AS other_program, cpu_ns AS other_cpu_ns, begin_boot_ns AS other_begin_ns,
          CASE WHEN end_boot_ns IS NULL OR end_boot_ns < begin_boot_ns THEN :end_boot_ns ELSE end_boot_ns END AS other_end_ns

@@ -1,4 +1,5 @@
 -- The number of rows in each table. No parameters.
+-- needs: all users
 SELECT name, row_count
   FROM (SELECT 1 AS place, 'hosts' AS name, count(*) AS row_count FROM hosts
          UNION ALL SELECT 2, 'containers', count(*) FROM containers

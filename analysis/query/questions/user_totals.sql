@@ -1,6 +1,7 @@
 -- title: How much did each user use?
 -- explanation: Runs by the user who started them, without the system's own. Runs still in progress count
 --   with what they have used so far.
+-- needs: all users
 -- parameter: since_unix_ns time = 7d; only runs that began at or after this time
 -- column: user_id user; user who started the runs
 -- column: run_count count; runs
