@@ -7,8 +7,10 @@
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "analysis/query/question.h"
+#include "analysis/served/served.h"
 #include "cli/process/user.h"
 #include "common/parse.h"
 
@@ -104,6 +106,8 @@ bool options_read(struct options *options, const struct verb *verb, int argc, ch
 	return *ret_status == VERB_OK;
 }
 
+static const char services_store[] = OPTIONS_STORE_DEFAULT;
+
 const char *options_named_store_path(const struct options *options)
 {
 	const char *from_environment = getenv("TRACER_STORE");
@@ -117,7 +121,17 @@ const char *options_services_store_path(const struct options *options)
 {
 	const char *named = options_named_store_path(options);
 
-	return named ? named : OPTIONS_STORE_DEFAULT;
+	return named ? named : services_store;
+}
+
+bool options_is_services_store(const char *path)
+{
+	return path == services_store;
+}
+
+bool options_is_served(void)
+{
+	return access(services_store, R_OK) < 0 && errno == EACCES && access(SERVED_SOCKET, W_OK) == 0;
 }
 
 /* Returns when a store was last written, in seconds; 0 if there is none. */
@@ -140,7 +154,9 @@ const char *options_store_path(const struct options *options)
 
 	if (named)
 		return named;
-	return *own && written_unix_s(own) > written_unix_s(OPTIONS_STORE_DEFAULT) ? own : OPTIONS_STORE_DEFAULT;
+	/* When the services' store was written is not known to those who may not read it. */
+	return *own && !options_is_served() && written_unix_s(own) > written_unix_s(services_store) ? own
+												    : services_store;
 }
 
 bool options_use_lake(const struct options *options)

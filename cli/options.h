@@ -95,6 +95,11 @@ const char *options_services_store_path(const struct options *options);
 /* The same, else the store of the services or the user's own (user_store_path()), whichever was written last. */
 const char *options_store_path(const struct options *options);
 
+/* Whether it is that of the services, and not named by --store or $TRACER_STORE. */
+bool options_is_services_store(const char *path);
+/* Whether `tracer serve` answers for it, as this user may not read it. */
+bool options_is_served(void);
+
 /* Whether to query a lake: --lake, or $TRACER_LAKE without --store. */
 bool options_use_lake(const struct options *options);
 

@@ -7,6 +7,7 @@
 #include "analysis/lake/lake.h"
 #include "analysis/query/subject.h"
 #include "analysis/query/units.h"
+#include "analysis/served/served.h"
 
 static int64_t only_user_id = ROW_NULL;
 static bool is_missing;
@@ -48,12 +49,36 @@ static int restrict_to_user(struct store *store, struct store_error *error)
 	return -EACCES;
 }
 
+/* Of a user who may not read the services' store: what `tracer serve` shows of it. `ret_error` says why the file was
+ * refused. */
+static int open_served(struct store **ret_store, struct store_error *ret_error)
+{
+	struct store_error why;
+	int error = served_open(SERVED_SOCKET, ret_store, &why);
+	size_t used = strlen(ret_error->text);
+
+	if (error == -ENOENT || error == -ECONNREFUSED)
+		snprintf(ret_error->text + used, sizeof(ret_error->text) - used,
+			 "; tracer-serve, which shows users what ran as them, is not running");
+	else if (error < 0)
+		*ret_error = why;
+	return error;
+}
+
+static int open_store(const struct options *options, struct store **ret_store, struct store_error *ret_error)
+{
+	const char *path = options_store_path(options);
+	int error = store_open_reader(path, ret_store, ret_error);
+
+	return error == -EACCES && options_is_services_store(path) ? open_served(ret_store, ret_error) : error;
+}
+
 struct store *source_open(const struct options *options)
 {
 	struct store_error error = {{0}};
 	struct store *store;
-	int failed = options_use_lake(options) ? open_lake(options, &store, &error)
-					       : store_open_reader(options_store_path(options), &store, &error);
+	int failed =
+		options_use_lake(options) ? open_lake(options, &store, &error) : open_store(options, &store, &error);
 
 	is_missing = failed < 0;
 	if (failed < 0) {
@@ -113,7 +138,7 @@ static int say_ambiguous(const char *how, const char *text, const struct rows *r
 	return VERB_FAILED;
 }
 
-static int say_none(const struct options *options, const char *text)
+static int say_none(const struct store *store, const struct options *options, const char *text)
 {
 	/* Whether --host or --user restricts the runs. */
 	bool is_restricted = options && (options->host || options->user_id != ROW_NULL);
@@ -122,8 +147,11 @@ static int say_none(const struct options *options, const char *text)
 		return say("tracer: no run has a name that contains '%s' or an id that begins with it%s: see "
 			   "tracer runs --all",
 			   text, is_restricted ? ", of this host or user" : "");
-	return is_restricted ? say("tracer: no run of this host or user: see tracer runs --all")
-			     : say("tracer: this store has no runs yet: start something, or see tracer status");
+	if (is_restricted)
+		return say("tracer: no run of this host or user: see tracer runs --all");
+	return store_is_restricted(store)
+		       ? say("tracer: nothing has run as you yet: members of the group tracer see what others ran")
+		       : say("tracer: this store has no runs yet: start something, or see tracer status");
 }
 
 int source_find_run(struct store *store, const struct options *options, const char *text, struct rows *ret_run)
@@ -132,7 +160,7 @@ int source_find_run(struct store *store, const struct options *options, const ch
 	int found = subject_find_run(store, text && strcmp(text, "latest") != 0 ? text : NULL, filter, ret_run);
 
 	if (found == -ENOENT)
-		return say_none(options, text);
+		return say_none(store, options, text);
 	if (found <= 0)
 		return found;
 	found = say_ambiguous(found == SUBJECT_SEVERAL_IDS ? "have ids that begin with" : "have names that contain",

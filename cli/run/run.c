@@ -446,7 +446,7 @@ static int run_marked(struct run *run, enum freshness freshness)
 		return run->exit_code;
 	if (!run->output && !run->page_path)
 		return run->exit_code;
-	if (freshness == FRESHNESS_UNREADABLE) {
+	if (freshness == FRESHNESS_UNREADABLE && !options_is_served()) {
 		fprintf(stderr,
 			"tracer run: recorded, but you cannot read %s: ask to be added to its "
 			"group, or use sudo tracer show\n",

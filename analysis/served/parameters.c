@@ -1,0 +1,82 @@
+/* See parameters.h. */
+#include "analysis/served/parameters.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/parse.h"
+
+static char *value_format(const struct store_parameter *parameter)
+{
+	char *text = NULL;
+	int size = -1;
+
+	switch (parameter->type) {
+	case STORE_INTEGER: size = asprintf(&text, "i:%lld", (long long)parameter->integer); break;
+	case STORE_REAL: size = asprintf(&text, "r:%a", parameter->real); break; /* exact */
+	case STORE_TEXT: size = asprintf(&text, "t:%s", parameter->text); break;
+	default: break; /* no query has a blob */
+	}
+	return size < 0 ? NULL : text;
+}
+
+static char *parameter_add(char *url, const struct store_parameter *parameter)
+{
+	char *value = value_format(parameter), *longer = NULL;
+	char *escaped = value ? curl_easy_escape(NULL, value, 0) : NULL;
+
+	if (escaped && asprintf(&longer, "%s%c%s=%s", url, strchr(url, '?') ? '&' : '?', parameter->name, escaped) < 0)
+		longer = NULL;
+	curl_free(escaped);
+	free(value);
+	free(url);
+	return longer;
+}
+
+char *served_parameters_add(char *url, const struct store_parameter *parameters)
+{
+	for (; url && parameters && parameters->name; parameters++)
+		if (parameters->type != STORE_NULL) /* one that is missing is NULL */
+			url = parameter_add(url, parameters);
+	return url;
+}
+
+static int parse_real(const char *text, double *ret_real)
+{
+	char *end;
+
+	errno = 0;
+	*ret_real = strtod(text, &end);
+	return end == text || *end || errno ? -EINVAL : 0;
+}
+
+static int parse_integer(const char *text, int64_t *ret_integer)
+{
+	char *end;
+
+	errno = 0;
+	*ret_integer = strtoll(text, &end, 10);
+	return end == text || *end || errno ? -EINVAL : 0;
+}
+
+int served_parameter_parse(char *text, struct store_parameter *ret_parameter)
+{
+	char *value = strchr(text, '=');
+
+	if (!value || value == text || !value[1] || value[2] != ':')
+		return -EINVAL;
+	*value = '\0';
+	*ret_parameter = (struct store_parameter){.name = text};
+	switch (value[1]) {
+	case 'i': ret_parameter->type = STORE_INTEGER; return parse_integer(value + 3, &ret_parameter->integer);
+	case 'r': ret_parameter->type = STORE_REAL; return parse_real(value + 3, &ret_parameter->real);
+	case 't':
+		ret_parameter->type = STORE_TEXT;
+		ret_parameter->text = value + 3;
+		return 0;
+	default: return -EINVAL;
+	}
+}
