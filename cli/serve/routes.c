@@ -200,7 +200,7 @@ static int parameter_add(struct route_command *command, const struct verb *verb,
 
 	if (strlen(name) >= ROUTE_WORD_BYTES || strlen(parameter->value) >= ROUTE_WORD_BYTES)
 		return problem(text, capacity, "a parameter is longer than %d bytes", ROUTE_WORD_BYTES - 1);
-	if (route->kind == ROUTE_ROWS)
+	if (route->kind == ROUTE_ROWS && *name != '-')
 		return word_add(command, "%s=%s", name, parameter->value);
 	if (spec && route_lists(route->options, name)) {
 		if (strcmp(name, "format") == 0)
@@ -247,7 +247,7 @@ static int command_make(struct route_command *command, const struct operands *op
 		error = operands_add(command, verb, operands, true);
 	for (const struct route_parameter *parameter = parameters; error == 0 && parameter->name; parameter++)
 		error = parameter_add(command, verb, parameter, text, capacity);
-	if (error == 0 && verb)
+	if (error == 0 && (verb || route->kind == ROUTE_ROWS))
 		error = word_add(command, "--");
 	if (error == 0)
 		error = operands_add(command, verb, operands, false);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/serve/openapi.h"
+#include "cli/serve/rows.h"
 #include "cli/source.h"
 #include "common/log.h"
 
@@ -65,7 +66,7 @@ static int answer(const struct route_command *command, const struct scope *scope
 		source_restrict(scope->uid);
 	switch (command->route->kind) {
 	case ROUTE_OPENAPI: return openapi_print() < 0 ? VERB_FAILED : VERB_OK;
-	case ROUTE_ROWS: say("not there yet"); return VERB_USAGE;
+	case ROUTE_ROWS: verb = &rows_verb; /* fall through */
 	default:
 		status = verb ? verb_main(verb, command->word_count, (char **)command->words) : VERB_USAGE;
 		return status == VERB_FAILED && source_is_missing() ? WORKER_NO_STORE : status;
