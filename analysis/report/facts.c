@@ -164,7 +164,8 @@ static void bill_add(json_t *sum, const json_t *other)
 	}
 }
 
-/* What one attempt, or a run with all its parts on other hosts, cost; null if the prices are absurd. */
+/* What one attempt, or a run with all its parts on other hosts, cost; null if the prices are absurd, or if what others ran at the
+ * same time, who share the cost of the host, is not seen. */
 static int bill_gather(struct gathering *gathering, const struct row_run *run, enum bill_key by, json_t **ret_root)
 {
 	struct bill_request request = {.by = by, .run = run, .prices = gathering->prices};
@@ -173,7 +174,7 @@ static int bill_gather(struct gathering *gathering, const struct row_run *run, e
 
 	if (error == 0)
 		error = bill_to_json(&bill, &request, -1, ret_root);
-	else if (error == -EOVERFLOW) {
+	else if (error == -EOVERFLOW || error == -EPERM) {
 		*ret_root = json_null();
 		error = 0;
 	}
