@@ -139,9 +139,9 @@ static const struct store_parameter every_parameter[] = {
 	{"last_boot_ns", STORE_INTEGER, INT64_MAX, NULL},
 	{"until_unix_ns", STORE_INTEGER, INT64_MAX, NULL},
 	{"tool_id", STORE_INTEGER, 1, NULL},
+	{"status", STORE_NULL},
 	{"user_id", STORE_NULL},
 	{"host", STORE_NULL},
-	{"status", STORE_NULL},
 	{"host_id", STORE_INTEGER, 1, NULL},
 	{0},
 };

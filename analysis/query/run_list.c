@@ -3,6 +3,7 @@
 
 #include "analysis/query/ask.h"
 #include "analysis/query/report.h"
+#include "analysis/query/units.h"
 #include "common/clock.h"
 
 #define RECENT_NS (7 * INT64_C(86400000000000)) /* a lake reads old months only if recent runs are too few */
@@ -81,7 +82,8 @@ static int runs_load(struct run_list *list, const struct run_list_request *reque
 	*since = given_unix_ns;
 	if (error == 0 && !request->with_system)
 		error = count_load(store, "runs_left_out", filter + FILTER_SINCE, &list->left_out_count);
-	if (error == 0 && (int64_t)list->runs.count == most)
+	list->count = (int64_t)list->runs.count;
+	if (error == 0 && list->count == most)
 		error = count_load(store, "runs_count", filter + FILTER_ALL, &list->count);
 	return error;
 }
@@ -150,6 +152,7 @@ static json_t *item_to_json(const struct run_list *list, const struct run_list_i
 	json_t *object = row_to_json(&row_type_run, run);
 
 	host_set(object, list, run);
+	json_set_string(object, "user", run->user_id == ROW_NULL ? NULL : units_user(run->user_id));
 	json_set_integer(object, "wall_ns", row_subtract(run->end_boot_ns, run->begin_boot_ns));
 	if (item->part_count > 0)
 		json_object_set_new(object, "parts", parts_to_json(list, item));
@@ -166,6 +169,7 @@ json_t *run_list_to_json(const struct run_list *list)
 		json_array_append_new(array, item_to_json(list, &item));
 	}
 	json_object_set_new(object, "runs", array);
+	json_set_integer(object, "run_count", list->count);
 	json_set_integer(object, "left_out_count", list->left_out_count);
 	return object;
 }

@@ -7,7 +7,7 @@ struct run_list_request {
 	int64_t most;                         /* runs */
 	bool with_system;                     /* also the system's own */
 	int64_t since_unix_ns, until_unix_ns; /* of their start, the rest as in runs.sql; ROW_NULL or NULL: any */
-	const char *name, *host, *status;
+	const char *name, *status, *host;
 	int64_t user_id;
 };
 
@@ -15,7 +15,7 @@ struct run_list {
 	struct store *store; /* borrowed */
 	struct rows runs, parts, hosts;
 	int64_t left_out_count; /* matching runs of the system's own that are omitted */
-	int64_t count;          /* of matching runs; 0: those listed are all */
+	int64_t count;          /* of matching runs, also of those beyond the limit */
 };
 
 /* Returns 0 or -errno. Call run_list_free() after a failure, too. */

@@ -11,8 +11,10 @@
 static bool all;
 static int64_t limit = LIMIT_DEFAULT;
 static const char *wanted_name;
-static int wanted_status = -1; /* index of a word; -1: any */
-static const char *const statuses[] = {"running", "succeeded", "failed", "killed", "ended"};
+static int wanted_status;
+
+/* By the index of `--status`; the first is any. */
+static const char *const statuses[] = {NULL, "running", "succeeded", "failed", "killed", "ended"};
 
 static const struct option_spec option_specs[] = {
 	{"all", 'a', NULL, NULL, "include the system's own runs: services, login sessions", .flag = &all},
@@ -21,8 +23,8 @@ static const struct option_spec option_specs[] = {
 	{"limit", 'n', "N", NULL, "show at most N runs (20); 0: all", .number = &limit, .most = INT32_MAX},
 	OPTION_SPEC_USER("runs of USER (name or number)"),
 	{"name", 0, "TEXT", NULL, "runs whose name contains TEXT", .text = &wanted_name},
-	{"status", 0, "STATUS", "running succeeded failed killed ended", "runs with this status (ended: result unknown)",
-	 .choice = &wanted_status},
+	{"status", 0, "STATUS", "any running succeeded failed killed ended",
+	 "runs with this status; ended: result unknown", .choice = &wanted_status},
 	OPTION_SPEC_HOST("runs on this host of a lake"),
 	OPTION_SPECS_OF_VIEW,
 };
@@ -105,7 +107,7 @@ static int list_load(const struct view *view, struct run_list *list)
 		.since_unix_ns = options->since_unix_ns,
 		.until_unix_ns = options->until_unix_ns,
 		.name = wanted_name,
-		.status = wanted_status < 0 ? NULL : statuses[wanted_status],
+		.status = statuses[wanted_status],
 		.host = options->host,
 		.user_id = options->user_id,
 	};

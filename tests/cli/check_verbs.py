@@ -295,7 +295,13 @@ class Stores(Case):
         self.assertEqual(names("--limit", "1"), ["snakemake: Snakefile"])
         self.assertEqual(names("--since", "90s"), ["snakemake: Snakefile", "make"])
         self.assertEqual(names("--name", "snake"), ["snakemake: Snakefile"])
+        self.assertEqual(names("--status", "running"), ["make"])
+        self.assertEqual(names("--status", "killed"), [])
         self.assertEqual(names("--user", "0"), [])
+        for options, (shown, count) in (
+                (["--limit", "1"], (1, 4)), (["--limit", "4"], (4, 4)), ([], (4, 4)), (["--status", "succeeded", "-n1"], (1, 2))):
+            listed = self.json("runs", "--store", store, *options)
+            self.assertEqual((len(listed["runs"]), listed["run_count"]), (shown, count), options)
         for option in ([], ["--all"]):
             self.assertEqual(self.run_tracer("runs", "--store", store, "--user", "0", *option).stderr, b"tracer runs: no matching runs\n")
         self.assertEqual(len(names("--user", "1", "--limit", "0")), 4)

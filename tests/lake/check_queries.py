@@ -245,6 +245,7 @@ def values_for(store):
         "since_boot_ns": whole([0, boots[len(boots) // 2], boots[-1] + 1]),
         "window_ns": ["i3500000000"],
         "host": ["n", "tno such host", *(f"t{name}" for name in column("SELECT hostname FROM hosts"))],
+        "status": ["n", "tfailed", "trunning", "tsucceeded"],
         "run_key": ["n", *(f"t{key}" for key in column("SELECT run_key FROM runs WHERE run_key IS NOT NULL")), "t"],
         "limit": ["i3", f"i{2 ** 63 - 1}"],
         "candidate_limit": [f"i{2 ** 63 - 1}", "i4"],

@@ -6,8 +6,7 @@
 -- parameter: with_system flag = no; include the system's own runs and login sessions
 -- parameter: user_id user = none; only runs of this user
 -- parameter: name text = none; only runs whose name contains this text
--- parameter: status text = none; only runs that are running, succeeded, failed, killed or ended (result unknown); of a run
---   of several hosts, the part that began first
+-- parameter: status text = none; only runs with this status
 -- parameter: host text = none; only runs with a part on the host of this name
 -- parameter: limit count = 20; maximum number of runs
 -- parameter: candidate_limit count = 1000000; number of the latest parts to search
