@@ -154,6 +154,7 @@ static json_t *item_to_json(const struct run_list *list, const struct run_list_i
 	host_set(object, list, run);
 	json_set_string(object, "user", run->user_id == ROW_NULL ? NULL : units_user(run->user_id));
 	json_set_integer(object, "wall_ns", row_subtract(run->end_boot_ns, run->begin_boot_ns));
+	json_set_integer(object, "elapsed_ns", item->wall_ns);
 	if (item->part_count > 0)
 		json_object_set_new(object, "parts", parts_to_json(list, item));
 	return object;
