@@ -4,7 +4,8 @@ import { element, quoted } from "./dom.js";
 import { figures, formatBytes, formatCoreLimit, formatCores, formatCount, formatMoney, formatNanoseconds, formatShare, formatSignal, formatTime, isKnown, plural } from "./figures.js";
 import { fatalFailures } from "./incidents.js";
 import { FAILED, RETRIED, RUNNING, severities } from "./select.js";
-import { THEMES, runEnd } from "./state.js";
+import { runEnd } from "./state.js";
+import { themeButtons } from "./theme.js";
 
 /**
  * @typedef {import("./data.js").Run} Run
@@ -163,17 +164,6 @@ function completeness(run) {
     words, left > 0 ? ` Command lines of ${formatCount(left)} of ${formatCount(known)} processes were left out of this page.` : "");
 }
 
-/** @param {import("./state.js").State} state */
-function themeButtons(state) {
-  const titles = { auto: "Auto", light: "Light", dark: "Dark" };
-  const buttons = THEMES.map((theme) =>
-    element("button", { type: "button", onclick: () => state.set({ theme }) }, titles[/** @type {"auto"} */ (theme)]));
-  const mark = () => THEMES.forEach((theme, at) => buttons[at].setAttribute("aria-pressed", String(state.get().theme === theme)));
-  state.subscribe(mark);
-  mark();
-  return buttons;
-}
-
 /**
  * The bar that stays: the run's name and end, and how much there is in each part.
  * @param {Run} run
@@ -204,6 +194,9 @@ export function mount(place, run, state) {
   if (run.facts.shared) {
     place.append(element("p", { class: "notice" }, "This copy is for sharing: names are replaced by other words, the same ones throughout; arguments, paths, hosts and users are left out."));
   }
-  document.querySelector("#theme")?.append(...themeButtons(state));
+  const { buttons, mark } = themeButtons((theme) => state.set({ theme }));
+  state.subscribe((now) => mark(now.theme));
+  mark(state.get().theme);
+  document.querySelector("#theme")?.append(...buttons);
   fillBar(run, status);
 }

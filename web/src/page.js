@@ -6,8 +6,9 @@ import { mount as mountFailures } from "./failures.js";
 import { setCurrency, visible } from "./figures.js";
 import { mount as mountFindings } from "./findings.js";
 import { mount as mountHead } from "./head.js";
-import { THEMES, createState, readTheme } from "./state.js";
+import { createState } from "./state.js";
 import { mount as mountTables } from "./tables.js";
+import { THEMES, applyTheme, readTheme } from "./theme.js";
 import { mount as mountTimeline } from "./timeline/index.js";
 import { mount as mountTotals } from "./totals.js";
 
@@ -56,17 +57,6 @@ function unfoldForPrint() {
   });
 }
 
-/** @param {State} state */
-function applyTheme(state) {
-  const apply = () => {
-    document.documentElement.dataset.theme = state.get().theme;
-  };
-  state.subscribe((now, before) => {
-    if (now.theme !== before.theme) apply();
-  });
-  apply();
-}
-
 /** Where a part or the data cannot be shown, the others still are. */
 function sayProblem(/** @type {HTMLElement} */ where, /** @type {unknown} */ problem) {
   console.error(problem);
@@ -75,14 +65,15 @@ function sayProblem(/** @type {HTMLElement} */ where, /** @type {unknown} */ pro
 }
 
 /** Before there are data: to read them takes a while. */
-export const applyStoredTheme = () => void (document.documentElement.dataset.theme = readTheme() ?? THEMES[0]);
+export const applyStoredTheme = () => applyTheme(readTheme() ?? THEMES[0]);
 
 /** @param {Run} run */
 export async function showRun(run) {
   document.title = `${visible(run.facts.run.name)} – ${run.facts.run.status}`;
   setCurrency(run.facts.cost?.currency ?? "");
   const state = createState(run);
-  applyTheme(state);
+  applyTheme(state.get().theme);
+  state.subscribe((now) => applyTheme(now.theme));
   followLinks();
   unfoldForPrint();
   find("#loading").remove();

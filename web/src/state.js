@@ -1,5 +1,7 @@
 // What the user has chosen. All of it but the theme is in the URL's fragment, so that a link shows the same.
 
+import { THEMES, readTheme, writeTheme } from "./theme.js";
+
 /**
  * @typedef {Object} Selected
  * @property {"tasks" | "tools" | "processes"} table
@@ -32,14 +34,12 @@
 
 export const GROUPS = ["name", "sample", "host", "status", "none"];
 export const COLOURS = ["bound_by", "status", "tool", "efficiency", "user", "name"];
-export const THEMES = ["auto", "light", "dark"];
 const SELECTABLE = ["tasks", "tools", "processes"];
 const TEXT_CHOICES = /** @type {const} */ (["search", "highlight", "hide", "table", "sort"]);
 
 /** The shortest range of time that can be shown. */
 export const SHORTEST_US = 10;
 
-const THEME_KEY = "tracer-theme";
 /* Browsers refuse more than a few hundred changes of the URL in some seconds. */
 const URL_DELAY_MS = 300;
 
@@ -61,24 +61,6 @@ export function runEnd(run) {
   if (run.facts.run?.status === "running") end = Math.max(end, run.facts.now_us || 0);
   runEnds.set(run, end);
   return end;
-}
-
-/* A page on a disk may not be allowed to store anything. */
-export function readTheme() {
-  try {
-    return localStorage.getItem(THEME_KEY);
-  } catch {
-    return null;
-  }
-}
-
-/** @param {string} theme */
-function writeTheme(theme) {
-  try {
-    localStorage.setItem(THEME_KEY, theme);
-  } catch {
-    /* Then it lasts as long as the page. */
-  }
 }
 
 /**

@@ -1,13 +1,41 @@
-// The dashboard.
+// The dashboard: each view has a path of its own, and is a page of its own for the browser.
 
-import { ask, takeToken } from "../api.js";
+import { takeToken } from "../api.js";
 import { element } from "../dom.js";
+import { THEMES, applyTheme, readTheme, themeButtons, writeTheme } from "../theme.js";
+import { mountConnection } from "../watch.js";
+import { mount as mountRuns } from "./runs.js";
 
-async function start() {
-  takeToken();
-  const { response } = await ask("/api/v1/runs", "");
-  const { runs } = await response.json();
-  document.querySelector("main")?.append(...runs.map((/** @type {any} */ run) => element("p", {}, element("a", { href: `/runs/${run.id}` }, run.name))));
+/** @type {[path: string, title: string, mount: (place: HTMLElement) => void][]} */
+const VIEWS = [
+  ["/", "Runs", mountRuns],
+];
+
+/** @param {string} selector */
+const find = (selector) => /** @type {HTMLElement} */ (document.querySelector(selector));
+
+function mountTheme() {
+  const theme = readTheme() ?? THEMES[0];
+  const { buttons, mark } = themeButtons((chosen) => {
+    writeTheme(chosen);
+    applyTheme(chosen);
+    mark(chosen);
+  });
+  applyTheme(theme);
+  mark(theme);
+  find("#theme").append(...buttons);
 }
 
-void start();
+function start() {
+  takeToken();
+  mountTheme();
+  mountConnection(find("#connection"), find("#notice"));
+  const [, title, mount] = VIEWS.find(([path]) => path === location.pathname) ?? VIEWS[0];
+  document.title = `${title} – Tracer`;
+  for (const link of document.querySelectorAll("#bar nav a")) {
+    if (link.getAttribute("href") === location.pathname) link.setAttribute("aria-current", "page");
+  }
+  mount(find("main"));
+}
+
+start();
