@@ -37,8 +37,9 @@ export class LiveTable {
    * @param {Column<Row>[]} options.columns the first names the row, unless it is a tick
    * @param {(row: Row) => string} options.key
    * @param {number} [options.head] which column names the row
+   * @param {boolean} [options.isFull] takes the whole width
    */
-  constructor({ caption, columns, key, head = 0 }) {
+  constructor({ caption, columns, key, head = 0, isFull = false }) {
     this.columns = columns;
     this.key = key;
     this.head = head;
@@ -50,7 +51,7 @@ export class LiveTable {
     this.direction = -1;
     this.heads = columns.map((column, at) => this.makeHead(column, at));
     this.body = element("tbody");
-    this.element = element("div", { class: "wide live", role: "group", "aria-label": caption, tabindex: "0" },
+    this.element = element("div", { class: `wide live ${isFull ? "full" : ""}`, role: "group", "aria-label": caption, tabindex: "0" },
       element("table", { class: "plain" }, element("caption", { class: "hidden" }, caption), element("thead", {}, element("tr", {}, ...this.heads)), this.body));
   }
 
@@ -122,10 +123,5 @@ export class LiveTable {
       if (cell.className !== kind) cell.className = kind;
       if (!cell.firstChild?.isEqualNode(shown)) cell.replaceChildren(shown);
     });
-  }
-
-  /** Takes the place of the rows until they come. */
-  dim(/** @type {boolean} */ isOld) {
-    this.element.classList.toggle("old", isOld);
   }
 }

@@ -4,11 +4,23 @@ import { takeToken } from "../api.js";
 import { element } from "../dom.js";
 import { THEMES, applyTheme, readTheme, themeButtons, writeTheme } from "../theme.js";
 import { mountConnection } from "../watch.js";
+import { mount as mountCompare } from "./compare.js";
+import { mount as mountCost } from "./cost.js";
+import { mount as mountHosts } from "./hosts.js";
 import { mount as mountRuns } from "./runs.js";
+import { mount as mountStatus } from "./status.js";
+import { mount as mountSweep } from "./sweep.js";
+import { mount as mountTrends } from "./trends.js";
 
 /** @type {[path: string, title: string, mount: (place: HTMLElement) => void][]} */
 const VIEWS = [
   ["/", "Runs", mountRuns],
+  ["/compare", "Compare", mountCompare],
+  ["/hosts", "Hosts", mountHosts],
+  ["/sweep", "Sweep", mountSweep],
+  ["/cost", "Cost", mountCost],
+  ["/trends", "Trends", mountTrends],
+  ["/status", "Status", mountStatus],
 ];
 
 /** @param {string} selector */

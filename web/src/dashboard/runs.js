@@ -2,10 +2,10 @@
 
 import { button, element, quoted } from "../dom.js";
 import { figures, formatBytes, formatCores, formatCount, formatNanoseconds, formatTime, isKnown, plural, visible } from "../figures.js";
-import { watch } from "../watch.js";
 import { Choice, flagField, selectField, textField } from "./choice.js";
 import { LiveTable } from "./live_table.js";
-import { formatWhen, json, runLink } from "./words.js";
+import { aside, filters, follow, section, watchJson } from "./view.js";
+import { formatWhen, runLink } from "./words.js";
 
 const FIRST_LIMIT = 100;
 const MORE = 5;
@@ -85,34 +85,33 @@ class Runs {
     this.limit = FIRST_LIMIT;
     /** @type {{runs: Row[], run_count: number, left_out_count: number} | null} */
     this.answer = null;
-    this.running = new LiveTable({ caption: "Runs that run now", key: (run) => run.id, columns: this.runningColumns() });
-    this.all = new LiveTable({ caption: "All runs", key: (run) => run.id, head: 1, columns: [
+    this.running = new LiveTable({ caption: "Runs that run now", isFull: true, key: (run) => run.id, columns: this.runningColumns() });
+    this.all = new LiveTable({ caption: "All runs", isFull: true, key: (run) => run.id, head: 1, columns: [
       { title: "", isText: true, cell: (run) => this.tick(run) },
       ...["name", "status", "user", "host", "began", "wall", "cpu", "cores", "memory", "read", "written", "tasks", "processes", "failed"].map((name) => COLUMNS[name])] });
-    this.runningTitle = element("h2", {}, "Running");
-    this.count = element("span", { class: "dim", role: "status" });
-    this.problem = element("p", { class: "bad", role: "alert" });
+    this.runningCount = aside();
+    this.count = aside();
     this.more = button("Show more", () => this.showMore());
     this.compare = element("div", { class: "compare-bar", role: "region", "aria-label": "Runs to compare" });
     this.compare.hidden = true;
     this.nothing = element("p", { class: "dim" }, "No run that matches is running.");
     place.append(
-      element("h1", { class: "hidden" }, "Runs"), this.filters(), this.problem,
-      element("section", {}, this.runningTitle, this.nothing, this.running.element),
-      element("section", {}, element("h2", {}, "All runs ", this.count), this.all.element, element("p", { class: "actions" }, this.more)),
+      element("h1", { class: "hidden" }, "Runs"), this.filters(),
+      section(["Running ", this.runningCount], this.nothing, this.running.element),
+      section(["All runs ", this.count], this.all.element, element("p", { class: "actions" }, this.more)),
       this.compare);
     this.all.element.addEventListener("click", () => this.say());
-    const drawn = { read: json, refuse: (/** @type {Error} */ refusal) => this.refuse(refusal), every_ms: EVERY_MS };
-    this.watches = [
-      watch(this.paths()[0], { ...drawn, draw: (answer) => this.drawAll(answer) }),
-      watch(this.paths()[1], { ...drawn, draw: (answer) => this.drawRunning(answer) }),
+    const [all, running] = this.paths();
+    this.asked = [
+      follow(place, all, EVERY_MS, (answer) => this.drawAll(answer)),
+      watchJson(running, EVERY_MS, (answer) => this.drawRunning(answer)),
     ];
-    watch("/api/v1/top?all=true", { ...drawn, refuse: () => {}, draw: (answer) => this.drawUsage(answer) });
+    watchJson("/api/v1/top?all=true", EVERY_MS, (answer) => this.drawUsage(answer));
   }
 
   filters() {
     const { choice } = this;
-    return element("form", { class: "filters", role: "search", "aria-label": "Filter runs", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
+    return filters(
       textField(choice, "name", "name contains", { size: "24" }),
       textField(choice, "user", "user", { size: "10" }),
       textField(choice, "host", "host", { size: "14" }),
@@ -172,25 +171,17 @@ class Runs {
 
   ask() {
     this.limit = FIRST_LIMIT;
-    this.all.dim(true);
-    this.paths().forEach((path, at) => this.watches[at].set(path));
+    this.paths().forEach((path, at) => this.asked[at].set(path));
   }
 
   showMore() {
     this.limit *= MORE;
-    this.watches[0].set(this.paths()[0]);
-  }
-
-  /** @param {Error} refusal */
-  refuse(refusal) {
-    this.problem.textContent = visible(refusal.message);
+    this.asked[0].set(this.paths()[0]);
   }
 
   /** @param {any} answer */
   drawAll(answer) {
     this.answer = answer;
-    this.problem.textContent = "";
-    this.all.dim(false);
     this.all.update(answer.runs);
     this.say();
   }
@@ -201,8 +192,8 @@ class Runs {
     const runs = status === "" || status === "running" ? answer.runs : [];
     this.nothing.hidden = runs.length > 0;
     this.running.element.hidden = runs.length === 0;
-    this.runningTitle.replaceChildren("Running ", element("span", { class: "dim" },
-      answer.run_count > runs.length && runs.length > 0 ? `${formatCount(runs.length)} of ${formatCount(answer.run_count)}` : runs.length > 0 ? formatCount(runs.length) : ""));
+    this.runningCount.textContent = runs.length === 0 ? "" : answer.run_count > runs.length
+      ? `the latest ${formatCount(runs.length)} of ${plural(answer.run_count, "run")}` : plural(runs.length, "run");
     this.running.update(runs);
   }
 

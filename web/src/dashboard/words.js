@@ -1,10 +1,7 @@
-// How the views of the dashboard write times, links and shares.
+// How the views of the dashboard write times, links, shares and money.
 
-import { element, quoted } from "../dom.js";
-import { formatTime, formatTimeOfDay, isKnown } from "../figures.js";
-
-/** @param {Response} response */
-export const json = (response) => response.json();
+import { bar, element, quoted } from "../dom.js";
+import { formatMoney, formatShare, formatTime, formatTimeOfDay, isKnown } from "../figures.js";
 
 /**
  * The time of day if it is today's, else the date and the minute; whole in the title.
@@ -22,3 +19,14 @@ export function formatWhen(unixNs) {
  * @param {string | null} name
  */
 export const runLink = (id, name) => element("a", { href: `/runs/${encodeURIComponent(id)}` }, quoted(name, 48));
+
+/** @param {number | null | undefined} micros of the currency */
+export const formatMicros = (micros) => formatMoney(isKnown(micros) ? micros * 1000 : micros);
+
+/**
+ * A share as a number and a bar.
+ * @param {number | null | undefined} share
+ * @param {string} [colour] CSS variable
+ */
+export const shareBar = (share, colour) =>
+  (isKnown(share) ? element("span", { class: "with-bar" }, element("span", { class: "number" }, formatShare(share)), " ", bar(share, colour)) : null);
