@@ -128,7 +128,7 @@ function definitionList() {
 
 /** What every figure means, for reading one after the other; made when it is wanted. */
 function definitions() {
-  const fold = element("details", { class: "fold" }, element("summary", {}, "What every figure means"));
+  const fold = element("details", { class: "fold", "data-key": "figures" }, element("summary", {}, "What every figure means"));
   fold.addEventListener("toggle", () => {
     if (!fold.open || fold.childElementCount > 1) return;
     fold.append(definitionList(), element("p", { class: "dim" }, "The unit is that of saved files. Unknown is never written as 0."));
@@ -143,7 +143,6 @@ function origin(run) {
     version ? `Written by tracer ${version}.` : "",
     own.reason ? `What belongs to the run: ${own.reason}.` : "",
     isKnown(commands?.known) ? `Command lines in this page: ${formatCount(commands.shown)} of ${formatCount(commands.known)}.` : "",
-    "This file makes no request: nothing of it leaves the machine on which it is looked at.",
   ].filter((word) => word !== "");
   return element("p", { class: "dim" }, words.join(" "));
 }

@@ -18,6 +18,7 @@ const LINE_COUNT = 8;
 const LISTED_COUNT = 50;
 const COMMAND_LENGTH = 2000;
 const NEAR_LIMIT = 0.95;
+const KEY_LENGTH = 200;
 
 /**
  * A command line as a shell would read it.
@@ -135,11 +136,13 @@ function effectWords(run) {
 
 /**
  * Shows a task, with some time around it.
- * @param {Run} run
  * @param {State} state
- * @param {number} task
+ * @param {string} id
  */
-function showTask(run, state, task) {
+function showTask(state, id) {
+  const run = state.run();
+  const task = taskById(run, id);
+  if (task < 0) return;
   const begin = run.tasks.columns.begin_us[task];
   const end = endOf(run, "tasks", task);
   const around = Math.max((end - begin) / 2, 1000);
@@ -170,7 +173,7 @@ function detailsOf(run, state, failure) {
   for (const [name, value] of fields) if (value !== null) list.append(element("dt", {}, name), element("dd", {}, value));
   if (task < 0) return [list];
   return [list, element("div", { class: "evidence" }, figuresTable(run, task, process),
-    button("Show in the timeline", () => showTask(run, state, task), visible(taskTitle(run, task).slice(0, 200))))];
+    button("Show in the timeline", () => showTask(state, failure.task?.id), visible(taskTitle(run, task).slice(0, 200))))];
 }
 
 /**
@@ -187,7 +190,7 @@ function failureItem(run, state, failure, open) {
     element("span", { class: "end" }, endWords(failure), failure.effect === "retried" ? element("span", { class: "good" }, ", then ok") : null),
     element("span", { class: "why dim" }, brief(bareSentence(failure.sentence), 200)),
     element("time", { class: "dim" }, isKnown(failure.unix_ns) ? formatTimeOfDay(failure.unix_ns) : UNKNOWN));
-  const item = element("details", { class: "failure" }, summary);
+  const item = element("details", { class: "failure", "data-key": `${failure.unix_ns} ${failure.sentence}`.slice(0, KEY_LENGTH) }, summary);
   const fill = () => {
     if (item.open && item.childElementCount === 1) item.append(...detailsOf(run, state, failure));
   };
@@ -201,9 +204,10 @@ function failureItem(run, state, failure, open) {
  * @param {Run} run
  * @param {State} state
  * @param {any[]} failures
+ * @param {string} key
  * @param {string} title
  */
-function folded(run, state, failures, title) {
+function folded(run, state, failures, key, title) {
   if (failures.length === 0) return null;
   const items = failures.slice(0, LISTED_COUNT).map((failure) => failureItem(run, state, failure, false));
   const rest = failures.length <= LISTED_COUNT ? null : element("p", { class: "actions" },
@@ -212,7 +216,7 @@ function folded(run, state, failures, title) {
       state.set({ table: "tasks", search: "/^(failed|killed)$/" });
       goTo("tables");
     }));
-  return element("details", { class: "fold" }, element("summary", {}, title), ...items, rest);
+  return element("details", { class: "fold", "data-key": key }, element("summary", {}, title), ...items, rest);
 }
 
 /**
@@ -244,7 +248,7 @@ export function mount(place, run, state) {
   place.append(element("div", {},
     effectOf(run, known.length),
     ...fatal.slice(0, LINE_COUNT).map((failure, at) => failureItem(run, state, failure, at < openCount)),
-    folded(run, state, fatal.slice(LINE_COUNT), `${plural(fatal.length - LINE_COUNT, "more failure")}`),
-    folded(run, state, retried, `${plural(retried.length, "failure was", "failures were")} retried, then ok`),
-    folded(run, state, harmless, `${plural(harmless.length, "failure", "failures")} without effect on the run`)));
+    folded(run, state, fatal.slice(LINE_COUNT), "more", `${plural(fatal.length - LINE_COUNT, "more failure")}`),
+    folded(run, state, retried, "retried", `${plural(retried.length, "failure was", "failures were")} retried, then ok`),
+    folded(run, state, harmless, "harmless", `${plural(harmless.length, "failure", "failures")} without effect on the run`)));
 }

@@ -237,7 +237,7 @@ function listOf(run, state) {
   const left = findings.length - SHOWN_COUNT;
   return [
     list(0, SHOWN_COUNT),
-    left > 0 ? element("details", { class: "fold" }, element("summary", {}, plural(left, "more finding")), list(SHOWN_COUNT, LISTED_COUNT)) : null,
+    left > 0 ? element("details", { class: "fold", "data-key": "more" }, element("summary", {}, plural(left, "more finding")), list(SHOWN_COUNT, LISTED_COUNT)) : null,
     element("p", { class: "dim" }, "What can save most is first. Each saving is of that finding alone: they do not add up.",
       findings.length > LISTED_COUNT ? ` ${LISTED_COUNT} of ${plural(findings.length, "finding")} are listed: tracer tune has all.` : ""),
   ];

@@ -5,7 +5,6 @@ import { figures, formatBytes, formatCoreLimit, formatCores, formatCount, format
 import { fatalFailures } from "./incidents.js";
 import { FAILED, RETRIED, RUNNING, severities } from "./select.js";
 import { runEnd } from "./state.js";
-import { themeButtons } from "./theme.js";
 
 /**
  * @typedef {import("./data.js").Run} Run
@@ -172,17 +171,18 @@ function completeness(run) {
 function fillBar(run, status) {
   const counts = { failures: fatalFailures(run).length, findings: run.facts.tune?.findings.length ?? 0 };
   for (const [part, count] of Object.entries(counts)) {
-    document.querySelector(`#bar nav a[href="#${part}"]`)?.append(element("span", { class: `count ${part === "failures" && count > 0 ? "bad" : "dim"}` }, formatCount(count)));
+    const link = document.querySelector(`#bar nav a[href="#${part}"]`);
+    link?.querySelector(".count")?.remove();
+    link?.append(element("span", { class: `count ${part === "failures" && count > 0 ? "bad" : "dim"}` }, formatCount(count)));
   }
-  document.querySelector("#bar .run-name")?.append(quoted(run.facts.run.name, 48), " ", element("span", { class: status.kind }, status.text));
+  document.querySelector("#bar .run-name")?.replaceChildren(quoted(run.facts.run.name, 48), " ", element("span", { class: status.kind }, status.text));
 }
 
 /**
  * @param {HTMLElement} place
  * @param {Run} run
- * @param {import("./state.js").State} state
  */
-export function mount(place, run, state) {
+export function mount(place, run) {
   const status = statusOf(run);
   const facts = [tasksFact(run), cpuFact(run), memoryFact(run), storageFact(run), costFact(run), shortFact(run)];
   place.append(
@@ -194,9 +194,5 @@ export function mount(place, run, state) {
   if (run.facts.shared) {
     place.append(element("p", { class: "notice" }, "This copy is for sharing: names are replaced by other words, the same ones throughout; arguments, paths, hosts and users are left out."));
   }
-  const { buttons, mark } = themeButtons((theme) => state.set({ theme }));
-  state.subscribe((now) => mark(now.theme));
-  mark(state.get().theme);
-  document.querySelector("#theme")?.append(...buttons);
   fillBar(run, status);
 }

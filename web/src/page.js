@@ -6,9 +6,10 @@ import { mount as mountFailures } from "./failures.js";
 import { setCurrency, visible } from "./figures.js";
 import { mount as mountFindings } from "./findings.js";
 import { mount as mountHead } from "./head.js";
+import { redraw } from "./redraw.js";
 import { createState } from "./state.js";
 import { mount as mountTables } from "./tables.js";
-import { THEMES, applyTheme, readTheme } from "./theme.js";
+import { THEMES, applyTheme, readTheme, themeButtons } from "./theme.js";
 import { mount as mountTimeline } from "./timeline/index.js";
 import { mount as mountTotals } from "./totals.js";
 
@@ -17,7 +18,13 @@ import { mount as mountTotals } from "./totals.js";
  * @typedef {import("./state.js").State} State
  */
 
-/** @type {[string, (element: HTMLElement, run: Run, state: State) => void][]} in the order in which they are looked at */
+/**
+ * What a part does with later data of the run: it prepares what takes long, and returns what shows them at once.
+ * @typedef {Object} Part
+ * @property {(next: Run) => Promise<() => void>} prepare
+ */
+
+/** @type {[string, (element: HTMLElement, run: Run, state: State) => Part | void][]} in the order in which they are looked at */
 const PARTS = [
   ["#head", mountHead],
   ["#failures .part", mountFailures],
@@ -68,21 +75,53 @@ function sayProblem(/** @type {HTMLElement} */ where, /** @type {unknown} */ pro
 export const applyStoredTheme = () => applyTheme(readTheme() ?? THEMES[0]);
 
 /** @param {Run} run */
-export async function showRun(run) {
+function showTitle(run) {
   document.title = `${visible(run.facts.run.name)} – ${run.facts.run.status}`;
   setCurrency(run.facts.cost?.currency ?? "");
+}
+
+/** @param {State} state */
+function mountTheme(state) {
+  const { buttons, mark } = themeButtons((theme) => state.set({ theme }));
+  const apply = () => {
+    applyTheme(state.get().theme);
+    mark(state.get().theme);
+  };
+  state.subscribe(apply);
+  apply();
+  find("#theme").append(...buttons);
+}
+
+/**
+ * @param {Run} run
+ * @returns what shows later data of the run
+ */
+export async function showRun(run) {
+  showTitle(run);
   const state = createState(run);
-  applyTheme(state.get().theme);
-  state.subscribe((now) => applyTheme(now.theme));
+  mountTheme(state);
   followLinks();
   unfoldForPrint();
   find("#loading").remove();
+  /** @type {[place: HTMLElement, mount: (element: HTMLElement, run: Run, state: State) => Part | void, part: Part | void][]} */
+  const parts = [];
   for (const [selector, mount] of PARTS) {
     try {
-      mount(find(selector), run, state);
+      parts.push([find(selector), mount, mount(find(selector), run, state)]);
     } catch (problem) {
       sayProblem(find(selector), problem);
     }
     await pause();
   }
+  return async (/** @type {Run} */ next) => {
+    const changes = [];
+    for (const [, , part] of parts) if (part) changes.push(await part.prepare(next));
+    showTitle(next);
+    state.replace(next); /* rows have other numbers now: what shows them changes in the same moment */
+    for (const change of changes) change();
+    for (const [place, mount, part] of parts) {
+      await pause();
+      if (!part) redraw(place, (fresh) => mount(fresh, next, state));
+    }
+  };
 }

@@ -35,6 +35,23 @@ export function idOfTask(run, task) {
 const hex = (half) => half.toString(16).padStart(8, "0");
 
 /**
+ * A row in later data of the same run; -1 if it is not there.
+ * @param {Run} before
+ * @param {Run} after
+ * @param {"tasks" | "tools" | "processes"} table
+ * @param {number} row
+ * @returns {number}
+ */
+export function rowInLater(before, after, table, row) {
+  if (table === "tasks") return taskById(after, idOfTask(before, row));
+  const [old, now] = [before[table].columns, after[table].columns];
+  if (table === "processes") return now.pid.findIndex((pid, at) => pid === old.pid[row] && now.begin_us[at] === old.begin_us[row]);
+  const task = rowInLater(before, after, "tasks", old.task[row]);
+  const name = before.text(old.name[row]);
+  return now.task.findIndex((of, at) => of === task && after.text(now.name[at]) === name);
+}
+
+/**
  * "bwa mem s3"
  * @param {Run} run
  * @param {number} task

@@ -1,5 +1,6 @@
 // What the user has chosen. All of it but the theme is in the URL's fragment, so that a link shows the same.
 
+import { rowInLater } from "./rows.js";
 import { THEMES, readTheme, writeTheme } from "./theme.js";
 
 /**
@@ -30,6 +31,9 @@ import { THEMES, readTheme, writeTheme } from "./theme.js";
  * @property {() => Readonly<Choice>} get
  * @property {(changes: Partial<Choice>) => void} set
  * @property {(listener: Listener) => void} subscribe
+ * @property {() => import("./data.js").Run} run the latest data
+ * @property {(next: import("./data.js").Run) => void} replace takes later data: what is chosen stays, and a range that
+ *   reached the run's end still does. Listeners are not told: the parts of the page are given the data, too.
  */
 
 export const GROUPS = ["name", "sample", "host", "status", "none"];
@@ -71,7 +75,7 @@ export function runEnd(run) {
  */
 function clampRange(from, to, end) {
   if (!(to > from)) return { from_us: 0, to_us: end };
-  const length = Math.min(Math.max(to - from, SHORTEST_US), end);
+  const length = Math.min(Math.max((to === Infinity ? end : to) - from, SHORTEST_US), end);
   const begin = Math.min(Math.max(from, 0), end - length);
   return { from_us: begin, to_us: begin + length };
 }
@@ -89,7 +93,7 @@ function readFragment(run, fragment) {
   changes.group = words.get("group") ?? GROUPS[0];
   changes.colour = words.get("colour") ?? COLOURS[0];
   changes.from_us = Number(words.get("from") ?? 0);
-  changes.to_us = Number(words.get("to") ?? NaN);
+  changes.to_us = Number(words.get("to") ?? Infinity);
   const [table, row] = (words.get("selected") ?? "").split(".");
   if (SELECTABLE.includes(table)) changes.selected = { table: /** @type {any} */ (table), row: Number(row) };
   return changes;
@@ -104,7 +108,7 @@ function writeFragment(now, end) {
   const words = new URLSearchParams();
   if (now.from_us > 0 || now.to_us < end) {
     words.set("from", String(Math.round(now.from_us)));
-    words.set("to", String(Math.round(now.to_us)));
+    if (now.to_us < end) words.set("to", String(Math.round(now.to_us)));
   }
   if (now.group !== GROUPS[0]) words.set("group", now.group);
   if (now.colour !== COLOURS[0]) words.set("colour", now.colour);
@@ -123,11 +127,22 @@ function sameSelected(now, next) {
 }
 
 /**
+ * A range that reaches the run's end moves with it; the whole run stays the whole run.
+ * @param {Readonly<Choice>} now
+ * @param {number} end
+ * @param {number} next
+ */
+function followEnd({ from_us, to_us }, end, next) {
+  if (to_us < end) return {};
+  return { from_us: from_us > 0 ? from_us + next - end : 0, to_us: next };
+}
+
+/**
  * @param {import("./data.js").Run} run
  * @returns {State}
  */
 export function createState(run) {
-  const end = runEnd(run);
+  let end = runEnd(run);
   /** @type {Listener[]} */
   const listeners = [];
   /** @type {[Readonly<Choice>, Readonly<Choice>][]} */
@@ -183,6 +198,18 @@ export function createState(run) {
     tell();
   };
 
+  /** @param {import("./data.js").Run} next */
+  const replace = (next) => {
+    const row = now.selected ? rowInLater(run, next, now.selected.table, now.selected.row) : -1;
+    const selected = now.selected && row >= 0 ? { ...now.selected, row } : null;
+    const range = followEnd(now, end, runEnd(next));
+    run = next;
+    end = runEnd(next);
+    now = checked({ ...now, ...range, selected });
+    clearTimeout(timer);
+    timer = setTimeout(writeUrl, URL_DELAY_MS);
+  };
+
   addEventListener("hashchange", () => set(readFragment(run, location.hash)));
-  return { get: () => now, set, subscribe: (listener) => void listeners.push(listener) };
+  return { get: () => now, set, subscribe: (listener) => void listeners.push(listener), run: () => run, replace };
 }

@@ -91,6 +91,12 @@ function makeTable({ columns, many }, id, heads, body) {
   }, element("colgroup", {}, ...cols), element("thead", { role: "rowgroup" }, element("tr", { role: "row", "aria-rowindex": "1" }, ...heads)), body);
 }
 
+/** @param {number} count */
+const rowsAsTheyAre = (count) => Uint32Array.from({ length: count }, (_, row) => row);
+
+/** @param {Model} model */
+const totalOf = (model) => model.count - (model.left?.reduce((sum, left) => sum + left, 0) ?? 0);
+
 export class Grid {
   /**
    * @param {Model} model
@@ -103,8 +109,8 @@ export class Grid {
     this.sort = "";
     this.sorting = 0;
     /** @type {Uint32Array} all rows, sorted */
-    this.order = Uint32Array.from({ length: model.count }, (_, row) => row);
-    this.total = model.count - (model.left?.reduce((sum, left) => sum + left, 0) ?? 0);
+    this.order = rowsAsTheyAre(model.count);
+    this.total = totalOf(model);
     /** @type {Uint32Array} those that are shown */
     this.view = this.order;
     /** @type {((row: number) => boolean) | null} */
@@ -113,6 +119,8 @@ export class Grid {
     this.selected = null;
     /** The cell that the keyboard is at, in the view; row -1 is the head. */
     this.active = { row: -1, column: 0 };
+    /** Ends when the table does. */
+    this.gone = new AbortController();
     /** The other end of a range of rows to copy. */
     this.anchor = -1;
     this.heads = makeHeads(model, this.id);
@@ -125,9 +133,8 @@ export class Grid {
     this.definition = element("p", { class: "dim definition" });
     this.element = element("div", { class: "grid" }, this.scroller, this.definition);
     /** How many rows fit. */
-    this.rowsShown = Math.max(Math.min(this.total, ROWS_MOST), 1);
-    this.scroller.style.height = `${this.rowsShown * ROW_HEIGHT + HEAD_HEIGHT + SCROLLBAR_HEIGHT}px`;
-    this.pool(this.rowsShown);
+    this.rowsShown = 0;
+    this.setHeight(Math.max(Math.min(this.total, ROWS_MOST), 1));
     this.follow();
     this.refilter();
   }
@@ -146,7 +153,7 @@ export class Grid {
     this.scroller.addEventListener("scroll", () => this.draw());
     this.table.addEventListener("click", (event) => this.click(event));
     this.table.addEventListener("keydown", (event) => this.keydown(event));
-    document.addEventListener("copy", (event) => this.copy(event));
+    document.addEventListener("copy", (event) => this.copy(event), { signal: this.gone.signal });
     this.table.addEventListener("focus", () => this.draw());
     this.table.addEventListener("blur", () => this.draw());
     this.table.addEventListener("pointermove", (event) => {
@@ -211,12 +218,53 @@ export class Grid {
     this.model.columns.forEach((each, at) => this.heads[at].setAttribute("aria-sort",
       each !== column ? "none" : sort.startsWith("-") ? "descending" : "ascending"));
     this.count.textContent = "Sorting …";
-    const order = column
-      ? await sortRows(this.model.count, column.value, column.isText, sort.startsWith("-")) : Uint32Array.from({ length: this.model.count }, (_, row) => row);
-    if (turn !== this.sorting) return; /* another one was asked for */
+    let model;
+    let order;
+    do { /* again, if later data have come */
+      model = this.model;
+      order = await this.orderOf(model);
+      if (turn !== this.sorting) return; /* another one was asked for */
+    } while (model !== this.model);
     this.order = order;
     this.refilter();
     if (this.selected !== null) this.reveal(this.selected);
+  }
+
+  /** @param {Model} model */
+  async orderOf(model) {
+    const column = model.columns.find(({ key }) => key === this.sort.replace(/^-/, ""));
+    return column ? await sortRows(model.count, column.value, column.isText, this.sort.startsWith("-")) : rowsAsTheyAre(model.count);
+  }
+
+  /**
+   * Shows later data: what is scrolled to, sorted by and active stays.
+   * @param {Model} model with the same columns
+   * @param {Uint32Array} order of its rows, as `orderOf` gave it
+   * @param {((row: number) => boolean) | null} filter
+   * @param {number | null} selected
+   * @param {(row: number) => number} later where a row is now; -1: nowhere
+   */
+  setModel(model, order, filter, selected, later) {
+    const [active, anchor] = [this.view[this.active.row], this.view[this.anchor]].map((row) => (row === undefined ? -1 : later(row)));
+    this.model = model;
+    this.order = order;
+    this.total = totalOf(model);
+    this.filter = filter;
+    this.selected = selected;
+    this.refilter();
+    if (active >= 0) this.active.row = this.view.indexOf(active);
+    if (anchor >= 0) this.anchor = this.view.indexOf(anchor);
+    const fit = Math.min(this.total, ROWS_MOST);
+    if (fit > this.rowsShown) this.setHeight(fit);
+    this.draw();
+  }
+
+  /** @param {number} rows that fit */
+  setHeight(rows) {
+    this.rowsShown = rows;
+    this.scroller.style.height = `${rows * ROW_HEIGHT + HEAD_HEIGHT + SCROLLBAR_HEIGHT}px`;
+    this.pool(rows);
+    this.stretch();
   }
 
   /** @param {number | null} row */

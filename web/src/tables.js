@@ -4,6 +4,7 @@
 import { costsOf, groupRows, processModel, taskGroupModel, taskModel, toolGroupModel, toolModel } from "./columns.js";
 import { button, element } from "./dom.js";
 import { isKnown } from "./figures.js";
+import { rowInLater } from "./rows.js";
 import { SHOWN, selectTasks } from "./select.js";
 import { Grid } from "./table.js";
 
@@ -66,6 +67,27 @@ function filterOf(run, tab, now) {
   return (/** @type {number} */ row) => /** @type {any} */ (groups)[row].rows.some((/** @type {number} */ member) => matches[isOfTask ? member : task[member]] === SHOWN);
 }
 
+/**
+ * @param {Model} before
+ * @param {Model} after
+ */
+const hasSameColumns = (before, after) =>
+  before.columns.length === after.columns.length && before.columns.every(({ key }, at) => key === after.columns[at].key);
+
+/**
+ * Where a row of a tab is in the same tab of later data.
+ * @param {Run} before
+ * @param {Tab} tabBefore
+ * @param {Run} after
+ * @param {Tab} tabAfter
+ * @returns {(row: number) => number}
+ */
+function laterRow(before, tabBefore, after, tabAfter) {
+  const { groups } = tabBefore;
+  if (groups) return (row) => /** @type {any[]} */ (tabAfter.groups).findIndex(({ key }) => key === groups[row].key);
+  return (row) => rowInLater(before, after, /** @type {"tasks"} */ (tabBefore.key), row);
+}
+
 class Tables {
   /**
    * @param {Run} run
@@ -82,9 +104,16 @@ class Tables {
     this.counts = element("span", { class: "counts" });
     this.note = element("span", { class: "dim" });
     this.search = this.searchField();
-    this.buttons = this.tabs.map((tab) => element("button", {
+    this.list = element("div", { class: "tabs", role: "tablist", "aria-label": "Tables", onkeydown: (event) => this.keydown(event) });
+    this.buttons = this.makeButtons();
+  }
+
+  makeButtons() {
+    const buttons = this.tabs.map((tab) => element("button", {
       type: "button", role: "tab", id: `tab-${tab.key}`, "aria-controls": "table-panel", onclick: () => this.choose(tab.key),
     }, tab.title));
+    this.list.replaceChildren(...buttons);
+    return buttons;
   }
 
   searchField() {
@@ -101,12 +130,11 @@ class Tables {
 
   /** @param {HTMLElement} place */
   mount(place) {
-    const list = element("div", { class: "tabs", role: "tablist", "aria-label": "Tables", onkeydown: (event) => this.keydown(event) }, ...this.buttons);
     const tools = element("div", { class: "table-tools" }, this.search, this.counts, this.note,
       element("span", { class: "actions" },
         button("Copy row", () => this.copy(), "Copies the selected row, or rows, with a head: Ctrl+C in the table does the same, Shift and the arrows select several"),
         button("Save as CSV", () => void this.grid()?.save(), "Saves all rows that are shown, as plain numbers")));
-    place.append(list, tools, this.panel);
+    place.append(this.list, tools, this.panel);
     this.state.subscribe((now, before) => this.update(now, before));
     this.update(this.state.get(), null);
     addEventListener("beforeprint", () => this.print());
@@ -147,7 +175,7 @@ class Tables {
   gridOf(tab) {
     let grid = this.grids.get(tab.key);
     if (!grid) {
-      grid = new Grid(tab.model(), { sort: (sort) => this.state.set({ sort }), select: (row) => this.select(tab, row) });
+      grid = new Grid(tab.model(), { sort: (sort) => this.state.set({ sort }), select: (row) => this.select(this.tab(), row) });
       this.grids.set(tab.key, grid);
     }
     return grid;
@@ -213,6 +241,42 @@ class Tables {
   }
 
   /**
+   * Later data: the open table stays as it is; the others are made again when they are looked at.
+   * @param {Run} run
+   */
+  async prepare(run) {
+    const tabs = tabsOf(run);
+    const tab = tabs.find(({ key }) => key === this.open) ?? tabs[0];
+    const model = tab.model();
+    const order = await this.gridOf(this.tab()).orderOf(model);
+    return () => this.replace(run, tabs, tab, model, order);
+  }
+
+  /**
+   * @param {Run} run
+   * @param {Tab[]} tabs
+   * @param {Tab} tab
+   * @param {Model} model of that tab
+   * @param {Uint32Array} order
+   */
+  replace(run, tabs, tab, model, order) {
+    const now = this.state.get();
+    const [oldRun, oldTab, grid] = [this.run, this.tab(), this.grid()];
+    this.run = run;
+    this.tabs = tabs;
+    if (this.buttons.length !== tabs.length) this.buttons = this.makeButtons();
+    const isSame = grid && oldTab.key === tab.key && this.open === tab.key && hasSameColumns(grid.model, model);
+    for (const [key, each] of this.grids) {
+      if (isSame && key === tab.key) continue;
+      each.gone.abort();
+      this.grids.delete(key);
+    }
+    if (isSame) grid.setModel(model, order, filterOf(run, tab, now), this.selectedRow(tab, now), laterRow(oldRun, oldTab, run, tab));
+    else this.open = "";
+    this.update(now, now);
+  }
+
+  /**
    * What the number of rows does not say.
    * @param {Tab} tab
    * @param {Grid} grid
@@ -240,7 +304,10 @@ class Tables {
  * @param {HTMLElement} place
  * @param {Run} run
  * @param {State} state
+ * @returns {import("./page.js").Part}
  */
 export function mount(place, run, state) {
-  new Tables(run, state).mount(place);
+  const tables = new Tables(run, state);
+  tables.mount(place);
+  return { prepare: (next) => tables.prepare(next) };
 }

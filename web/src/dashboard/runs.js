@@ -54,19 +54,18 @@ const COLUMNS = {
   failed: { title: "failed", definition: figures.failed_count.definition, cell: failedCount, sort: (run) => run.failed_count, kind: (run) => (run.failed_count > 0 ? "bad" : "") },
 };
 
+const USED = ["cores", "rss_bytes", "read_bytes_per_second", "write_bytes_per_second"];
+
 /**
- * What the tools of each run use now.
+ * What the tools of each run use now; unknown where it is of all.
  * @param {Row[]} tools of `tracer top`
  */
 function usageOf(tools) {
   /** @type {Map<string, Row>} */
   const usage = new Map();
   for (const tool of tools) {
-    const sum = usage.get(tool.run_id) ?? { cores: 0, rss_bytes: 0, read: 0, written: 0, tools: new Map() };
-    sum.cores += tool.cores ?? 0;
-    sum.rss_bytes += tool.rss_bytes ?? 0;
-    sum.read += tool.read_bytes_per_second ?? 0;
-    sum.written += tool.write_bytes_per_second ?? 0;
+    const sum = usage.get(tool.run_id) ?? { tools: new Map() };
+    for (const name of USED) if (isKnown(tool[name])) sum[name] = (sum[name] ?? 0) + tool[name];
     sum.tools.set(tool.tool, (sum.tools.get(tool.tool) ?? 0) + (tool.cores ?? 0));
     usage.set(tool.run_id, sum);
   }
@@ -131,8 +130,8 @@ class Runs {
       { ...COLUMNS.wall, title: "for" },
       used("cores now", "Processors used, on average of the last few seconds.", "cores", formatCores),
       used("memory now", "Resident sets of its processes, added up: memory that they share counts in each.", "rss_bytes", formatBytes),
-      used("reads", "Read from storage now.", "read", perSecond),
-      used("writes", "Written to storage now.", "written", perSecond),
+      used("reads", "Read from storage now.", "read_bytes_per_second", perSecond),
+      used("writes", "Written to storage now.", "write_bytes_per_second", perSecond),
       { title: "busy now", isText: true, definition: "The tools that use most processors now, and how many.", cell: (run) => this.busiest(run) },
       COLUMNS.tasks, COLUMNS.failed,
     ];

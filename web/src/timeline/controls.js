@@ -63,21 +63,20 @@ function createPattern(state, name, title) {
 }
 
 /**
- * @param {Run} run
  * @param {State} state
  * @param {() => void} showAll
  */
-export function createControls(run, state, showAll) {
+export function createControls(state, showAll) {
   const count = element("output", { class: "timeline-count", "aria-live": "polite" });
   const write = () => {
-    const { count: shown, of } = selectTasks(run, state.get());
+    const { count: shown, of } = selectTasks(state.run(), state.get());
     count.textContent = `${formatCount(shown)} of ${plural(of, "task")}`;
   };
   state.subscribe((now, before) => {
     if (now.search !== before.search || now.hide !== before.hide) write();
   });
   write();
-  return element("div", { class: "timeline-controls", role: "group", "aria-label": "What the timeline shows" },
+  const controls = element("div", { class: "timeline-controls", role: "group", "aria-label": "What the timeline shows" },
     createSelect(state, "group", "Rows by", GROUPS, GROUP_NAMES),
     createSelect(state, "colour", "Colour by", COLOURS, COLOUR_NAMES),
     createPattern(state, "search", "Search"),
@@ -85,6 +84,7 @@ export function createControls(run, state, showAll) {
     createPattern(state, "highlight", "Highlight"),
     createPattern(state, "hide", "Hide"),
     button("Show all", showAll, "The whole run: 0, or a double click"));
+  return { controls, write };
 }
 
 /**

@@ -1,6 +1,7 @@
 // What is selected, with all its figures: at the bottom of the window, above whatever part of the page is seen.
 
 import { element, button, quoted } from "../dom.js";
+import { redraw } from "../redraw.js";
 import { brief, figures, formatCount, formatTime, isKnown, plural, visible } from "../figures.js";
 import { attemptsOf } from "../rows.js";
 import { efficiency } from "../select.js";
@@ -149,16 +150,19 @@ export function createDetails(run, state, parent, zoomTo) {
     return element("p", { class: "dim" }, [text, ...words].filter(Boolean).join(" · "));
   };
 
+  /** @param {Selected} selected */
+  const contentOf = (selected) => [
+    heading(selected), began(selected),
+    element("div", { class: "timeline-figures" },
+      ...figureLists(run, selected),
+      ...[selected.table === "tasks" ? attemptList(selected.row) : null, partList(selected)].filter((part) => part !== null)),
+    commandOf(selected) ?? ""];
+
   const show = () => {
     const { selected } = state.get();
     panel.hidden = selected === null;
     document.documentElement.style.setProperty("--details-height", selected ? "min(42vh, 340px)" : "0px");
-    if (!selected) return;
-    panel.replaceChildren(heading(selected), began(selected),
-      element("div", { class: "timeline-figures" },
-        ...figureLists(run, selected),
-        ...[selected.table === "tasks" ? attemptList(selected.row) : null, partList(selected)].filter((part) => part !== null)),
-      commandOf(selected) ?? "");
+    if (selected) panel.replaceChildren(...contentOf(selected));
     panel.scrollTop = 0;
   };
 
@@ -167,6 +171,13 @@ export function createDetails(run, state, parent, zoomTo) {
   });
   show();
   return {
+    /** @param {Run} next */
+    update(next) {
+      const { selected } = state.get();
+      run = next;
+      if (selected) redraw(panel, (fresh) => fresh.append(...contentOf(selected)));
+      else show();
+    },
     /** Moves the keyboard's focus to it, and back when it is closed. */
     focus() {
       focused = document.activeElement;

@@ -3,6 +3,7 @@
 
 import { element } from "../dom.js";
 import { formatDuration, plural } from "../figures.js";
+import { rowInLater } from "../rows.js";
 import { colourOf, pseudoTasks, selectTasks, severities, SUCCEEDED } from "../select.js";
 import { runEnd, SHORTEST_US } from "../state.js";
 import { previousRuns, restartsOf } from "./attempts.js";
@@ -46,10 +47,11 @@ const OWNERS = {
  * @param {HTMLElement} parent
  * @param {import("../data.js").Run} run
  * @param {import("../state.js").State} state
+ * @returns {import("../page.js").Part}
  */
 export function mount(parent, run, state) {
-  const tracks = createTracks(run);
-  const end = runEnd(run);
+  let tracks = createTracks(run);
+  let end = runEnd(run);
   /** @type {Map<string, boolean>} */
   const opened = new Map();
 
@@ -80,7 +82,8 @@ export function mount(parent, run, state) {
   const legend = element("ul", { class: "timeline-legend", "aria-label": "Colours" });
   const help = element("p", { class: "timeline-help dim" },
     "Drag: a range · Ctrl + wheel or W S: zoom · Shift + wheel or A D: move · 0: all · arrows, Enter, Esc: tasks");
-  parent.append(createControls(run, state, showAll), legend, picture, help, previousRuns(run) ?? "", said);
+  const { controls, write: writeCount } = createControls(state, showAll);
+  parent.append(controls, legend, picture, help, previousRuns(run) ?? "", said);
   const tooltip = createTooltip(picture);
   const details = createDetails(run, state, parent, zoomTo);
 
@@ -89,11 +92,9 @@ export function mount(parent, run, state) {
   const tracksRaster = createRaster();
   const minimapRaster = createRaster();
   const view = /** @type {import("./view.js").View} */ (/** @type {unknown} */ ({
-    run,
-    layout: createLayout(run, state.get().group, selectTasks(run, state.get()).matches, opened),
+    ...contentOf(run),
     nest: null,
     raster: rowsRaster,
-    styles: new Uint8Array(run.tasks.count),
     highlighted: new Uint8Array(run.tasks.count),
     group: state.get().group,
     gutter: GUTTER,
@@ -103,11 +104,8 @@ export function mount(parent, run, state) {
     from_us: 0,
     to_us: end,
     scale: 1,
-    path: createPath(run),
     selected: state.get().selected,
     cursor: -1,
-    restarts: restartsOf(run),
-    attempts: (run.facts.attempts ?? []).map((/** @type {any} */ attempt) => attempt.begin_us),
   }));
   let contentHeight = 0;
   let placedScale = 0;
@@ -123,6 +121,21 @@ export function mount(parent, run, state) {
   let tracksScale = NaN;
   let printing = false;
   const drawBrush = createBrush(brushPlace, () => view, setRange);
+
+  /**
+   * What of the view follows from the data.
+   * @param {import("../data.js").Run} data
+   */
+  function contentOf(data) {
+    return {
+      run: data,
+      layout: createLayout(data, state.get().group, selectTasks(data, state.get()).matches, opened),
+      styles: new Uint8Array(data.tasks.count),
+      path: createPath(data),
+      restarts: restartsOf(data),
+      attempts: (data.facts.attempts ?? []).map((/** @type {any} */ attempt) => attempt.begin_us),
+    };
+  }
 
   /** What of the view follows from the state. */
   function readState() {
@@ -159,10 +172,14 @@ export function mount(parent, run, state) {
   function placeRows() {
     const anchor = anchorLane();
     const before = view.layout.laneTop[anchor] - view.top;
+    placeLanes();
+    if (view.top > 0 || pointerY >= 0) scrollTo(view.layout.laneTop[anchor] - before);
+  }
+
+  function placeLanes() {
     contentHeight = place(view.layout, view.from_us, view.to_us, view.scale, view.nest?.depths);
     placedScale = view.scale;
     setSpacer();
-    if (view.top > 0 || pointerY >= 0) scrollTo(view.layout.laneTop[anchor] - before);
   }
 
   function setSpacer() {
@@ -186,9 +203,9 @@ export function mount(parent, run, state) {
    * The rows become higher where they need it and there is place, but not lower: what is below would move.
    * @param {number} least
    */
-  function setHeight(least) {
+  function setHeight(least, placeAll = placeRows) {
     readState();
-    placeRows();
+    placeAll();
     const needed = contentHeight + headerHeight(view);
     const most = Math.round(innerHeight * MOST_HEIGHT_SHARE);
     const height = Math.max(Math.min(needed, most), least);
@@ -505,13 +522,42 @@ export function mount(parent, run, state) {
     return pages;
   }
 
+  /**
+   * Later data: the row at the top stays where it is.
+   * @param {import("../data.js").Run} next
+   */
+  async function prepare(next) {
+    const nest = await createNest(next);
+    return () => {
+      const { rows: old, rowTop } = view.layout;
+      const at = Math.min(rowAt(view.layout, view.top), old.length - 1);
+      const offset = view.top - rowTop[at];
+      if (view.cursor >= 0) view.cursor = rowInLater(run, next, "tasks", view.cursor);
+      run = next;
+      end = runEnd(run);
+      tracks = createTracks(run);
+      Object.assign(view, contentOf(run), { nest });
+      setStyles();
+      setHeight(view.height, placeLanes);
+      const row = view.layout.rows.findIndex(({ key }) => key === old[at]?.key);
+      if (view.top > 0 && row >= 0) scrollTo(view.layout.rowTop[row] + offset);
+      setPalette();
+      writeCount();
+      details.update(run);
+      tooltip.renew();
+      change();
+    };
+  }
+
   setStyles();
   setPalette();
   resize();
   const { selected } = state.get();
   if (selected) revealed = ownersOf(run, selected)[0].row;
   createNest(run).then((nest) => {
+    if (view.nest) return; /* of later data */
     view.nest = nest;
     settle();
   });
+  return { prepare };
 }

@@ -36,6 +36,10 @@ export function createTooltip(parent) {
     hide() {
       box.hidden = true;
     },
+    /** What is shown has other figures now. */
+    renew() {
+      shown = "";
+    },
   };
 }
 
