@@ -64,6 +64,7 @@ struct verb {
 	V(export) \
 	V(host) \
 	V(status) \
+	V(metrics) \
 	V(doctor) \
 	V(config) \
 	V(rules) \

@@ -57,6 +57,9 @@ TEST(queries_run_on_empty_and_filled)
 	earlier.id = 78;
 	earlier.started_unix_ns = 0;
 	put_run(&earlier);
+	earlier.id = 79;
+	earlier.end_boot_ns = ROW_NULL;
+	put_run(&earlier);
 	commit(1);
 	for (size_t i = 0; (name = query_name(i)); i++) /* findings have tests of their own */
 		ck_assert_msg(run_query(reader, name) > 0 || strstr(query_text(name), "\n-- finding: "),

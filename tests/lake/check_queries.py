@@ -240,6 +240,7 @@ def values_for(store):
         "last_id": [f"i{2 ** 63 - 1}", *whole(ids)],
         "until_unix_ns": whole([begun[-1] + 1, 2**62]), "now_unix_ns": whole([begun[-1] + 10**13]),
         "since_unix_ns": whole([0, begun[len(begun) // 2], begun[-1] + 1]),
+        "seen_unix_ns": whole([0, begun[-1]]), "known_unix_ns": ["i0"],
         "first_boot_ns": ["n", "i0"], "last_boot_ns": ["n", f"i{2 ** 62}", *whole(column("SELECT begin_boot_ns FROM tasks"))],
         "begin_boot_ns": ["i0", *whole(column("SELECT begin_boot_ns FROM tasks"))], "end_boot_ns": [f"i{2 ** 62}"],
         "since_boot_ns": whole([0, boots[len(boots) // 2], boots[-1] + 1]),
