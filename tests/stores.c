@@ -123,6 +123,7 @@ static const struct store_parameter *parameter_find(const struct store_parameter
 
 static const struct store_parameter every_parameter[] = {
 	{"with_system", STORE_INTEGER, 1, NULL},
+	{"window_ns", STORE_INTEGER, 1000, NULL},
 	{"limit", STORE_INTEGER, 100, NULL},
 	{"candidate_limit", STORE_INTEGER, 100, NULL},
 	{"first_id", STORE_INTEGER, 0, NULL},
