@@ -228,18 +228,25 @@ def prometheus(directory, target, token):
         yield ask
 
 
+@contextlib.contextmanager
+def scraping_prometheus(store):
+    """A Prometheus that has scraped a `tracer serve` of this store."""
+    token = store.parent / "token"
+    token.write_text("0123456789abcdef" * 4 + "\n")
+    token.chmod(0o600)
+    with server(TRACER, "serve", "--store", store, "--listen", "127.0.0.1:PORT", "--token-file", token) as url:
+        with prometheus(store.parent, url.removeprefix("http://"), token) as ask:
+            wait_until("the scrape", lambda: ask('up{job="tracer"} == 1'))
+            wait_until("its samples", lambda: ask("tracer_running_runs"))
+            yield ask
+
+
 def test_a_real_prometheus_has_the_same_values():
     """What a scrape of tracer serve gives is what the command prints."""
     with known_store(many_runs) as store:
-        token = store.parent / "token"
-        token.write_text("0123456789abcdef" * 4 + "\n")
-        token.chmod(0o600)
-        with server(TRACER, "serve", "--store", store, "--listen", "127.0.0.1:PORT", "--token-file", token) as url:
-            with prometheus(store.parent, url.removeprefix("http://"), token) as ask:
-                wait_until("the scrape", lambda: ask('up{job="tracer"} == 1'))
-                wait_until("its samples", lambda: ask("tracer_running_runs"))
-                found = ask('{__name__=~"tracer_.*"}')
-                total = ask("sum by (host) (tracer_running_cpu_seconds)")
+        with scraping_prometheus(store) as ask:
+            found = ask('{__name__=~"tracer_.*"}')
+            total = ask("sum by (host) (tracer_running_cpu_seconds)")
         samples = read(printed(store))
     expected = {key: value for key, value in samples.items() if key[0] not in RESTLESS and not key[0].startswith("tracer_shipper")}
     scraped = {}
