@@ -22,7 +22,7 @@ void gather_deinit(struct gather *gather)
 {
 	gather_abandon(gather);
 	store_close(gather->store);
-	row_text_deinit(&gather->row);
+	json_text_deinit(&gather->row);
 	gather->store = NULL;
 }
 
@@ -132,7 +132,7 @@ static int fail_batch(struct gather *gather, int error)
 
 static int row_write(struct gather *gather, struct gathering *gathering)
 {
-	struct row_text *row = &gather->row;
+	struct json_text *row = &gather->row;
 	int error;
 
 	row_begin(row);

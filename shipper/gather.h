@@ -40,7 +40,7 @@ struct gather {
 	struct cloud_identity cloud; /* values of columns of hosts; empty: unknown */
 	struct store *store;         /* NULL: not open */
 	uint64_t inode;
-	struct row_text row;
+	struct json_text row;
 	struct gathering gathering;
 	char boot_id[40];
 	char error[512]; /* message of the last failure */

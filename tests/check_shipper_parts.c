@@ -24,14 +24,14 @@ static void begin(void)
 
 /* ---- rows -------------------------------------------------------------------------- */
 
-static void row_ends_as(struct row_text *row, const char *expected)
+static void row_ends_as(struct json_text *row, const char *expected)
 {
 	char text[256];
 
 	ck_assert_int_eq(row_end(row), 0);
 	snprintf(text, sizeof(text), "%.*s", (int)row->size, row->data);
 	ck_assert_str_eq(text, expected);
-	row_text_deinit(row);
+	json_text_deinit(row);
 }
 
 /* clang-format off */
@@ -60,7 +60,7 @@ static const struct {
 
 TEST_EACH(row_is, rows)
 {
-	struct row_text row = {0};
+	struct json_text row = {0};
 
 	row_begin(&row);
 	row_add_value(&row, "v", &rows[_i].value);
@@ -70,7 +70,7 @@ TEST_EACH(row_is, rows)
 /* An allocation failure does not persist. */
 TEST(row_starts_over_after_a_failure)
 {
-	struct row_text row = {0};
+	struct json_text row = {0};
 
 	row_begin(&row);
 	row_add_unsigned(&row, "a", 1);

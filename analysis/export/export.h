@@ -1,7 +1,7 @@
 /* A run in the formats of other programs.
  *
- * Each format is one writer that walks the report and holds at most one task in memory. Texts of traced
- * processes are escaped (common/text.h): they are valid UTF-8 without control characters.
+ * Each format is one writer that walks the report and holds at most one task in memory, or one request of spans.
+ * Texts of traced processes are escaped (common/text.h): they are valid UTF-8 without control characters.
  */
 #pragma once
 

@@ -4,6 +4,8 @@
  * A "process" of the trace is a name of tasks, a "thread" is a lane: complete events (X) of one thread may nest, but
  * not overlap. A task takes as many neighbouring lanes as its processes need; it lies on the first, its tools on
  * and below it, and the processes of a tool on and below that. Times are microseconds since the run began.
+ * Perfetto finds the name of a thread by its id alone, and takes thread 0 for the idle one and a thread with the id of
+ * its process for the main one: so ids of threads are distinct, and none is a process's.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,6 +19,7 @@
 #include "common/yaml/arena.h"
 
 #define NS_PER_US 1000
+#define LANES_MAX 100000 /* of a process: beyond, ids of threads are not distinct, and some names are wrong */
 
 /* What overlaps in time lies on different lanes. */
 struct lanes {
@@ -29,6 +32,7 @@ struct group {
 	UT_hash_handle hh;
 	size_t number; /* the "process id" */
 	struct lanes lanes;
+	size_t named_count; /* of the lanes */
 	char name[];
 };
 
@@ -123,6 +127,11 @@ static void event_begin(struct writing *writing)
 	writing->separator = ",";
 }
 
+static int64_t thread_id(const struct group *group, size_t lane)
+{
+	return (int64_t)(group->number * LANES_MAX + lane + 1);
+}
+
 /* Writes an event up to its "args", which the caller completes with event_end(). */
 static void span_begin(struct writing *writing, const char *category, const char *name, struct export_span span,
 		       size_t lane)
@@ -134,7 +143,7 @@ static void span_begin(struct writing *writing, const char *category, const char
 	json_write_string(&writing->json, "cat", category);
 	export_json_text(&writing->json, "name", name);
 	json_write_integer(&writing->json, "pid", (int64_t)writing->group->number);
-	json_write_integer(&writing->json, "tid", (int64_t)lane);
+	json_write_integer(&writing->json, "tid", thread_id(writing->group, lane));
 	text_write(writing, ",\"ts\":%" PRId64 ".%03d,\"dur\":%" PRId64 ".%03d,\"args\":", begin / NS_PER_US,
 		   (int)(begin % NS_PER_US), wall / NS_PER_US, (int)(wall % NS_PER_US));
 	json_write_object(&writing->json);
@@ -145,16 +154,45 @@ static void event_end(struct writing *writing)
 	json_write_text(&writing->json, "}}");
 }
 
-static void group_announce(struct writing *writing, const struct group *group)
+/* Writes metadata of a process, or of one of its lanes, up to its value. */
+static void metadata_begin(struct writing *writing, const struct group *group, int64_t tid, const char *name)
 {
 	event_begin(writing);
 	json_write_string(&writing->json, "ph", "M");
-	json_write_string(&writing->json, "name", "process_name");
+	json_write_string(&writing->json, "name", name);
 	json_write_integer(&writing->json, "pid", (int64_t)group->number);
+	if (tid)
+		json_write_integer(&writing->json, "tid", tid);
 	json_write_text(&writing->json, ",\"args\":");
 	json_write_object(&writing->json);
+}
+
+static void group_announce(struct writing *writing, const struct group *group)
+{
+	metadata_begin(writing, group, 0, "process_name");
 	export_json_text(&writing->json, "name", group->name);
 	event_end(writing);
+	metadata_begin(writing, group, 0, "process_sort_index");
+	json_write_integer(&writing->json, "sort_index", (int64_t)group->number);
+	event_end(writing);
+}
+
+/* Those that no task has used before. */
+static void lanes_announce(struct writing *writing, struct group *group)
+{
+	char name[32];
+
+	for (; group->named_count < group->lanes.count; group->named_count++) {
+		int64_t tid = thread_id(group, group->named_count);
+
+		snprintf(name, sizeof(name), "lane %zu", group->named_count + 1);
+		metadata_begin(writing, group, tid, "thread_name");
+		json_write_string(&writing->json, "name", name);
+		event_end(writing);
+		metadata_begin(writing, group, tid, "thread_sort_index");
+		json_write_integer(&writing->json, "sort_index", (int64_t)group->named_count);
+		event_end(writing);
+	}
 }
 
 /* ---- reading a task ------------------------------------------------------------------ */
@@ -337,8 +375,10 @@ static int task_end(void *context)
 	if (lane != SIZE_MAX)
 		lane = lanes_take(&writing->group->lanes, writing->span.begin_unix_ns, writing->span.end_unix_ns,
 				  lanes.count ? lanes.count : 1);
-	if (lane != SIZE_MAX)
+	if (lane != SIZE_MAX) {
+		lanes_announce(writing, writing->group);
 		task_write(writing, lane);
+	}
 	lanes_free(&lanes);
 	task_free(writing);
 	return lane == SIZE_MAX ? -ENOMEM : writing->json.error;

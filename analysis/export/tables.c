@@ -1,26 +1,29 @@
 /* One line for each task: Nextflow's trace file, Snakemake's benchmark file, and CSV with all figures.
  *
  * Nextflow's columns: https://docs.seqera.io/nextflow/reports#trace-file, as with `trace.raw`: times in
- * milliseconds, sizes in bytes. Snakemake's: snakemake/benchmark.py, and the columns that
- * --benchmark-extended adds and that say which job it was. A figure that Tracer does not collect is "-" in the first and "NA" in the second.
+ * milliseconds, sizes in bytes. Snakemake's: BenchmarkRecord in its benchmark.py, and the columns that
+ * --benchmark-extended adds and that say which job it was. A figure that Tracer does not collect is "-" in both.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "analysis/export/formats.h"
+#include "common/identity.h"
 #include "common/text.h"
 
+#define UNKNOWN "-"
 #define NS_PER_MS 1000000
 #define NS_PER_S 1e9
 #define MIB (1024.0 * 1024.0)
+#define SECONDS_PER_DAY 86400
 #define SIGNAL_BASE 128 /* exit status of a shell whose command a signal ended */
 
 struct table {
 	const struct report *report;
 	FILE *file;
-	const char *unknown;
 	const char *separator; /* before the next cell */
+	int64_t line_count;
 	int error;
 };
 
@@ -32,7 +35,7 @@ static bool cell(struct table *table, bool is_known)
 	fputs(table->separator, table->file);
 	table->separator = "\t";
 	if (!is_known)
-		fputs(table->unknown, table->file);
+		fputs(UNKNOWN, table->file);
 	return is_known;
 }
 
@@ -45,6 +48,14 @@ static void put_text(struct table *table, const char *text)
 	else if (cell(table, *safe))
 		fputs(safe, table->file);
 	free(safe);
+}
+
+static void put_id(struct table *table, int64_t id)
+{
+	char digits[IDENTITY_TEXT_SIZE];
+
+	identity_format(id, digits);
+	put_text(table, digits);
 }
 
 static void put_integer(struct table *table, int64_t value)
@@ -108,7 +119,7 @@ static int64_t milliseconds(int64_t ns)
 }
 
 static const char trace_header[] =
-	"task_id\thash\tname\tstatus\texit\tsubmit\tstart\tcomplete\tduration\trealtime\t%cpu\t%mem\trss\tvmem\tpeak_rss\tpeak_vmem\trchar\twchar\tread_bytes\twrite_bytes\tvol_ctxt\tinv_ctxt\n";
+	"task_id\thash\tnative_id\tname\tstatus\texit\tsubmit\tstart\tcomplete\tduration\trealtime\t%cpu\t%mem\trss\tvmem\tpeak_rss\tpeak_vmem\trchar\twchar\tread_bytes\twrite_bytes\tvol_ctxt\tinv_ctxt\n";
 
 static int trace_write(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
 		       size_t count)
@@ -118,15 +129,16 @@ static int trace_write(void *context, size_t index, const struct row_task *task,
 
 	if (!export_has_task(table->report, index))
 		return 0;
-	put_integer(table, (int64_t)index + 1);
+	put_integer(table, ++table->line_count);
 	put_text(table, task->label);
+	put_id(table, task->id);
 	put_text(table, report_task_name(table->report, index, task));
 	put_text(table, nextflow_status(task));
 	put_integer(table, exit_status(task));
-	put_unknowns(table, 1); /* submit: the engine knows */
+	put_integer(table, milliseconds(task->started_unix_ns)); /* submit: at the latest */
 	put_integer(table, milliseconds(task->started_unix_ns));
 	put_integer(table, milliseconds(row_add(task->started_unix_ns, wall_ns)));
-	put_unknowns(table, 1); /* duration: since the submission */
+	put_integer(table, milliseconds(wall_ns)); /* duration: since the submission, at the least */
 	put_integer(table, milliseconds(wall_ns));
 	put_percent(table, task->cpu_ns, wall_ns);
 	put_unknowns(table, 3); /* %mem, rss, vmem: at the end of the task */
@@ -144,13 +156,17 @@ static int trace_write(void *context, size_t index, const struct row_task *task,
 static const char benchmark_header[] =
 	"s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\tjobid\trule_name\twildcards\n";
 
+/* As Snakemake does: "1 day, 2:03:04". */
 static void put_clock(struct table *table, int64_t ns)
 {
-	int64_t seconds = ns == ROW_NULL ? ns : ns / (int64_t)NS_PER_S;
+	int64_t seconds = ns == ROW_NULL ? ns : ns / (int64_t)NS_PER_S, days = seconds / SECONDS_PER_DAY;
 
-	if (cell(table, ns != ROW_NULL))
-		fprintf(table->file, "%" PRId64 ":%02" PRId64 ":%02" PRId64, seconds / 3600, seconds / 60 % 60,
-			seconds % 60);
+	if (!cell(table, ns != ROW_NULL))
+		return;
+	if (days > 0)
+		fprintf(table->file, "%" PRId64 " day%s, ", days, days == 1 ? "" : "s");
+	fprintf(table->file, "%" PRId64 ":%02" PRId64 ":%02" PRId64, seconds % SECONDS_PER_DAY / 3600,
+		seconds / 60 % 60, seconds % 60);
 }
 
 static int benchmark_write(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
@@ -169,7 +185,7 @@ static int benchmark_write(void *context, size_t index, const struct row_task *t
 	put_real(table, task->write_bytes, MIB, 2);
 	put_percent(table, task->cpu_ns, wall_ns);
 	put_real(table, task->cpu_ns, NS_PER_S, 2);
-	put_integer(table, (int64_t)index + 1);
+	put_integer(table, ++table->line_count);
 	put_text(table, report_task_name(table->report, index, task));
 	put_text(table, report_task_label(table->report, index, task));
 	return line_end(table);
@@ -177,11 +193,11 @@ static int benchmark_write(void *context, size_t index, const struct row_task *t
 
 /* ---- the formats -------------------------------------------------------------------- */
 
-static int table_walk(const struct report *report, FILE *file, const char *unknown,
+static int table_walk(const struct report *report, FILE *file,
 		      int (*write)(void *context, size_t index, const struct row_task *task,
 				   const struct row_tool *tools, size_t count))
 {
-	struct table table = {report, file, unknown, "", 0};
+	struct table table = {.report = report, .file = file, .separator = ""};
 	const struct report_writer writer = {.task = write};
 
 	return report_walk(report, NULL, 0, &writer, &table);
@@ -190,13 +206,13 @@ static int table_walk(const struct report *report, FILE *file, const char *unkno
 int export_trace(const struct report *report, FILE *file)
 {
 	fputs(trace_header, file);
-	return table_walk(report, file, "-", trace_write);
+	return table_walk(report, file, trace_write);
 }
 
 int export_benchmark(const struct report *report, FILE *file)
 {
 	fputs(benchmark_header, file);
-	return table_walk(report, file, "NA", benchmark_write);
+	return table_walk(report, file, benchmark_write);
 }
 
 struct csv {

@@ -24,9 +24,15 @@ UNSEEN = '[\x1b\u202e\u061c\u200b\u2060\ufe01\U000e0041]'
 FORMATS = ["perfetto", "otlp", "trace", "benchmark", "csv", "ndjson", "multiqc"]
 MS, MIB = 1000000, 1 << 20
 
-TRACE = ("task_id hash name status exit submit start complete duration realtime %cpu %mem rss vmem peak_rss peak_vmem "
+TRACE = ("task_id hash native_id name status exit submit start complete duration realtime %cpu %mem rss vmem peak_rss peak_vmem "
          "rchar wchar read_bytes write_bytes vol_ctxt inv_ctxt").split()
 BENCHMARK = "s h:m:s max_rss max_vms max_uss max_pss io_in io_out mean_load cpu_time jobid rule_name wildcards".split()
+
+
+def plain(attributes):
+    """Attributes of OpenTelemetry as a dictionary."""
+    return {each["key"]: int(each["value"]["intValue"]) if "intValue" in each["value"] else each["value"]["stringValue"]
+            for each in attributes}
 
 
 class Export(Case):
@@ -65,8 +71,11 @@ class Export(Case):
         self.assertEqual(header, TRACE)
         tasks = self.tasks("snakemake")
         self.assertEqual([row["hash"] for row in rows], [task["label"] or "-" for task in tasks])
+        self.assertEqual([row["task_id"] for row in rows], [str(number + 1) for number in range(len(tasks))])
         for row, task in zip(rows, tasks):
             self.assertEqual(row["status"], "COMPLETED")
+            self.assertEqual(row["native_id"], task["id"])
+            self.assertEqual((row["submit"], row["duration"]), (row["start"], row["realtime"]))
             self.assertEqual(int(row["realtime"]), task["wall_ns"] // MS)
             self.assertEqual(int(row["start"]), task["started_unix_ns"] // MS)
             self.assertAlmostEqual(float(row["%cpu"]), 100 * task["cpu_ns"] / task["wall_ns"], delta=0.01)
@@ -96,12 +105,22 @@ class Export(Case):
         for row, task in zip(rows, self.tasks("snakemake")):
             self.assertAlmostEqual(float(row["s"]), task["wall_ns"] / 1e9, delta=1e-4)
             self.assertAlmostEqual(float(row["io_out"]), task["write_bytes"] / MIB, delta=0.01)
-            self.assertEqual((row["rule_name"], row["wildcards"], row["max_vms"]), (task["name"], task["label"] or "NA", "NA"))
+            self.assertEqual((row["rule_name"], row["wildcards"], row["max_vms"]), (task["name"], task["label"] or "-", "-"))
         path = os.path.join(self.directory, "benchmark.tsv")
         self.tracer("snakemake", "export", "--format", "benchmark", "-o", path)
         self.assertEqual(pathlib.Path(path).read_text().splitlines()[0].split("\t"), BENCHMARK)
         self.assertEqual(os.listdir(self.directory).count("benchmark.tsv"), 1)
         self.assertFalse([name for name in os.listdir(self.directory) if name.startswith("benchmark.tsv.")])
+
+    def test_benchmark_of_days(self):
+        times = {3600 * 24 - 1: "23:59:59", 3600 * 24 + 7384: "1 day, 2:03:04", 3600 * 50: "2 days, 2:00:00"}
+        for seconds, shown in times.items():
+            with self.changed("days") as (path, store):
+                store.execute(f"UPDATE tasks SET end_boot_ns = begin_boot_ns + {seconds} * 1000000000 WHERE kind <> 'main'")
+            self.stores["days"] = path
+            _, rows = self.rows("days", "benchmark")
+            self.assertEqual({row["h:m:s"] for row in rows}, {shown})
+            self.assertEqual([row["jobid"] for row in rows], [str(number + 1) for number in range(len(rows))])
 
     def test_csv(self):
         rows = list(csv.DictReader(self.export("snakemake", "csv").splitlines()))
@@ -121,7 +140,7 @@ class Export(Case):
         self.assertEqual(sum(line["cpu_ns"] for line in lines if line["type"] == "process"), shown["run"]["cpu_ns"])
 
     def test_perfetto(self):
-        for store in self.stores:
+        for store in "snakemake", "failures", "hostile":
             with self.subTest(store):
                 self.perfetto_check(store)
 
@@ -132,8 +151,22 @@ class Export(Case):
         counts = collections.Counter(event["cat"] for event in spans)
         self.assertEqual(counts["task"], len(shown["tasks"]))
         self.assertEqual(counts["process"], sum(len(task["processes"]) for task in shown["tasks"]))
-        groups = {event["pid"]: event["args"]["name"] for event in events if event["ph"] == "M"}
-        self.assertEqual({event["pid"] for event in spans}, set(groups))
+        said = collections.defaultdict(list)
+        for event in events:
+            if event["ph"] == "M":
+                said[event["name"]].append(event)
+        self.assertEqual({event["pid"] for event in spans}, {event["pid"] for event in said["process_name"]})
+        self.assertEqual({event["args"]["name"] for event in said["process_name"]},
+                         {event["name"] for event in spans if event["cat"] == "task"})
+        threads = [event["tid"] for event in said["thread_name"]]
+        self.assertEqual(len(threads), len(set(threads)))
+        self.assertEqual({event["tid"] for event in spans}, set(threads))
+        self.assertTrue(set(threads).isdisjoint({0, *(event["pid"] for event in spans)}))
+        for kind, key in ("process", "pid"), ("thread", "tid"): # one of each, and lanes from above to below
+            self.assertEqual([event[key] for event in said[f"{kind}_sort_index"]],
+                             [event[key] for event in said[f"{kind}_name"]])
+        for event in said["thread_name"]:
+            self.assertEqual(event["args"]["name"], f"lane {event['tid'] - 100000 * event['pid']}")
         lanes = collections.defaultdict(list)
         for event in spans:
             lanes[event["pid"], event["tid"]].append(event)
@@ -158,20 +191,31 @@ class Export(Case):
             events = json.loads(self.export(store, "perfetto"))["traceEvents"]
             self.assertEqual({(event["args"]["gpu_busy_ns"], event["args"]["gpu_peak_bytes"]) for event in events
                               if event["ph"] == "X" and "gpu_busy_ns" in event["args"]}, expected)
-            spans = json.loads(self.export(store, "otlp"))["resourceSpans"][0]["scopeSpans"][0]["spans"]
-            attributes = [{each["key"]: each["value"] for each in span["attributes"]} for span in spans]
-            self.assertEqual({(int(each["tracer.gpu_busy_ns"]["intValue"]), int(each["tracer.gpu_peak_bytes"]["intValue"]))
+            attributes = [span["attributes"] for span in self.spans(store)[1].values()]
+            self.assertEqual({(each["tracer.gpu_busy_ns"], each["tracer.gpu_peak_bytes"])
                               for each in attributes if "tracer.gpu_busy_ns" in each}, expected)
+
+    def spans(self, store, run="latest"):
+        """Attributes of the resource, and spans by id with attributes as a dictionary."""
+        resources, spans = [], {}
+        for line in self.export(store, "otlp", run).splitlines():
+            self.assertLess(len(line), 4 << 20)
+            for resource in json.loads(line)["resourceSpans"]:
+                resources.append(plain(resource["resource"]["attributes"]))
+                for span in resource["scopeSpans"][0]["spans"]:
+                    spans[span["spanId"]] = {**span, "attributes": plain(span["attributes"])}
+        return resources, spans
 
     def test_otlp(self):
         shown = self.shown("failures")
-        resources = json.loads(self.export("failures", "otlp"))["resourceSpans"]
+        resources, spans = self.spans("failures")
         self.assertEqual(len(resources), 1)
-        attributes = {each["key"]: each["value"] for each in resources[0]["resource"]["attributes"]}
-        self.assertEqual(attributes["host.name"]["stringValue"], shown["run"]["host"])
-        spans = {span["spanId"]: span for span in resources[0]["scopeSpans"][0]["spans"]}
+        self.assertEqual(resources[0]["host.name"], shown["run"]["host"])
+        self.assertEqual((resources[0]["cicd.pipeline.name"], resources[0]["cicd.pipeline.run.id"]),
+                         (shown["run"]["name"], shown["run"]["id"]))
         root = spans[shown["run"]["id"]]
         self.assertNotIn("parentSpanId", root)
+        self.assertEqual((root["name"], root["kind"]), (f"RUN {shown['run']['name']}", 2))
         self.assertEqual({span["traceId"] for span in spans.values()}, {shown["run"]["host_id"] + shown["run"]["id"]})
         for task in shown["tasks"]:
             parent = root["spanId"] if task["kind"] == "main" else task["id"]
@@ -179,9 +223,42 @@ class Export(Case):
                 span = spans[task["id"]]
                 self.assertEqual(span["parentSpanId"], root["spanId"])
                 self.assertEqual(int(span["endTimeUnixNano"]) - int(span["startTimeUnixNano"]), task["wall_ns"])
-                self.assertEqual(span["status"]["code"], {"succeeded": 1, "failed": 2, "killed": 2}.get(task["status"], 0))
             for tool in task["tools"]:
                 self.assertEqual(spans[tool["id"]]["parentSpanId"], parent)
+
+    def test_otlp_outcomes(self):
+        """As the conventions for CI/CD pipelines have it: result, error.type and status."""
+        outcomes = {("succeeded", 0, None): ("success", None, 1), ("failed", 3, None): ("failure", "3", 2),
+                    ("failed", 137, None): ("failure", "SIGKILL", 2), ("killed", None, 11): ("failure", "SIGSEGV", 2),
+                    ("killed", None, 15): ("cancellation", "SIGTERM", 0), ("failed", 130, None): ("cancellation", "SIGINT", 0),
+                    ("killed", None, 24): ("timeout", "SIGXCPU", 2), ("failed", None, None): ("failure", "_OTHER", 2),
+                    ("running", None, None): (None, None, 0), ("ended", None, None): (None, None, 0)}
+        for (status, code, signal), expected in outcomes.items():
+            with self.changed("outcome") as (path, store):
+                for table in "runs", "tasks":
+                    store.execute(f"UPDATE {table} SET status = ?, exit_code = ?, signal = ?", (status, code, signal))
+            self.stores["outcome"] = path
+            _, spans = self.spans("outcome")
+            for key in "cicd.pipeline.result", "cicd.pipeline.task.run.result":
+                found = {(span["attributes"].get(key), span["attributes"].get("error.type"), span["status"]["code"])
+                         for span in spans.values() if "process.executable.name" not in span["attributes"] and
+                         ("parentSpanId" in span) == ("task" in key)}
+                self.assertEqual(found, {expected}, (status, code, signal))
+
+    def test_otlp_requests_are_small(self):
+        """20,000 tasks with long names are some requests, each below 4 MiB, with all spans in them."""
+        with self.changed("many") as (path, store):
+            columns = [row[1] for row in store.execute("PRAGMA table_info(tasks)") if row[1] not in ("id", "label", "kind")]
+            store.execute(f"""WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+                INSERT INTO tasks (id, label, kind, {', '.join(columns)})
+                SELECT 1000000 + i, hex(zeroblob(250)), 'engine', {', '.join('t.' + name for name in columns)}
+                FROM n, (SELECT * FROM tasks WHERE kind <> 'main' LIMIT 1) t""")
+        self.stores["many"] = path
+        resources, spans = self.spans("many")
+        self.assertGreater(len(resources), 5)
+        self.assertEqual(len({json.dumps(resource) for resource in resources}), 1)
+        self.assertEqual(sum("cicd.pipeline.task.name" in span["attributes"] for span in spans.values()),
+                         20000 + len(self.tasks("snakemake")))
 
     def test_multiqc(self):
         content = json.loads(self.export("snakemake", "multiqc"))
