@@ -143,7 +143,7 @@ requirements_unmet() {
 
 # requirement_waive PURPOSE PACKAGES REASON: succeeds, with a message, if it is optional.
 requirement_waive() {
-	[[ $1 == manual || $1 == page ]] || return
+	[[ $1 == manual || $1 == page || $1 == exports ]] || return
 	printf '    %s%s is missing: no %s%s\n' "$yellow" "${2%% *}" "$3" "$plain"
 }
 
@@ -266,7 +266,7 @@ packages_require() {
 	((${#chosen[@]})) || return 0
 	run_quietly "$log" "apt-get install ${chosen[*]} ($(apt_way))" install_packages "${chosen[@]}"
 
-	unmet=$(requirements_unmet "$@" | grep -vE '\|(manual|page)$' || true)
+	unmet=$(requirements_unmet "$@" | grep -vE '\|(manual|page|exports)$' || true)
 	[[ -z $unmet ]] || fail "still missing after installing: ${unmet//$'\n'/; }"
 }
 

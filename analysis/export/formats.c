@@ -53,18 +53,3 @@ void export_json_text(struct json_writer *json, const char *name, const char *te
 	json_write_string(json, name, safe);
 	free(safe);
 }
-
-void export_json_key(struct json_writer *json, const char *text)
-{
-	char *safe = text_escaped(text);
-	json_t *string = safe ? json_string(safe) : NULL;
-	char *quoted = string ? json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII) : NULL;
-
-	if (!quoted && json->error == 0)
-		json->error = -ENOMEM;
-	json_write_text(json, quoted ? quoted : "\"\"");
-	json_write_text(json, ":");
-	free(quoted);
-	json_decref(string);
-	free(safe);
-}

@@ -29,5 +29,3 @@ bool export_has_task(const struct report *report, size_t index);
 
 /* Writes a member whose text is escaped. */
 void export_json_text(struct json_writer *json, const char *name, const char *text);
-/* Writes `"text":`, the name of a member that is not one of ours. */
-void export_json_key(struct json_writer *json, const char *text);

@@ -1,4 +1,8 @@
-/* Tasks grouped by name, as MultiQC's custom content: a table. See https://docs.seqera.io/multiqc/custom_content */
+/* Tasks grouped by name, as MultiQC's custom content: a table. See https://docs.seqera.io/multiqc/custom_content
+ *
+ * MultiQC takes the key of a row for the name of a sample, and shortens it as if it were a file's: tasks whose names differ
+ * in what it cuts off (a directory, ".bam") would become one row. So keys are numbers, and the name is a column.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +14,8 @@
 #define MIB (1024.0 * 1024.0)
 
 static const char headers[] =
-	"{\"tasks\":{\"title\":\"Tasks\",\"format\":\"{:,.0f}\"},"
+	"{\"task\":{\"title\":\"Task\",\"format\":\"{}\",\"scale\":false},"
+	"\"tasks\":{\"title\":\"Tasks\",\"format\":\"{:,.0f}\"},"
 	"\"failed\":{\"title\":\"Failed\",\"format\":\"{:,.0f}\"},"
 	"\"median\":{\"title\":\"Median\",\"description\":\"Median wall time\",\"suffix\":\" s\"},"
 	"\"longest\":{\"title\":\"Longest\",\"description\":\"Longest wall time\",\"suffix\":\" s\"},"
@@ -25,22 +30,6 @@ static void value_write(struct json_writer *json, const char *name, int64_t valu
 	if (value != ROW_NULL)
 		json_write_member(json, name,
 				  &(struct store_value){.type = STORE_VALUE_REAL, .real = (double)value / unit});
-}
-
-static void group_write(struct json_writer *json, const struct report_group *group)
-{
-	const struct figures *figures = &group->figures;
-
-	json_write_object(json);
-	value_write(json, "tasks", (int64_t)group->member_count, 1);
-	value_write(json, "failed", group->failed_count, 1);
-	value_write(json, "median", group->median_wall_ns, NS_PER_S);
-	value_write(json, "longest", group->longest_wall_ns, NS_PER_S);
-	value_write(json, "cpu", figures->cpu_ns, NS_PER_S);
-	value_write(json, "memory", figures->peak_rss_bytes, MIB);
-	value_write(json, "read", figures->read_bytes, MIB);
-	value_write(json, "written", figures->write_bytes, MIB);
-	json_write_text(json, "}");
 }
 
 /* MultiQC shows texts as HTML. Returns NULL, and sets the writer's error, if out of memory. */
@@ -68,12 +57,32 @@ static char *html_escape(struct json_writer *json, const char *text)
 	return html;
 }
 
+static void group_write(struct json_writer *json, const struct report_group *group)
+{
+	const struct figures *figures = &group->figures;
+	char *html = html_escape(json, group->name);
+
+	json_write_object(json);
+	export_json_text(json, "task", html);
+	free(html);
+	value_write(json, "tasks", (int64_t)group->member_count, 1);
+	value_write(json, "failed", group->failed_count, 1);
+	value_write(json, "median", group->median_wall_ns, NS_PER_S);
+	value_write(json, "longest", group->longest_wall_ns, NS_PER_S);
+	value_write(json, "cpu", figures->cpu_ns, NS_PER_S);
+	value_write(json, "memory", figures->peak_rss_bytes, MIB);
+	value_write(json, "read", figures->read_bytes, MIB);
+	value_write(json, "written", figures->write_bytes, MIB);
+	json_write_text(json, "}");
+}
+
 int export_multiqc(const struct report *report, FILE *file)
 {
 	struct json_writer json = {.file = file};
 	struct report_group *groups;
 	int error = report_group_tasks(report, &groups);
-	char *html = html_escape(&json, report_run(report)->name);
+	char *html = html_escape(&json, report_run(report)->name), key[32];
+	size_t number = 0;
 
 	json_write_object(&json);
 	json_write_string(&json, "id", "tracer_tasks");
@@ -82,15 +91,13 @@ int export_multiqc(const struct report *report, FILE *file)
 	free(html);
 	json_write_string(&json, "plot_type", "table");
 	json_write_text(&json, ",\"pconfig\":{\"id\":\"tracer_tasks_table\",\"title\":\"Tracer: tasks by name\","
-			       "\"col1_header\":\"Task\"},\"headers\":");
+			       "\"col1_header\":\"#\"},\"headers\":");
 	json_write_text(&json, headers);
 	json_write_text(&json, ",\"data\":{");
 	for (const struct report_group *group = groups; group && error == 0; group = group->hh.next) {
-		html = html_escape(&json, group->name);
-		export_json_key(&json, html);
-		free(html);
+		snprintf(key, sizeof(key), "%s\"%06zu\":", group == groups ? "" : ",", ++number);
+		json_write_text(&json, key);
 		group_write(&json, group);
-		json_write_text(&json, group->hh.next ? "," : "");
 	}
 	json_write_text(&json, "}}\n");
 	report_groups_free(groups);

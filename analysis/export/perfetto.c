@@ -3,13 +3,12 @@
  *
  * A "process" of the trace is a name of tasks, a "thread" is a lane: complete events (X) of one thread may nest, but
  * not overlap. A task takes as many neighbouring lanes as its processes need; it lies on the first, its tools on
- * and below it, and the processes of a tool on and below that. Times are microseconds since the run began.
+ * and below it, and the processes of a tool on and below that. Times are whole microseconds since the run began: readers
+ * add them as floating point numbers, and spans whose ends differ by a rounding error do not nest.
  * Perfetto finds the name of a thread by its id alone, and takes thread 0 for the idle one and a thread with the id of
  * its process for the main one: so ids of threads are distinct, and none is a process's.
  */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <uthash.h>
@@ -108,17 +107,6 @@ static void lanes_free(struct lanes *lanes)
 
 /* ---- events ------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 2, 3))) static void text_write(struct writing *writing, const char *format, ...)
-{
-	char text[256];
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(text, sizeof(text), format, values);
-	va_end(values);
-	json_write_text(&writing->json, text);
-}
-
 static void event_begin(struct writing *writing)
 {
 	json_write_text(&writing->json, writing->separator);
@@ -136,7 +124,8 @@ static int64_t thread_id(const struct group *group, size_t lane)
 static void span_begin(struct writing *writing, const char *category, const char *name, struct export_span span,
 		       size_t lane)
 {
-	int64_t begin = span.begin_unix_ns - writing->begin_unix_ns, wall = span.end_unix_ns - span.begin_unix_ns;
+	int64_t begin_us = (span.begin_unix_ns - writing->begin_unix_ns) / NS_PER_US;
+	int64_t end_us = (span.end_unix_ns - writing->begin_unix_ns) / NS_PER_US;
 
 	event_begin(writing);
 	json_write_string(&writing->json, "ph", "X");
@@ -144,8 +133,9 @@ static void span_begin(struct writing *writing, const char *category, const char
 	export_json_text(&writing->json, "name", name);
 	json_write_integer(&writing->json, "pid", (int64_t)writing->group->number);
 	json_write_integer(&writing->json, "tid", thread_id(writing->group, lane));
-	text_write(writing, ",\"ts\":%" PRId64 ".%03d,\"dur\":%" PRId64 ".%03d,\"args\":", begin / NS_PER_US,
-		   (int)(begin % NS_PER_US), wall / NS_PER_US, (int)(wall % NS_PER_US));
+	json_write_integer(&writing->json, "ts", begin_us);
+	json_write_integer(&writing->json, "dur", end_us - begin_us);
+	json_write_text(&writing->json, ",\"args\":");
 	json_write_object(&writing->json);
 }
 

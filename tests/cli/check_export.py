@@ -264,7 +264,8 @@ class Export(Case):
         content = json.loads(self.export("snakemake", "multiqc"))
         self.assertEqual(content["plot_type"], "table")
         tasks = collections.Counter(task["name"] for task in self.shown("snakemake")["tasks"])
-        self.assertEqual({name: row["tasks"] for name, row in content["data"].items()}, tasks)
+        self.assertEqual({row["task"]: row["tasks"] for row in content["data"].values()}, tasks)
+        self.assertEqual(list(content["data"]), sorted(content["data"]))
         for row in content["data"].values():
             self.assertLessEqual(set(row), set(content["headers"]))
 
