@@ -173,10 +173,11 @@ TEST(test_nothing_hidden)
 
 TEST(test_examples)
 {
+	const struct rules_counts counts = rules_count_all(rules);
 	struct tree_error error;
 
-	ck_assert_msg(rules_check_examples(rules, rules_count(rules), rules_secret_count(rules), &error) == 0,
-		      "%s:%u: %s", error.file, error.line, error.reason);
+	ck_assert_msg(rules_check_examples(rules, &counts, &error) == 0, "%s:%u: %s", error.file, error.line,
+		      error.reason);
 }
 
 int main(void)

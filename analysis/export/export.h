@@ -6,11 +6,14 @@
 #pragma once
 
 #include "analysis/query/report.h"
+#include "analysis/versions/versions.h"
 
 struct export_format {
 	const char *name;
 	/* Returns 0 or -errno; check ferror() for write errors. */
 	int (*write)(const struct report *report, FILE *file);
+	/* Instead, of formats that name versions of software. */
+	int (*write_versions)(struct versions *versions, FILE *file);
 };
 
 /* All formats; the last has no name. */

@@ -7,10 +7,15 @@
 #include "common/text.h"
 
 const struct export_format export_formats[] = {
-	{"perfetto", export_perfetto}, {"otlp", export_otlp},
-	{"trace", export_trace},       {"benchmark", export_benchmark},
-	{"csv", export_csv},           {"ndjson", export_ndjson},
-	{"multiqc", export_multiqc},   {0},
+	{"perfetto", export_perfetto},
+	{"otlp", export_otlp},
+	{"trace", export_trace},
+	{"benchmark", export_benchmark},
+	{"csv", export_csv},
+	{"ndjson", export_ndjson},
+	{"multiqc", export_multiqc},
+	{"versions", .write_versions = export_versions},
+	{0},
 };
 
 const struct export_format *export_find(const char *name)
@@ -51,5 +56,39 @@ void export_json_text(struct json_writer *json, const char *name, const char *te
 	if (!safe && json->error == 0)
 		json->error = -ENOMEM;
 	json_write_string(json, name, safe);
+	free(safe);
+}
+
+void export_basis_write(FILE *file, const struct software *software)
+{
+	char *path = text_escaped(software->path), *image = text_escaped(software->image);
+	char *package = text_escaped(software->package);
+
+	if (software->basis == VERSION_OF_PACKAGE)
+		fprintf(file, "%s package %s, installed at the time of export, of %s", software->manager, package,
+			path);
+	else if (software->basis == VERSION_OF_IMAGE)
+		fprintf(file, "image %s", image);
+	else
+		fprintf(file, "%s%s", software->path ? "path " : "path unknown", path ? path : "");
+	if (software->basis == VERSION_UNKNOWN && software->image)
+		fprintf(file, ", image %s", image);
+	free(package);
+	free(image);
+	free(path);
+}
+
+void export_json_key(struct json_writer *json, const char *text)
+{
+	char *safe = text_escaped(text);
+	json_t *string = safe ? json_string(safe) : NULL;
+	char *quoted = string ? json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII) : NULL;
+
+	if (!quoted && json->error == 0)
+		json->error = -ENOMEM;
+	json_write_text(json, quoted ? quoted : "\"\"");
+	json_write_text(json, ":");
+	free(quoted);
+	json_decref(string);
 	free(safe);
 }

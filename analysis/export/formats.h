@@ -10,6 +10,7 @@ int export_benchmark(const struct report *report, FILE *file);
 int export_csv(const struct report *report, FILE *file);
 int export_ndjson(const struct report *report, FILE *file);
 int export_multiqc(const struct report *report, FILE *file);
+int export_versions(struct versions *versions, FILE *file);
 
 /* The times of a task, tool or process by the clock of the wall, which several hosts share. */
 struct export_span {
@@ -26,6 +27,9 @@ int64_t export_now_unix_ns(const struct report *report);
 
 /* Whether a task is exported: a run's own pseudo-task is only if there is no other. */
 bool export_has_task(const struct report *report, size_t index);
+
+/* Writes how a version is known, escaped: "path /opt/samtools-1.17/samtools". */
+void export_basis_write(FILE *file, const struct software *software);
 
 /* Writes a member whose text is escaped. */
 void export_json_text(struct json_writer *json, const char *name, const char *text);

@@ -1,14 +1,16 @@
 /* tracer export [RUN]: a run in the format of another program. */
 #include "analysis/export/export.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "cli/report/names.h"
 #include "cli/screen/output_file.h"
+#include "cli/site_rules.h"
 #include "cli/source.h"
 #include "common/progress.h"
 
-#define FORMATS "perfetto otlp trace benchmark csv ndjson multiqc"
+#define FORMATS "perfetto otlp trace benchmark csv ndjson multiqc versions"
 
 static const struct export_format *format;
 static const char *output_path, *names_path;
@@ -29,6 +31,21 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPECS_LAST,
 };
 
+/* Packages that own programs are looked up with the rights of the user who exports. */
+static int versions_write(const struct report *report, FILE *file)
+{
+	struct rules *rules = site_rules_load(NULL);
+	struct versions versions = {.report = report, .rules = rules, .owners = rules ? owners_new("") : NULL};
+	int error = VERB_FAILED;
+
+	if (rules)
+		error = versions.owners ? format->write_versions(&versions, file) : -ENOMEM;
+	versions_free(&versions);
+	owners_free(versions.owners);
+	rules_free(rules);
+	return error;
+}
+
 static int run_write(struct report *report)
 {
 	struct output_file target;
@@ -39,7 +56,7 @@ static int run_write(struct report *report)
 	if (error)
 		return error;
 	report->advance = output_advance;
-	error = format->write(report, target.file);
+	error = format->write ? format->write(report, target.file) : versions_write(report, target.file);
 	progress_hide();
 	return output_file_close(&target, "export", error);
 }
@@ -82,7 +99,9 @@ const struct verb verb_export = {
 		       "benchmark  tasks as in Snakemake's benchmark files (--benchmark-extended)\n"
 		       "csv        tasks with all their figures\n"
 		       "ndjson     all rows of the run, one object a line\n"
-		       "multiqc    a table of tasks by name for MultiQC: name it *_mqc.json",
+		       "multiqc    a table of tasks by name for MultiQC: name it *_mqc.json\n"
+		       "versions   software with the version executed, by name of task, as nf-core's\n"
+		       "           versions.yml; for MultiQC name it *_mqc_versions.yml",
 	.options = option_specs,
 	.examples = "  tracer export --format perfetto -o run.json\n"
 		    "  tracer export 3f2a --format trace -o trace.txt\n"

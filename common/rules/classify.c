@@ -181,6 +181,7 @@ static void class_decide(struct rules_class *class, const struct rules *rules, c
 			continue;
 		if (class->role == RULES_ROLE_TOOL && asks_for_version(view, rule))
 			class->role = RULES_ROLE_HELPER;
+		class->path = view->path;
 		break;
 	}
 }

@@ -199,16 +199,18 @@ static int try_secret_example(const struct rules *rules, const struct secret *se
 	return r;
 }
 
-int rules_check_examples(const struct rules *rules, size_t count, size_t secret_count, struct tree_error *ret_error)
+int rules_check_examples(const struct rules *rules, const struct rules_counts *counts, struct tree_error *ret_error)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < rules->count && i < count && r == 0; i++)
+	for (size_t i = 0; i < counts->rules && r == 0; i++)
 		for (size_t k = 0; k < rules->items[i].examples.count && r == 0; k++)
 			r = try_example(rules, &rules->items[i], &rules->items[i].examples.items[k], ret_error);
-	for (size_t i = 0; i < rules->secrets.count && i < secret_count && r == 0; i++)
+	for (size_t i = 0; i < counts->secrets && r == 0; i++)
 		for (size_t k = 0; k < rules->secrets.items[i].examples.count && r == 0; k++)
 			r = try_secret_example(rules, &rules->secrets.items[i],
 					       &rules->secrets.items[i].examples.items[k], ret_error);
+	for (size_t i = 0; i < counts->versions && r == 0; i++)
+		r = rules_check_version_examples(rules, &rules->versions.items[i], ret_error);
 	return r;
 }

@@ -109,7 +109,7 @@ static int read_codes(struct loader *loader, const struct tree_node *value, void
 	return r;
 }
 
-static int read_regex(struct loader *loader, const char *text, unsigned line, void *item)
+int loader_read_regex(struct loader *loader, const char *text, unsigned line, void *item)
 {
 	struct rule_regex *regex = item;
 	PCRE2_UCHAR words[256];
@@ -126,7 +126,7 @@ static int read_regex(struct loader *loader, const char *text, unsigned line, vo
 	return 0;
 }
 
-LOADER_LIST(regexes, rule_regexes, read_regex)
+LOADER_LIST(regexes, rule_regexes, loader_read_regex)
 
 /* Only checks the value: a template may refer to groups of a regular expression further
  * down (loader_read_templates). */
@@ -416,15 +416,17 @@ static int loader_summarise(struct loader *loader, const struct tree_node *match
 	return rule->summary ? 0 : -ENOMEM;
 }
 
+void rule_regexes_deinit(struct rule_regexes *regexes)
+{
+	for (size_t i = 0; i < regexes->count; i++)
+		pcre2_code_free(regexes->items[i].code);
+	regexes->count = 0;
+}
+
 void rule_deinit(struct rule *rule)
 {
-	for (int source = 0; source < TEMPLATE_SOURCE_COUNT; source++) {
-		struct rule_regexes *regexes = &rule->match.regexes[source];
-
-		for (size_t i = 0; i < regexes->count; i++)
-			pcre2_code_free(regexes->items[i].code);
-		regexes->count = 0;
-	}
+	for (int source = 0; source < TEMPLATE_SOURCE_COUNT; source++)
+		rule_regexes_deinit(&rule->match.regexes[source]);
 }
 
 static int loader_fill_rule(struct loader *loader, const struct tree_node *node, struct rule *rule)
@@ -466,7 +468,7 @@ static int loader_read_rule(struct loader *loader, const struct tree_node *node)
 int rules_read(struct rules *rules, const char *file, unsigned layer, const void *data, size_t size,
 	       struct tree_error *ret_error)
 {
-	static const struct loader_key keys[] = {{"rules"}, {"secrets"}, {NULL}};
+	static const struct loader_key keys[] = {{"rules"}, {"secrets"}, {"versions"}, {NULL}};
 	struct loader loader = {.rules = rules, .layer = layer, .error = ret_error};
 	struct tree_node *root;
 	int r;
@@ -479,12 +481,15 @@ int rules_read(struct rules *rules, const char *file, unsigned layer, const void
 	if (r < 0 || !root)
 		return r;
 	if (root->kind != TREE_MAPPING || !root->first)
-		return loader_refuse(&loader, root->line, "a rule file must begin with \"rules:\" or \"secrets:\"");
+		return loader_refuse(&loader, root->line,
+				     "a rule file must begin with \"rules:\", \"secrets:\" or \"versions:\"");
 	for (const struct tree_node *key = root->first; key; key = key->next) {
 		if (strcmp(key->text, "rules") == 0)
 			r = loader_read_entries(&loader, key, loader_read_rule);
 		else if (strcmp(key->text, "secrets") == 0)
 			r = loader_read_entries(&loader, key, loader_read_secret);
+		else if (strcmp(key->text, "versions") == 0)
+			r = loader_read_entries(&loader, key, loader_read_version);
 		else
 			r = loader_refuse_key(&loader, key, keys);
 		if (r < 0)

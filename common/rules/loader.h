@@ -59,5 +59,9 @@ int loader_refuse_key(struct loader *loader, const struct tree_node *key, const 
 int loader_read_mapping(struct loader *loader, const struct tree_node *mapping, const struct loader_key *keys,
 			void *target);
 
-/* Reads an entry of `secrets:` (load_secrets.c). */
+/* An item of a list: a regular expression, as a struct rule_regex. */
+int loader_read_regex(struct loader *loader, const char *text, unsigned line, void *item);
+
+/* Read an entry of `secrets:` (load_secrets.c) and of `versions:` (versions.c). */
 int loader_read_secret(struct loader *loader, const struct tree_node *entry);
+int loader_read_version(struct loader *loader, const struct tree_node *entry);

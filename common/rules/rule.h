@@ -110,6 +110,33 @@ struct rule {
 	struct rule_examples examples;
 };
 
+/* What an entry of `versions:` says. */
+struct rule_version_example {
+	unsigned line;
+	const char *texts[RULES_VERSION_SOURCE_COUNT];
+	const char *program, *package, *version;
+};
+
+struct rule_version_examples {
+	struct rule_version_example *items;
+	size_t count;
+};
+
+struct rule_version {
+	const char *name;
+	const char *file;
+	unsigned line, layer;
+	struct rule_regexes
+		regexes[RULES_VERSION_SOURCE_COUNT]; /* with groups `package` and `version`; of one source */
+	bool same_name;                              /* only of a program that the package is named after */
+	struct rule_version_examples examples;
+};
+
+struct rule_versions {
+	struct rule_version *items;
+	size_t count, capacity;
+};
+
 /* Rules by the base name that they match. */
 struct rule_index_entry {
 	const char *name;
@@ -128,6 +155,7 @@ struct rules {
 	size_t count;
 	size_t capacity;
 	struct secrets secrets;
+	struct rule_versions versions;
 	struct identity identity; /* of all texts read so far */
 	uint64_t version;
 	struct rule_index deciding, continuing; /* without and with `continue: true` */
@@ -140,8 +168,10 @@ struct rules {
 int rules_read(struct rules *rules, const char *file, unsigned layer, const void *data, size_t size,
 	       struct tree_error *ret_error);
 
-/* Frees the patterns; the rest is freed with the arena. */
+/* Free the patterns; the rest is freed with the arena. */
 void rule_deinit(struct rule *rule);
+void rule_version_deinit(struct rule_version *version);
+void rule_regexes_deinit(struct rule_regexes *regexes);
 
 /* Call once, after all rules are read (index.c). */
 int rules_index_build(struct rules *rules);
@@ -158,6 +188,10 @@ struct rule_candidates {
 void rule_candidates_begin(struct rule_candidates *candidates, const struct rules *rules,
 			   const struct rule_index *index, const char *program);
 const struct rule *rule_candidates_next(struct rule_candidates *candidates);
+
+/* Returns 0, or -EINVAL with `*ret_error` for the first that fails (versions.c). */
+int rules_check_version_examples(const struct rules *rules, const struct rule_version *version,
+				 struct tree_error *ret_error);
 
 bool rule_pattern_match(const struct rule_pattern *pattern, const char *text);
 bool rule_patterns_match(const struct rule_patterns *patterns, const char *text);

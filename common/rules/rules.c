@@ -40,6 +40,9 @@ void rules_free(struct rules *rules)
 	for (size_t i = 0; i < rules->count; i++)
 		rule_deinit(&rules->items[i]);
 	free(rules->items);
+	for (size_t i = 0; i < rules->versions.count; i++)
+		rule_version_deinit(&rules->versions.items[i]);
+	free(rules->versions.items);
 	secrets_deinit(&rules->secrets);
 	rules_scratch_free(rules->scratch);
 	arena_deinit(&rules->arena);
@@ -124,17 +127,19 @@ static int refuse(const struct refusal *refusal, int error)
 static int rules_take_file(struct rules *rules, const char *path, unsigned layer, const struct refusal *refusal)
 {
 	struct identity identity = rules->identity;
-	size_t count = rules->count, secret_count = rules->secrets.count;
+	struct rules_counts counts = rules_count_all(rules);
 	int r;
 
 	*refusal->error = (struct tree_error){.line = 0};
 	r = rules_read_path(rules, path, layer, refusal->error);
 	if (r == 0)
 		return 0;
-	while (rules->count > count)
+	while (rules->count > counts.rules)
 		rule_deinit(&rules->items[--rules->count]);
-	while (rules->secrets.count > secret_count)
+	while (rules->secrets.count > counts.secrets)
 		secret_deinit(&rules->secrets.items[--rules->secrets.count]);
+	while (rules->versions.count > counts.versions)
+		rule_version_deinit(&rules->versions.items[--rules->versions.count]);
 	rules->identity = identity;
 	return refuse(refusal, r);
 }
@@ -217,24 +222,23 @@ int rules_load_valid(const char *const *directories, rules_refused refused, void
 int rules_check_file(const char *path, size_t *ret_count, struct tree_error *ret_error)
 {
 	struct rules *rules = rules_new();
-	size_t count = 0, secret_count = 0;
+	struct rules_counts counts = {0};
 	int r;
 
 	if (!rules)
 		return -ENOMEM;
 	r = rules_read_path(rules, path, 1, ret_error);
 	if (r == 0) {
-		count = rules->count;
-		secret_count = rules->secrets.count;
+		counts = rules_count_all(rules);
 		r = rules_read_shipped(rules, 0, ret_error);
 	}
 	r = rules_finish(rules, r, &rules);
 	if (r < 0)
 		return r;
-	r = rules_check_examples(rules, count, secret_count, ret_error);
+	r = rules_check_examples(rules, &counts, ret_error);
 	rules_free(rules);
 	if (r == 0)
-		*ret_count = count + secret_count;
+		*ret_count = counts.rules + counts.secrets + counts.versions;
 	return r;
 }
 
@@ -253,9 +257,9 @@ size_t rules_count(const struct rules *rules)
 	return rules->count;
 }
 
-size_t rules_secret_count(const struct rules *rules)
+struct rules_counts rules_count_all(const struct rules *rules)
 {
-	return rules->secrets.count;
+	return (struct rules_counts){rules->count, rules->secrets.count, rules->versions.count};
 }
 
 const struct secrets *rules_secrets(const struct rules *rules)

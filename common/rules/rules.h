@@ -121,6 +121,7 @@ struct rules_class {
 	unsigned requested_thread_count; /* threads that its options ask for; 0: unknown */
 	bool interactive;                /* shells: has a terminal, and no script or -c operand */
 	const char *command;             /* the code after -c or -e, borrowed from the subject; NULL: none */
+	const char *path;                /* of what an interpreter runs, else of the program; borrowed likewise */
 	char name[RULES_NAME_MAX];       /* tool name: never empty */
 	char run_name[RULES_NAME_MAX];   /* "" unless a rule names the run it drives */
 	char run_key[RULES_NAME_MAX];    /* "" unless a rule derives one (job id); for any role */
@@ -175,9 +176,25 @@ extern const char *const rules_container_verbs[]; /* "", "run", "exec", "start" 
 void rules_read_container(const struct rules *rules, const struct rules_subject *subject,
 			  struct rules_container *ret_container);
 
-/* Runs the examples of the first `count` rules, and of the first `secret_count` entries of `secrets:`. Returns 0; -EINVAL with `*ret_error` for the first that
- * fails; -ENOMEM. */
-int rules_check_examples(const struct rules *rules, size_t count, size_t secret_count, struct tree_error *ret_error);
+/* What the `versions:` of all files say: which package and version a path or the name of a container image names. */
+enum rules_version_source { RULES_VERSION_PATH, RULES_VERSION_IMAGE, RULES_VERSION_SOURCE_COUNT };
+
+struct rules_version {
+	char package[128], version[64];
+};
+
+/* Returns false if it says none. `program`: the name of the program that is at the path, or in the image. */
+bool rules_read_version(const struct rules *rules, enum rules_version_source source, const char *program,
+			const char *text, struct rules_version *ret_version);
+
+/* The first entries of each list. */
+struct rules_counts {
+	size_t rules, secrets, versions;
+};
+struct rules_counts rules_count_all(const struct rules *rules);
+
+/* Runs the examples of these entries. Returns 0; -EINVAL with `*ret_error` for the first that fails; -ENOMEM. */
+int rules_check_examples(const struct rules *rules, const struct rules_counts *counts, struct tree_error *ret_error);
 
 /* Loads only these rules, for the tests and the fuzzer. */
 int rules_load_memory(const char *name, const void *data, size_t size, struct rules **ret_rules,
@@ -186,7 +203,6 @@ int rules_load_memory(const char *name, const void *data, size_t size, struct ru
 void rules_free(struct rules *rules);
 
 size_t rules_count(const struct rules *rules);
-size_t rules_secret_count(const struct rules *rules);
 /* Whether any rule names samples. */
 bool rules_name_samples(const struct rules *rules);
 

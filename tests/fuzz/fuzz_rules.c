@@ -54,6 +54,19 @@ static void classify(const struct rules *rules, const char *const *words, size_t
 	check_text(class.engine);
 }
 
+static void read_versions(const struct rules *rules, const char *program, const char *text)
+{
+	struct rules_version version;
+
+	for (int source = 0; source < RULES_VERSION_SOURCE_COUNT; source++) {
+		memset(&version, 0xff, sizeof(version));
+		if (!rules_read_version(rules, (enum rules_version_source)source, program, text, &version))
+			continue;
+		require(*version.package && memchr(version.package, '\0', sizeof(version.package)));
+		require(*version.version && memchr(version.version, '\0', sizeof(version.version)));
+	}
+}
+
 static void redact(const struct secrets *secrets, const char *argv, size_t size)
 {
 	uint32_t count;
@@ -94,6 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (rules_load_memory("fuzz.yaml", data, yaml_size, &rules, &error) == 0) {
 		check_descriptions(rules);
 		classify(rules, words, count < 4 ? 4 : count);
+		read_versions(rules, words[1], words[0]);
 		if (yaml_size < size)
 			redact(rules_secrets(rules), text + yaml_size + 1, size - yaml_size - 1);
 		rules_free(rules);

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""tracer export of what software ran: versions, crate, methods; also as readers that are not ours take them.
+
+    check_provenance.py TRACER CORRELATOR SNAKEMAKE.rec [TEST...]
+
+The store comes from a recorded run; in a copy programs have paths and containers that name versions.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+from case import Case
+from testing import run_cases
+
+COPY = "INSERT INTO {0} ({1}) SELECT {2} FROM {0} WHERE id = ?"
+
+VERSIONS = """\
+# Versions of software as executed by the run snakemake /tmp/golden/example/Snakefile, recorded by Tracer {tracer}.
+# Behind each version: how it is known.
+"Workflow":
+  "snakemake": "unknown" # path /usr/bin/snakemake; executed 1 time
+"reference.py":
+  "reference.py": "unknown" # path /tmp/golden/example/reference.py; executed 1 time
+"wgsim":
+  "wgsim": "1.10" # image quay.io/biocontainers/wgsim:1.10--h00cdaf9_0; executed 3 times
+"bwa index":
+  "bwa": "0.7.17" # path /opt/apps/bwa/0.7.17/bin/bwa; executed 1 time
+"bwa mem + samtools sort":
+  "bwa": "0.7.17" # path /opt/apps/bwa/0.7.17/bin/bwa; executed 3 times
+  "samtools": "unknown" # path /usr/bin/samtools; executed 3 times
+"samtools flagstat":
+  "samtools":
+    - "1.19" # image /c/depot.galaxyproject.org-singularity-samtools-1.19--h50ea8bc_0.img; executed 1 time
+    - "unknown" # path /usr/bin/samtools; executed 2 times
+"samtools index":
+  "samtools": "unknown" # path /usr/bin/samtools; executed 3 times
+"samtools stats":
+  "samtools":
+    - "1.20" # path /opt/conda/pkgs/samtools-1.20-h50ea8bc_0/bin/samtools; executed 1 time
+    - "unknown" # path /usr/bin/samtools; executed 2 times
+"summary.py":
+  "summary.py": "unknown" # path /tmp/golden/example/summary.py; executed 1 time
+"""
+
+
+def copied(store, table, row, **changes):
+    """Adds a copy of a row, but for some columns. Returns its id."""
+    columns = [name for _, name, *_ in store.execute(f"PRAGMA table_info({table})")]
+    changes.setdefault("id", store.execute(f"SELECT max(id) + 1 FROM {table}").fetchone()[0])
+    store.execute(COPY.format(table, ", ".join(columns), ", ".join("?" if name in changes else name for name in columns)),
+                  [*(changes[name] for name in columns if name in changes), row])
+    return changes["id"]
+
+
+def processes(store, task):
+    """Processes of samtools in the tasks of that name, and their images."""
+    return store.execute("SELECT id, image_id, begin_boot_ns FROM process_rows WHERE image_id IN (SELECT id FROM images"
+                         " WHERE program = 'samtools') AND tool_id IN (SELECT t.id FROM tools t JOIN tasks k"
+                         " ON k.id = t.task_id WHERE k.name = ?) ORDER BY begin_boot_ns", (task,)).fetchall()
+
+
+def give_versions(store):
+    store.execute("UPDATE images SET path = '/opt/apps/bwa/0.7.17/bin/bwa' WHERE program = 'bwa'")
+    # One of three executes another samtools.
+    process, image, _ = processes(store, "samtools stats")[0]
+    other = copied(store, "images", image, path="/opt/conda/pkgs/samtools-1.20-h50ea8bc_0/bin/samtools")
+    store.execute("UPDATE process_rows SET image_id = ? WHERE id = ?", (other, process))
+    # One is in an image that Apptainer runs.
+    process, image, begin = processes(store, "samtools flagstat")[0]
+    client = copied(store, "images", image, role="wrapper", program="singularity", path="/usr/bin/singularity")
+    copied(store, "process_rows", process, image_id=client, begin_boot_ns=begin - 1, arguments=b"singularity\0exec\0--pid\0-B\0/w"
+           b"\0/c/depot.galaxyproject.org-singularity-samtools-1.19--h50ea8bc_0.img\0/bin/bash\0-c\0x\0")
+    # wgsim is in a container whose client named the image.
+    store.execute("INSERT INTO containers (id, rev, host_id, runtime, runtime_id, cgroup_path, run_id, begin_boot_ns,"
+                  " started_unix_ns, image) SELECT 1, 1, host_id, 'docker', 'x', '/docker/x', id, begin_boot_ns,"
+                  " started_unix_ns, 'quay.io/biocontainers/wgsim:1.10--h00cdaf9_0' FROM runs"
+                  " WHERE engine = 'snakemake'")
+    store.execute("UPDATE process_rows SET container_id = 1 WHERE image_id IN (SELECT id FROM images"
+                  " WHERE program = 'wgsim')")
+
+
+class Provenance(Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        with cls.changed("versions") as (cls.versions, store):
+            give_versions(store)
+
+    def export(self, name, store=None):
+        return self.text("export", "--format", name, "--store", store or self.versions)
+
+    def test_versions(self):
+        found = self.export("versions")
+        tracer = re.search(r"recorded by Tracer (\S+)\.\n", found)[1]
+        self.assertEqual(found, VERSIONS.format(tracer=tracer))
+
+    def test_versions_of_hostile_names(self):
+        name = 'a: "b"\n- \\x\x1b[31m\u202e #c\u2028'
+        with self.changed("hostile", of=self.versions) as (hostile, store):
+            store.execute("UPDATE tasks SET name = ?", (name,))
+            store.execute("UPDATE tools SET name = ?", (name,))
+            store.execute("UPDATE images SET path = ?", ("/opt/a:-1.2/" + name,))
+        lines = self.export("versions", hostile).splitlines()
+        self.assertNotRegex("".join(lines), "[\x1b\u202e\u2028]")
+        for line in lines[2:]:
+            self.assertRegex(line, r'^(?:  )?"(?:[^"\\]|\\.)*":(?: "(?:[^"\\]|\\.)*" # .*)?$|^    - "')
+
+    def test_versions_as_pyyaml_reads_them(self):
+        try:
+            import yaml  # pylint: disable=import-outside-toplevel
+        except ImportError:
+            self.skipTest("python3-yaml is not installed")
+        read = yaml.load(self.export("versions"), Loader=yaml.SafeLoader)  # others than MultiQC's make numbers of 1.10
+        self.assertEqual(read["wgsim"], {"wgsim": "1.10"})
+        self.assertEqual(read["samtools stats"], {"samtools": ["1.20", "unknown"]})
+        self.assertEqual(len(read), VERSIONS.count(":\n") - 2)
+
+    def test_versions_as_multiqc_shows_them(self):
+        probe = "import multiqc.utils.software_versions"
+        python = "/usr/bin/python3"
+        if subprocess.run([python, "-c", probe], capture_output=True, check=False).returncode != 0:
+            self.skipTest("MultiQC 1.17 or later is not installed: an earlier one reads no versions")
+        directory = pathlib.Path(self.directory, "multiqc")
+        directory.mkdir()
+        (directory / "tracer_mqc_versions.yml").write_text(self.export("versions"))
+        # It writes no report without any other results.
+        (directory / "tracer_mqc.json").write_text(self.export("multiqc"))
+        result = subprocess.run([python, "-m", "multiqc", "-o", directory / "out", directory], capture_output=True,
+                                text=True, check=False, timeout=300)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        table = (directory / "out/multiqc_data/multiqc_software_versions.txt").read_text()
+        rows = [line.split("\t") for line in table.splitlines()]
+        shown = {row[0]: dict(zip(rows[0][1:], row[1:])) for row in rows[1:]}
+        self.assertEqual(shown["wgsim"]["wgsim"], "1.10")
+        self.assertEqual(shown["samtools stats"]["samtools"], "1.20, unknown")
+        self.assertIn("0.7.17", (directory / "out/multiqc_report.html").read_text())
+
+
+if __name__ == "__main__":
+    sys.exit(run_cases("cli-provenance", sys.argv[4:]))
