@@ -15,6 +15,7 @@ const struct export_format export_formats[] = {
 	{"ndjson", export_ndjson},
 	{"multiqc", export_multiqc},
 	{"versions", .write_versions = export_versions},
+	{"crate", .write_versions = export_crate},
 	{0},
 };
 

@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
 """tracer export of what software ran: versions, crate, methods; also as readers that are not ours take them.
 
-    check_provenance.py TRACER CORRELATOR SNAKEMAKE.rec [TEST...]
+    check_provenance.py TRACER CORRELATOR SNAKEMAKE.rec FAILURES.rec [TEST...]
 
 The store comes from a recorded run; in a copy programs have paths and containers that name versions.
 """
+import json
+import os
 import pathlib
 import re
 import subprocess
 import sys
 
-from case import Case
+from case import Case  # which finds the others
+import npm
+from daemons import replay
 from testing import run_cases
 
+HERE = pathlib.Path(__file__).resolve().parent
 COPY = "INSERT INTO {0} ({1}) SELECT {2} FROM {0} WHERE id = ?"
 
 VERSIONS = """\
@@ -86,21 +91,25 @@ class Provenance(Case):
         super().setUpClass()
         with cls.changed("versions") as (cls.versions, store):
             give_versions(store)
+        cls.failures = replay(pathlib.Path(sys.argv[2]).resolve().parents[1], sys.argv[4],
+                              os.path.join(cls.directory, "failures.db"))
 
-    def export(self, name, store=None):
-        return self.text("export", "--format", name, "--store", store or self.versions)
+    def export(self, name, store=None, run="latest"):
+        return self.text("export", run, "--format", name, "--store", store or self.versions)
 
     def test_versions(self):
         found = self.export("versions")
         tracer = re.search(r"recorded by Tracer (\S+)\.\n", found)[1]
         self.assertEqual(found, VERSIONS.format(tracer=tracer))
 
-    def test_versions_of_hostile_names(self):
+    def test_hostile_names_are_inert(self):
         name = 'a: "b"\n- \\x\x1b[31m\u202e #c\u2028'
         with self.changed("hostile", of=self.versions) as (hostile, store):
             store.execute("UPDATE tasks SET name = ?", (name,))
             store.execute("UPDATE tools SET name = ?", (name,))
             store.execute("UPDATE images SET path = ?", ("/opt/a:-1.2/" + name,))
+        self.assertNotRegex(self.export("crate", hostile), "[\x1b\u202e\u2028]")
+        self.assertIn(r"\\e[31m", self.export("crate", hostile))
         lines = self.export("versions", hostile).splitlines()
         self.assertNotRegex("".join(lines), "[\x1b\u202e\u2028]")
         for line in lines[2:]:
@@ -136,6 +145,81 @@ class Provenance(Case):
         self.assertEqual(shown["samtools stats"]["samtools"], "1.20, unknown")
         self.assertIn("0.7.17", (directory / "out/multiqc_report.html").read_text())
 
+    def crate(self, store=None, run="latest"):
+        """Its entities by id; every link leads to one of them."""
+        graph = json.loads(self.export("crate", store, run))["@graph"]
+        entities = {entity["@id"]: entity for entity in graph}
+        self.assertEqual(len(entities), len(graph))
+        links = [link["@id"] for entity in graph for value in entity.values()
+                 for link in (value if isinstance(value, list) else [value]) if isinstance(link, dict)]
+        self.assertFalse([link for link in links if link not in entities and not link.startswith("https://w3id.org/ro/")])
+        return entities
+
+    def test_crate_is_of_the_profile(self):
+        entities = self.crate()
+        root, profile = entities["./"], "https://w3id.org/ro/wfrun/process/0.5"
+        self.assertEqual(entities["ro-crate-metadata.json"]["about"], {"@id": "./"})
+        self.assertEqual(root["conformsTo"], {"@id": profile})
+        self.assertEqual(entities[profile]["@type"], "CreativeWork")
+        self.assertLessEqual({"name", "description", "datePublished", "license"}, set(root))
+        actions = {id: entity for id, entity in entities.items() if entity["@type"] == "CreateAction"}
+        self.assertEqual([link["@id"] for link in root["mentions"]], list(actions))
+        for action in actions.values():
+            self.assertTrue(action["instrument"])
+            for tool in action["instrument"]:
+                self.assertEqual(entities[tool["@id"]]["@type"], "SoftwareApplication")
+            for time in "startTime", "endTime":
+                self.assertRegex(action[time], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$")
+            for use in action["resourceUsage"]:
+                use = entities[use["@id"]]
+                self.assertEqual(use["@type"], "PropertyValue")
+                self.assertIn(use["unitCode"].removeprefix("https://qudt.org/vocab/unit/"), ("NanoSEC", "BYTE", "MicroJ"))
+                self.assertEqual(entities[use["propertyID"]["@id"]]["@type"], "DefinedTerm")
+
+    def test_crate_has_no_arguments_and_paths(self):
+        text = self.export("crate")
+        for word in "/opt/apps", "/usr/bin", "/c/depot", "--pid", "working_directory":
+            self.assertNotIn(word, text)
+
+    def test_crate_of_failures(self):
+        ended = {}
+        for run in json.loads(self.text("runs", "--json", "--limit", "0", "--store", self.failures))["runs"]:
+            shown = json.loads(self.text("show", run["id"], "--json", "--store", self.failures))["tasks"]
+            entities = self.crate(self.failures, run["id"])
+            for task in shown:
+                action = entities[f"#task-{task['id']}"]
+                status = action.get("actionStatus", "").removeprefix("http://schema.org/")
+                ended.setdefault((task["status"], status), action.get("error"))
+                self.assertEqual("error" in action, status == "FailedActionStatus")
+                for use in action["resourceUsage"]:
+                    name = entities[use["@id"]]["name"]
+                    self.assertEqual(int(entities[use["@id"]]["value"]), task[name])
+        self.assertLessEqual(set(ended), {("succeeded", "CompletedActionStatus"), ("failed", "FailedActionStatus"),
+                                          ("killed", "FailedActionStatus"), ("ended", ""), ("running", "ActiveActionStatus")})
+        self.assertRegex(ended["failed", "FailedActionStatus"], r"^exit status \d+$")
+        self.assertRegex(ended["killed", "FailedActionStatus"], r"^signal \d+$")
+
+    def test_crate_as_ro_crate_js_reads_it(self):
+        source = HERE / "crate"
+        try:
+            cache = npm.once("crate", [source / "package-lock.json"], lambda cache: npm.install(source, cache))
+        except npm.Unavailable as reason:
+            self.skipTest(str(reason))
+        path = self.make_file("ro-crate-metadata.json", self.export("crate").encode())
+        result = subprocess.run(["node", source / "read_crate.js", path], capture_output=True, text=True, check=False,
+                                env=self.environment | {"NODE_PATH": str(cache / "node_modules")})
+        self.assertEqual(result.returncode, 0, result.stderr)
+        read = json.loads(result.stdout)
+        self.assertEqual(read["profile"], "Process Run Crate")
+        tools = {tuple(tool) for action in read["actions"] for tool in action["instruments"]}
+        self.assertEqual(tools, {("snakemake", None), ("reference.py", None), ("wgsim", "1.10"), ("bwa", "0.7.17"), ("samtools", None),
+                                 ("samtools", "1.19"), ("samtools", "1.20"), ("summary.py", None)})
+        images = {tuple(image) for action in read["actions"] for image in action["images"]}
+        self.assertEqual(images, {("quay.io", "biocontainers/wgsim", "1.10--h00cdaf9_0"), (
+            None, "depot.galaxyproject.org-singularity-samtools-1.19--h50ea8bc_0.img", None)})
+        shown = json.loads(self.text("show", "--json", "--store", self.versions))
+        self.assertEqual(sum(action["usage"]["cpu_ns"] for action in read["actions"]), shown["run"]["cpu_ns"])
+
 
 if __name__ == "__main__":
-    sys.exit(run_cases("cli-provenance", sys.argv[4:]))
+    sys.exit(run_cases("cli-provenance", sys.argv[5:]))
