@@ -16,6 +16,7 @@ const struct export_format export_formats[] = {
 	{"multiqc", export_multiqc},
 	{"versions", .write_versions = export_versions},
 	{"crate", .write_versions = export_crate},
+	{"methods", .write_versions = export_methods},
 	{0},
 };
 

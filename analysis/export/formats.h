@@ -12,6 +12,7 @@ int export_ndjson(const struct report *report, FILE *file);
 int export_multiqc(const struct report *report, FILE *file);
 int export_versions(struct versions *versions, FILE *file);
 int export_crate(struct versions *versions, FILE *file);
+int export_methods(struct versions *versions, FILE *file);
 
 /* The times of a task, tool or process by the clock of the wall, which several hosts share. */
 struct export_span {

@@ -10,7 +10,7 @@
 #include "cli/source.h"
 #include "common/progress.h"
 
-#define FORMATS "perfetto otlp trace benchmark csv ndjson multiqc versions crate"
+#define FORMATS "perfetto otlp trace benchmark csv ndjson multiqc versions crate methods"
 
 static const struct export_format *format;
 static const char *output_path, *names_path;
@@ -103,7 +103,8 @@ const struct verb verb_export = {
 		       "versions   software with the version executed, by name of task, as nf-core's\n"
 		       "           versions.yml; for MultiQC name it *_mqc_versions.yml\n"
 		       "crate      ro-crate-metadata.json of a Process Run Crate 0.5: tasks with their\n"
-		       "           software and what they used, without arguments and files",
+		       "           software and what they used, without arguments and files\n"
+		       "methods    paragraphs for the methods of a paper",
 	.options = option_specs,
 	.examples = "  tracer export --format perfetto -o run.json\n"
 		    "  tracer export 3f2a --format trace -o trace.txt\n"

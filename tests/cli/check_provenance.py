@@ -48,6 +48,19 @@ VERSIONS = """\
   "summary.py": "unknown" # path /tmp/golden/example/summary.py; executed 1 time
 """
 
+METHODS = """\
+The analysis was run on 2026-11-21 with snakemake. It consisted of 18 tasks, all of which succeeded; 48 processes were \
+executed. It ran on golden (2 processors, 4.00 GiB of memory, Linux 6.1.0). It took 9.36 s and used 3.78 core seconds; the \
+largest process had a resident set of 72.2 MiB. The energy of the processors and memory that it used is estimated at \
+0.00293 Wh, modelled from their use with figures of an average processor; what the hosts take when idle, cooling and networks \
+are not included.
+
+Software, in the versions that were executed: bwa 0.7.17, samtools (1.19, 1.20 and an unknown version) and wgsim 1.10. \
+Software of which the version is not known: reference.py, snakemake and summary.py. Container images: \
+depot.galaxyproject.org-singularity-samtools-1.19--h50ea8bc_0.img and quay.io/biocontainers/wgsim:1.10--h00cdaf9_0. The run \
+was recorded with Tracer {tracer}.
+"""
+
 
 def copied(store, table, row, **changes):
     """Adds a copy of a row, but for some columns. Returns its id."""
@@ -108,7 +121,8 @@ class Provenance(Case):
             store.execute("UPDATE tasks SET name = ?", (name,))
             store.execute("UPDATE tools SET name = ?", (name,))
             store.execute("UPDATE images SET path = ?", ("/opt/a:-1.2/" + name,))
-        self.assertNotRegex(self.export("crate", hostile), "[\x1b\u202e\u2028]")
+        for name in "crate", "methods":
+            self.assertNotRegex(self.export(name, hostile), "[\x1b\u202e\u2028]")
         self.assertIn(r"\\e[31m", self.export("crate", hostile))
         lines = self.export("versions", hostile).splitlines()
         self.assertNotRegex("".join(lines), "[\x1b\u202e\u2028]")
@@ -219,6 +233,25 @@ class Provenance(Case):
             None, "depot.galaxyproject.org-singularity-samtools-1.19--h50ea8bc_0.img", None)})
         shown = json.loads(self.text("show", "--json", "--store", self.versions))
         self.assertEqual(sum(action["usage"]["cpu_ns"] for action in read["actions"]), shown["run"]["cpu_ns"])
+
+    def test_methods(self):
+        found = self.export("methods")
+        self.assertEqual(found, METHODS.format(tracer=re.search(r"with Tracer (\S+)\.\n", found)[1]))
+
+    def test_methods_say_what_is_not_known(self):
+        with self.changed("partial", of=self.versions) as (partial, store):
+            store.execute("UPDATE runs SET lost_count = 3, engine = NULL")
+            store.execute("UPDATE tasks SET status = 'ended' WHERE name = 'wgsim'")
+            store.execute("UPDATE tasks SET status = 'failed', retried_by_id = (SELECT max(id) FROM tasks"
+                          " WHERE name = 'bwa mem + samtools sort') WHERE name = 'bwa index'")
+        found = self.export("methods", partial)
+        self.assertIn("18 tasks, of which 1 failed (1 of these succeeded when repeated), and of 3 the result is not known;", found)
+        self.assertIn("These figures are lower bounds, because some records are missing.", found)
+        self.assertNotIn("with snakemake.", found)
+
+    def test_methods_have_no_paths_and_users(self):
+        for word in "/", "nobody", "65534":
+            self.assertNotIn(word, self.export("methods").replace("quay.io/biocontainers/", ""))
 
 
 if __name__ == "__main__":
