@@ -58,6 +58,11 @@ TEST(queries_run_on_empty_and_filled)
 	earlier.started_unix_ns = 0;
 	put_run(&earlier);
 	earlier.id = 79;
+	earlier.status = "succeeded";
+	earlier.end_boot_ns = 100;
+	put_run(&earlier);
+	/* The same work, now. */
+	earlier.id = 80;
 	earlier.end_boot_ns = ROW_NULL;
 	put_run(&earlier);
 	commit(1);

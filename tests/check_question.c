@@ -103,7 +103,7 @@ static const struct {
 	{"q", HEAD COLUMN "SELECT id FROM runs\nWHERE id = :run_id", 5, ":run_id is not declared"},
 	{"q", HEAD COLUMN "-- parameter: run_id run; it\nSELECT id FROM runs", 1, "never used"},
 	{"q", HEAD "--   goes on\n-- explanation: again\n", 4, "twice"},
-	{"q", HEAD COLUMN "-- finding: best\n", 4, "expected tune or sweep"},
+	{"q", HEAD COLUMN "-- finding: best\n", 4, "expected tune, sweep or top"},
 	{"q", HEAD COLUMN "-- sentence: {id}\nSELECT id", 1, "belong to a finding"},
 	{"q", HEAD COLUMN "-- saving: most\nSELECT id", 1, "belong to a finding"},
 	{"q", HEAD COLUMN "-- saving: some\nSELECT id", 4, "expected most, least or beyond"},

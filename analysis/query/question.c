@@ -259,9 +259,9 @@ static int entry_take(struct reader *reader, const char *key, char *value)
 		return is_name(value) ? once(reader, &question->relation, value)
 				      : refuse(reader, "columns: expected the name of a view");
 	if (strcmp(key, "finding") == 0)
-		return strcmp(value, "tune") == 0 || strcmp(value, "sweep") == 0
+		return strcmp(value, "tune") == 0 || strcmp(value, "sweep") == 0 || strcmp(value, "top") == 0
 			       ? once(reader, &question->finding.kind, value)
-			       : refuse(reader, "finding: expected tune or sweep");
+			       : refuse(reader, "finding: expected tune, sweep or top");
 	if (strcmp(key, "rows") == 0) {
 		question->of_account = strcmp(value, "account") == 0 && !question->file;
 		return question->of_account ? 0 : refuse(reader, "rows: only for findings that Tracer ships");
@@ -458,15 +458,18 @@ static int impact_read(struct reader *reader, const char *text)
 static int finding_check(struct reader *reader)
 {
 	struct question_finding *finding = &reader->question->finding;
+	bool saves = finding->kind && strcmp(finding->kind, "top") != 0;
 	int error = 0;
 
 	if (!finding->kind)
 		return finding->sentence || finding->advice || reader->subject || reader->impact || reader->saving
 			       ? refuse(reader,
-					"sentence, advice, subject, impact and saving belong to a finding: tune or sweep")
+					"sentence, advice, subject, impact and saving belong to a finding: tune, sweep or top")
 			       : 0;
-	if (!finding->sentence || !finding->advice || !reader->subject || !reader->impact)
+	if (!finding->sentence || !finding->advice || !reader->subject || (saves && !reader->impact))
 		return refuse(reader, "a finding needs sentence, advice, subject and impact");
+	if (!saves && (reader->impact || reader->saving))
+		return refuse(reader, "a finding of top has no impact and no saving");
 	error = template_check(reader, "sentence", finding->sentence);
 	if (error == 0)
 		error = template_check(reader, "advice", finding->advice);
@@ -475,7 +478,7 @@ static int finding_check(struct reader *reader)
 	if (error == 0 && !finding->subject)
 		return refuse(reader, "subject: %.64s is not a declared column", reader->subject);
 	reader->line = reader->impact_line;
-	return error < 0 ? error : impact_read(reader, reader->impact);
+	return error < 0 || !saves ? error : impact_read(reader, reader->impact);
 }
 
 /* What every finding of sweep says. These columns come first; a header declares one only to give it another meaning. */

@@ -84,7 +84,7 @@ enum question_saving {
 
 /* What the header of a finding says beyond that of a question. Texts have {COLUMN} for the value of a column. */
 struct question_finding {
-	const char *kind; /* "tune" or "sweep"; NULL: no finding */
+	const char *kind; /* "tune", "sweep" or "top" (a warning, without impacts); NULL: no finding */
 	const struct question_field *subject, *impacts[QUESTION_IMPACT_COUNT];
 	const char *sentence, *advice;
 	enum question_saving saving;

@@ -119,6 +119,9 @@ DESCRIBE(history_run, ROW_HISTORY_RUN_COLUMNS, "name status")
 #define ROW_TYPE row_history_task
 DESCRIBE(history_task, ROW_HISTORY_TASK_COLUMNS, "name status")
 #undef ROW_TYPE
+#define ROW_TYPE row_expected_end
+DESCRIBE(expected_end, ROW_EXPECTED_END_COLUMNS, "")
+#undef ROW_TYPE
 
 /* Replaces a text that should never be NULL but is. */
 static const char missing[] = "-";

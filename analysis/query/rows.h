@@ -105,6 +105,10 @@ extern const struct row_type row_type_cloud_host;
 #define ROW_HISTORY_TASK_COLUMNS(I, T, B) \
 	I(task_id) I(run_id) T(name) T(label) T(status) I(lost_count) \
 	I(wall_ns) I(cpu_ns) I(peak_rss_bytes) I(read_bytes) I(rchar_bytes)
+
+/* Result columns of analysis/query/questions/expected_ends.sql. */
+#define ROW_EXPECTED_END_COLUMNS(I, T, B) \
+	I(host_id) I(run_id) T(run) I(user_id) I(earliest_unix_ns) I(latest_unix_ns) I(earlier_count)
 /* clang-format on */
 
 #define ROW_RESULTS(R) \
@@ -118,7 +122,8 @@ extern const struct row_type row_type_cloud_host;
 	R(RIGHT_SIZE_TASK, right_size_task) \
 	R(RIGHT_SIZE_CPU, right_size_cpu) \
 	R(HISTORY_RUN, history_run) \
-	R(HISTORY_TASK, history_task)
+	R(HISTORY_TASK, history_task) \
+	R(EXPECTED_END, expected_end)
 
 #define I(name) int64_t name;
 #define T(name) const char *name;

@@ -88,6 +88,44 @@ static int runs_load(struct run_list *list, const struct run_list_request *reque
 	return error;
 }
 
+static bool is_of_item(const struct run_list_item *item, int64_t run_id)
+{
+	for (size_t i = 0; i < item->part_count; i++)
+		if (item->parts[i].run.id == run_id)
+			return true;
+	return item->run.id == run_id;
+}
+
+static bool is_listed(int64_t host_id, int64_t run_id, int64_t user_id, const void *data)
+{
+	const struct run_list *list = data;
+	bool is_found = false;
+
+	(void)host_id;
+	(void)user_id;
+	for (size_t i = 0; i < list->runs.count && !is_found; i++) {
+		const struct run_list_item item = run_list_get(list, i);
+
+		is_found = is_of_item(&item, run_id);
+	}
+	return is_found;
+}
+
+/* What is known about those that run. */
+static int live_of_list(struct run_list *list)
+{
+	bool any_runs = false;
+	int error;
+
+	for (size_t i = 0; i < list->runs.count; i++)
+		any_runs |= run_list_get(list, i).run.end_boot_ns == ROW_NULL;
+	if (!any_runs)
+		return 0;
+	error = live_load(&list->live, list->store);
+	live_keep(&list->live, is_listed, list);
+	return error;
+}
+
 int run_list_load(struct run_list *list, struct store *store, const struct run_list_request *request)
 {
 	int error;
@@ -96,7 +134,9 @@ int run_list_load(struct run_list *list, struct store *store, const struct run_l
 	error = runs_load(list, request);
 	if (error == 0)
 		error = parts_load(list);
-	return error < 0 ? error : rows_load(&list->hosts, &row_type_host, store, "hosts", NULL);
+	if (error == 0)
+		error = rows_load(&list->hosts, &row_type_host, store, "hosts", NULL);
+	return error < 0 ? error : live_of_list(list);
 }
 
 void run_list_free(struct run_list *list)
@@ -104,6 +144,7 @@ void run_list_free(struct run_list *list)
 	rows_free(&list->runs);
 	rows_free(&list->parts);
 	rows_free(&list->hosts);
+	live_free(&list->live);
 }
 
 /* ---- a run --------------------------------------------------------------------- */
@@ -121,6 +162,21 @@ struct run_list_item run_list_get(const struct run_list *list, size_t index)
 		now_boot_ns = report_now_boot_ns(list->store, joined_host(&list->hosts, run));
 	item.wall_ns = report_span_ns(run->begin_boot_ns, run->end_boot_ns, now_boot_ns);
 	return item;
+}
+
+const struct row_expected_end *run_list_end(const struct run_list *list, const struct run_list_item *item)
+{
+	return item->part_count > 1 ? NULL : live_end_of(&list->live, item->run.id);
+}
+
+static json_t *warnings_to_json(const struct run_list *list, const struct run_list_item *item)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < list->live.warning_count; i++)
+		if (is_of_item(item, list->live.warnings[i].run_id))
+			json_array_append(array, list->live.warnings[i].object);
+	return array;
 }
 
 static void host_set(json_t *object, const struct run_list *list, const struct row_run *run)
@@ -155,6 +211,8 @@ static json_t *item_to_json(const struct run_list *list, const struct run_list_i
 	json_set_string(object, "user", run->user_id == ROW_NULL ? NULL : units_user(run->user_id));
 	json_set_integer(object, "wall_ns", row_subtract(run->end_boot_ns, run->begin_boot_ns));
 	json_set_integer(object, "elapsed_ns", item->wall_ns);
+	json_object_set_new(object, "expected_end", live_end_to_json(run_list_end(list, item)));
+	json_object_set_new(object, "warnings", warnings_to_json(list, item));
 	if (item->part_count > 0)
 		json_object_set_new(object, "parts", parts_to_json(list, item));
 	return object;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/query/joined.h"
+#include "analysis/query/live.h"
 
 struct run_list_request {
 	int64_t most;                         /* runs */
@@ -14,6 +15,7 @@ struct run_list_request {
 struct run_list {
 	struct store *store; /* borrowed */
 	struct rows runs, parts, hosts;
+	struct live live; /* of the listed runs */
 	int64_t left_out_count; /* matching runs of the system's own that are omitted */
 	int64_t count;          /* of matching runs, also of those beyond the limit */
 };
@@ -31,6 +33,8 @@ struct run_list_item {
 };
 
 struct run_list_item run_list_get(const struct run_list *list, size_t index);
+/* Returns when it is expected to end, or NULL if that is unknown, as for a run of several parts. */
+const struct row_expected_end *run_list_end(const struct run_list *list, const struct run_list_item *item);
 
 /* The document of tracer runs (docs/json.md), and a row with all its columns. */
 json_t *run_list_to_json(const struct run_list *list);

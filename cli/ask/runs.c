@@ -2,6 +2,7 @@
 #include "analysis/query/report.h"
 #include "analysis/query/run_list.h"
 #include "analysis/query/units.h"
+#include "cli/report/living.h"
 #include "cli/screen/table.h"
 #include "cli/source.h"
 
@@ -30,11 +31,11 @@ static const struct option_spec option_specs[] = {
 };
 
 static const struct table_column columns[] = {
-	{"run", TABLE_LEFT, 0, 0},    {"began", TABLE_LEFT, 0, 2},      {"user", TABLE_LEFT, 0, 3},
-	{"name", TABLE_LEFT, 25, 0},  {"status", TABLE_LEFT, 0, 0},     {"wall", TABLE_RIGHT, 0, 1},
-	{"CPU", TABLE_RIGHT, 0, 4},   {"cores", TABLE_RIGHT, 0, 6},     {"peak RSS", TABLE_RIGHT, 0, 5},
-	{"tasks", TABLE_RIGHT, 0, 5}, {"processes", TABLE_RIGHT, 0, 7}, {"failed", TABLE_RIGHT, 0, 7},
-	{"host", TABLE_LEFT, 0, 2}, /* last: only if there are several */
+	{"run", TABLE_LEFT, 0, 0},       {"began", TABLE_LEFT, 0, 2},  {"user", TABLE_LEFT, 0, 3},
+	{"name", TABLE_LEFT, 25, 0},     {"status", TABLE_LEFT, 0, 0}, {"ends in", TABLE_LEFT, 0, 2, true},
+	{"wall", TABLE_RIGHT, 0, 1},     {"CPU", TABLE_RIGHT, 0, 4},   {"cores", TABLE_RIGHT, 0, 6},
+	{"peak RSS", TABLE_RIGHT, 0, 5}, {"tasks", TABLE_RIGHT, 0, 5}, {"processes", TABLE_RIGHT, 0, 7},
+	{"failed", TABLE_RIGHT, 0, 7},   {"host", TABLE_LEFT, 0, 2}, /* last: only if there are several */
 };
 
 #define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
@@ -81,6 +82,7 @@ static void run_add(struct table *table, const struct run_list *list, size_t ind
 	table_add(table, STYLE_PLAIN, units_user(run->user_id));
 	table_add_name(table, STYLE_TITLE, "", run->name);
 	status_add(table, run);
+	table_add(table, STYLE_PLAIN, living_ends_in(run_list_end(list, &item), raw));
 	table_add_all(table, units_duration(item.wall_ns, raw), units_duration(run->cpu_ns, raw),
 		      units_cores(run->cpu_ns, item.wall_ns), units_bytes(run->peak_rss_bytes, raw),
 		      units_count(run->task_count, raw), units_count(run->process_count, raw), NULL);
@@ -92,10 +94,15 @@ static void run_add(struct table *table, const struct run_list *list, size_t ind
 static int print_table(const struct run_list *list, const struct view *view)
 {
 	struct table *table = table_new(columns, list->hosts.count > 1 ? COLUMN_COUNT : COLUMN_COUNT - 1);
+	int error;
 
 	for (size_t i = 0; i < list->runs.count; i++)
 		run_add(table, list, i, view->options->raw, view->output.width);
-	return table_finish(table, &view->output);
+	error = table_finish(table, &view->output);
+	if (list->live.warning_count > 0)
+		fputc('\n', view->output.file);
+	living_print_warnings(&list->live, &view->output, SIZE_MAX);
+	return error;
 }
 
 static int list_load(const struct view *view, struct run_list *list)
@@ -148,7 +155,9 @@ const struct verb verb_runs = {
 	.summary = "list runs, newest first",
 	.description = "Lists what ran on this host: pipelines, commands, jobs, services, newest first;\n"
 		       "in a lake, on all hosts. A run that several hosts share is one line, with the\n"
-		       "figures of all of them. The system's own runs (services of the distribution,\n"
+		       "figures of all of them. Of those that run it says when they are expected to end,\n"
+		       "and warns if they take longer than before, are stuck or are near their memory\n"
+		       "limit (docs/live.md). The system's own runs (services of the distribution,\n"
 		       "login sessions) are left out unless --all is given. To refer to a run, use the\n"
 		       "first digits of its id, as in tracer show 3f2a.",
 	.options = option_specs,

@@ -11,9 +11,11 @@
 #include <sys/ioctl.h>
 #include <termios.h>
 
+#include "analysis/query/live.h"
 #include "analysis/query/report.h"
 #include "analysis/query/units.h"
 #include "cli/process/daemons.h"
+#include "cli/report/living.h"
 #include "cli/screen/table.h"
 #include "cli/source.h"
 #include "common/clock.h"
@@ -21,7 +23,9 @@
 
 #define WINDOW_NS 3500000000LL /* "now": a few process scans */
 #define PROCESSES_MAX 20000
-#define CORES_LEAST 5000000 /* billionths: less is shown as 0.00 */
+#define CORES_LEAST 5000000                  /* billionths: less is shown as 0.00 */
+#define WARNINGS_MAX 5                       /* on a screen */
+#define LIVE_PERIOD_NS UINT64_C(10000000000) /* warnings and expected ends change slowly */
 
 enum sort_key { SORT_CPU, SORT_MEMORY, SORT_READ, SORT_WRITE };
 
@@ -49,6 +53,7 @@ struct snapshot {
 	int64_t process_count, memory_bytes, cores; /* of all, shown or not */
 	int64_t lag_ns;
 	int64_t now_boot_ns;
+	const struct live *live;
 };
 
 #define SNAPSHOT_LINE(snapshot, index) ROWS_ITEM(&(snapshot)->lines, top, index)
@@ -138,6 +143,37 @@ static void lines_choose(struct snapshot *snapshot, const struct options *option
 	}
 }
 
+struct whose {
+	int64_t host_id, user_id; /* ROW_NULL: any */
+};
+
+static bool is_wanted(int64_t host_id, int64_t run_id, int64_t user_id, const void *data)
+{
+	const struct whose *whose = data;
+
+	(void)run_id;
+	return (whose->host_id == ROW_NULL || whose->host_id == host_id) &&
+	       (whose->user_id == ROW_NULL || whose->user_id == user_id);
+}
+
+/* What is known about the runs, renewed now and then. */
+static int live_renew(const struct view *view, const struct store_parameter *host, struct snapshot *snapshot)
+{
+	static struct live live;
+	static uint64_t next_boot_ns;
+	const struct whose whose = {host->type == STORE_INTEGER ? host->integer : ROW_NULL, view->options->user_id};
+	int error = 0;
+
+	snapshot->live = &live;
+	if (clock_boot_ns() < next_boot_ns)
+		return 0;
+	next_boot_ns = clock_boot_ns() + LIVE_PERIOD_NS;
+	live_free(&live);
+	error = live_load(&live, view->store);
+	live_keep(&live, is_wanted, &whose);
+	return error;
+}
+
 static int snapshot_take(const struct view *view, struct snapshot *snapshot)
 {
 	struct store_parameter parameters[] = {
@@ -159,7 +195,7 @@ static int snapshot_take(const struct view *view, struct snapshot *snapshot)
 	if (snapshot->lines.count)
 		qsort(snapshot->lines.items, snapshot->lines.count, sizeof(struct row_top), compare_lines);
 	lines_choose(snapshot, view->options);
-	return error;
+	return error < 0 ? error : live_renew(view, &parameters[3], snapshot);
 }
 
 /* ---- as text ----------------------------------------------------------------- */
@@ -168,9 +204,9 @@ static const struct table_column columns[] = {
 	{"tool", TABLE_LEFT, 20, 0},          {"task", TABLE_LEFT, 0, 5, false, 28},
 	{"run", TABLE_LEFT, 0, 2, false, 28}, {"user", TABLE_LEFT, 0, 3, false, 12},
 	{"processes", TABLE_RIGHT, 0, 6},     {"ended", TABLE_RIGHT, 0, 6, true},
-	{"for", TABLE_RIGHT, 0, 4},           {"cores", TABLE_RIGHT, 0, 0},
-	{"memory", TABLE_RIGHT, 0, 0},        {"read", TABLE_RIGHT, 0, 1},
-	{"written", TABLE_RIGHT, 0, 1},
+	{"for", TABLE_RIGHT, 0, 4},           {"run ends in", TABLE_LEFT, 0, 3, true},
+	{"cores", TABLE_RIGHT, 0, 0},         {"memory", TABLE_RIGHT, 0, 0},
+	{"read", TABLE_RIGHT, 0, 1},          {"written", TABLE_RIGHT, 0, 1},
 };
 
 static void line_print(const struct snapshot *snapshot, const struct row_top *line, bool raw, struct table *table)
@@ -184,7 +220,8 @@ static void line_print(const struct snapshot *snapshot, const struct row_top *li
 	table_add_name(table, STYLE_PLAIN, "", units_user(line->user_id));
 	snprintf(text, sizeof(text), "%.2f", (double)line->cores / 1e9);
 	table_add_all(table, units_count(line->process_count, raw), units_count(line->ended_count, raw),
-		      units_duration(row_subtract(snapshot->now_boot_ns, line->begin_boot_ns), raw), text,
+		      units_duration(row_subtract(snapshot->now_boot_ns, line->begin_boot_ns), raw),
+		      living_ends_in(live_end_of(snapshot->live, line->run_id), raw), text,
 		      units_bytes(line->rss_bytes, raw), units_rate(line->read_bytes_per_second, raw),
 		      units_rate(line->write_bytes_per_second, raw), NULL);
 }
@@ -208,6 +245,10 @@ static void summary_print(const struct snapshot *snapshot, const struct output *
 			     sort_names[sort], all ? "hides" : "shows");
 	fputc('\n', output->file);
 	output_flow_end(&flow, 0);
+	if (snapshot->live->warning_count == 0)
+		return;
+	living_print_warnings(snapshot->live, whole, once ? SIZE_MAX : WARNINGS_MAX);
+	fputc('\n', whole->file);
 }
 
 /* Prints at most `most` lines of the table. */
@@ -248,6 +289,8 @@ static int snapshot_write(const struct snapshot *snapshot, enum format format, s
 	json_set_integer(root, "boot_ns", snapshot->now_boot_ns);
 	json_set_integer(root, "lag_ns", snapshot->lag_ns == INT64_MAX ? ROW_NULL : snapshot->lag_ns);
 	json_object_set_new(root, "tools", array);
+	json_object_set_new(root, "expected_ends", live_ends_to_json(snapshot->live));
+	json_object_set_new(root, "warnings", live_warnings_to_json(snapshot->live));
 	return document_print(root, "tools", line_to_json(&(const struct row_top){0}), format);
 }
 
@@ -386,6 +429,10 @@ const struct verb verb_top = {
 		       "memory, bytes per second from and to storage, over the last few seconds.\n"
 		       "Processes that ended in that time count too: those of tools no longer running\n"
 		       "are one line per run, with the number of tasks.\n"
+		       "\n"
+		       "Above them are warnings: runs and tasks that take longer than before, are stuck\n"
+		       "or are near their memory limit. run ends in is when the run is expected to end,\n"
+		       "from earlier runs of its name, if there are enough (docs/live.md).\n"
 		       "\n"
 		       "Keys: c, m, r, w sort by cpu, memory, read, written; i shows idle tools; q\n"
 		       "quits. If output is not a terminal, it is a single snapshot, as with --once.",

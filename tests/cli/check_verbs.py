@@ -659,11 +659,11 @@ class Json(Case):
 
     # Commands that print each section of it.
     COMMANDS = {
-        "runs, replay": [["runs", "--all"]],
+        "runs, replay": [["runs", "--all"], ["runs", "--store", "LIVE"]],
         "show, run": [["show"], ["show", "--processes"], ["show", "make"], ["show", "LOSSY"],
                       ["show", "--by", "sample"], ["show", "make", "--series"]],
         "failed": [["failed", "LOSSY"]],
-        "top": [["top", "--all"]],
+        "top": [["top", "--all"], ["top", "--store", "LIVE"]],
         "explain": [["explain", "1000"], ["explain", "map"], ["explain", "make"]],
         "tune": [["tune", "snakemake: Snakefile", "--set", "serial_task.least=0s", "--set",
                   "serial_task.overlap-share=100%"], ["tune", "make", "--by", "sample"]],
@@ -750,7 +750,10 @@ class Json(Case):
         words = {"SHIPPER": shipper, "RULES": self.make_file("rules.yaml", b"rules: []\n"),
                  "CENTRES": self.make_file("centres.csv", b"Centre,User\nnorth,1000\n"),
                  "PRICES": self.make_file("prices.csv", b"AssetClass,MarketPriceHourly\nnode,0.5\n"),
+                 "LIVE": os.path.join(self.directory, "live.db"),
                  "LOSSY": [run["id"] for run in runs if run["lost_count"]][0]}
+        subprocess.run([sys.executable, pathlib.Path(__file__).with_name("check_live.py"), TRACER, sys.argv[2], "--store", words["LIVE"]],
+                       check=True)
         sections = re.findall(r"^## (.*)$", self.read("json.md"), re.M)
         self.assertEqual(sections, list(self.COMMANDS))
         for section, commands in self.COMMANDS.items():

@@ -42,7 +42,7 @@ PLANTED = {name: [finding for finding in scenario.expects[:1] if finding in QUER
 PLANTED["serial"] += ["failed_attempts"]
 PLANTED_COMBINATIONS_MAX = 40 if LONG else 3
 COMBINATIONS_MAX = 10 if LONG else 3 # for each store, which differ in their selection
-STORES = (*RECORDINGS, "known", "several", "sweep", *PLANTED) if LONG else ("known", "several", "sweep", "serial")
+STORES = (*RECORDINGS, "known", "several", "sweep", "live", *PLANTED) if LONG else ("known", "several", "sweep", "live", "serial")
 EACH_MAX = 20
 RUNS_SHOWN = 3
 
@@ -164,8 +164,8 @@ def made(name):
 def make_store(path, name):
     if name == "known":
         command(BUILD / "tests/cli/make_store", path)
-    elif name == "sweep":
-        command(sys.executable, ROOT / "tests/cli/check_sweep.py", TRACER, BUILD / "tests/cli/make_store", "--store", path)
+    elif name in ("sweep", "live"):
+        command(sys.executable, ROOT / f"tests/cli/check_{name}.py", TRACER, BUILD / "tests/cli/make_store", "--store", path)
     else:
         recording, change = CHANGED.get(name, (f"{'tune' if name in PLANTED else 'golden'}/{name}", None))
         replay(BUILD, ROOT / f"tests/{recording}.rec", path)

@@ -1,0 +1,187 @@
+/* Warnings and expected ends of what runs now. See live.h. */
+#include "analysis/query/live.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analysis/query/ask.h"
+#include "analysis/query/finding_text.h"
+#include "analysis/query/thresholds.h"
+#include "common/grow.h"
+
+/* The findings of kind "top", the most urgent first. */
+static const char *const names[] = {"memory_nearly_full", "task_stuck", "run_slower", "task_slower"};
+
+#define COUNT (sizeof(names) / sizeof(names[0]))
+#define EXPECTED_ENDS "expected_ends"
+
+/* A shipped question; its defaults are bound with `thresholds`. */
+static struct question *question_of(const char *name)
+{
+	const char *text = query_text(name);
+	struct tree_error error;
+	struct question *question;
+
+	return question_parse(name, NULL, text, strlen(text), &question, &error) == 0 ? question : NULL;
+}
+
+/* ---- warnings -------------------------------------------------------------------- */
+
+static int row_take(struct live *live, const struct question *question, struct store_result *result)
+{
+	struct live_warning *warnings = grow(live->warnings, &live->warning_capacity, live->warning_count + 1,
+					     sizeof(*warnings)),
+			    *warning;
+	struct store_value values[QUESTION_COLUMNS_MAX];
+	const char *run = result_text(result, "run");
+	char *advice;
+
+	if (!warnings)
+		return -ENOMEM;
+	live->warnings = warnings;
+	warning = &warnings[live->warning_count++];
+	question_row(question, result, values);
+	advice = finding_text(question, question->finding.advice, values, finding_value);
+	*warning = (struct live_warning){
+		.host_id = result_integer(result, "host_id"),
+		.run_id = result_integer(result, "run_id"),
+		.user_id = result_integer(result, "user_id"),
+		.run = run ? strdup(run) : NULL,
+		.sentence = finding_text(question, question->finding.sentence, values, finding_value),
+		.object = result_to_json(result),
+	};
+	json_set_string(warning->object, "warning", question->name);
+	json_set_string(warning->object, "sentence", warning->sentence);
+	json_set_string(warning->object, "advice", advice);
+	free(advice);
+	return warning->sentence ? 0 : -ENOMEM;
+}
+
+static int warnings_take(struct live *live, struct store *store, struct thresholds *defaults,
+			 const struct question *question)
+{
+	struct store_result *result;
+	int error = question_ask(question, store, thresholds_bind(defaults, question, NULL), &result), more;
+
+	if (error < 0)
+		return error;
+	while (error == 0 && (more = store_result_next(result)) != 0)
+		error = more < 0 ? more : row_take(live, question, result);
+	store_result_free(result);
+	return error;
+}
+
+/* ---- all ------------------------------------------------------------------------- */
+
+int live_load(struct live *live, struct store *store)
+{
+	struct thresholds *defaults = calloc(1, sizeof(*defaults));
+	struct question *questions[COUNT + 1] = {question_of(EXPECTED_ENDS)};
+	int error = defaults && questions[0] ? 0 : -ENOMEM;
+
+	*live = (struct live){0};
+	for (size_t i = 0; i < COUNT && error == 0; i++) {
+		questions[i + 1] = question_of(names[i]);
+		if (questions[i + 1])
+			query_ask_ahead(store, names[i], thresholds_bind(defaults, questions[i + 1], NULL));
+		else
+			error = -ENOMEM;
+	}
+	if (error == 0)
+		error = rows_load(&live->ends, &row_type_expected_end, store, EXPECTED_ENDS,
+				  thresholds_bind(defaults, questions[0], NULL));
+	for (size_t i = 0; i < COUNT && error == 0; i++)
+		error = warnings_take(live, store, defaults, questions[i + 1]);
+	for (size_t i = 0; i <= COUNT; i++)
+		question_free(questions[i]);
+	free(defaults);
+	return error;
+}
+
+static void warning_free(struct live_warning *warning)
+{
+	free(warning->run);
+	free(warning->sentence);
+	json_decref(warning->object);
+}
+
+void live_free(struct live *live)
+{
+	for (size_t i = 0; i < live->warning_count; i++)
+		warning_free(&live->warnings[i]);
+	free(live->warnings);
+	rows_free(&live->ends);
+	*live = (struct live){0};
+}
+
+void live_keep(struct live *live, live_wanted *wanted, const void *data)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < live->warning_count; i++) {
+		struct live_warning *warning = &live->warnings[i];
+
+		if (wanted(warning->host_id, warning->run_id, warning->user_id, data))
+			live->warnings[count++] = *warning;
+		else
+			warning_free(warning);
+	}
+	live->warning_count = count;
+	count = 0;
+	for (size_t i = 0; i < live->ends.count; i++) {
+		const struct row_expected_end *end = ROWS_ITEM(&live->ends, expected_end, i);
+
+		if (wanted(end->host_id, end->run_id, end->user_id, data))
+			*ROWS_ITEM(&live->ends, expected_end, count++) = *end;
+	}
+	live->ends.count = count;
+}
+
+const struct row_expected_end *live_end_of(const struct live *live, int64_t run_id)
+{
+	for (size_t i = 0; i < live->ends.count; i++)
+		if (ROWS_ITEM(&live->ends, expected_end, i)->run_id == run_id)
+			return ROWS_ITEM(&live->ends, expected_end, i);
+	return NULL;
+}
+
+/* ---- JSON ------------------------------------------------------------------------ */
+
+json_t *live_warnings_to_json(const struct live *live)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < live->warning_count; i++)
+		json_array_append(array, live->warnings[i].object);
+	return array;
+}
+
+json_t *live_end_to_json(const struct row_expected_end *end)
+{
+	json_t *object;
+
+	if (!end)
+		return json_null();
+	object = json_object();
+	json_set_integer(object, "earliest_unix_ns", end->earliest_unix_ns);
+	json_set_integer(object, "latest_unix_ns", end->latest_unix_ns);
+	json_set_string(object, "basis", "history");
+	json_set_integer(object, "earlier_count", end->earlier_count);
+	return object;
+}
+
+json_t *live_ends_to_json(const struct live *live)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < live->ends.count; i++) {
+		const struct row_expected_end *end = ROWS_ITEM(&live->ends, expected_end, i);
+		json_t *object = live_end_to_json(end);
+
+		json_set_integer(object, "host_id", end->host_id);
+		json_set_integer(object, "run_id", end->run_id);
+		json_set_string(object, "run", end->run);
+		json_array_append_new(array, object);
+	}
+	return array;
+}

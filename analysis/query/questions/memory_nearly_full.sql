@@ -1,0 +1,95 @@
+-- title: Which runs are near their memory limit?
+-- explanation: Running runs whose processes hold almost all the memory that their cgroup allows (a batch job's, a
+--   container's, a service's), by their latest samples: anonymous memory, which cannot be dropped as page cache can, and
+--   the largest shared memory. Memory that a forked process shares with its parent counts once, as far as samples show it,
+--   and never more than the cgroup's peak, so the figure is a lower bound: others in the cgroup, the kernel's memory and
+--   page cache in use come on top. Task and tool are those of the largest process.
+-- finding: top
+-- parameter: seen_unix_ns time = 15m; only hosts that were heard of since
+-- parameter: least_share share = 90%; minimum share of the limit; source: our proposal (docs/live.md)
+-- column: host_id id; the host
+-- column: run_id id; the run
+-- column: run text; name of the run
+-- column: user_id user; whose run
+-- column: task_id id; the task
+-- column: task text; name of the task
+-- column: tool text; program of the largest process
+-- column: since_unix_ns time; when the largest process was last sampled
+-- column: memory_bytes bytes; memory that they hold
+-- column: memory_limit_bytes bytes; memory limit of the cgroup
+-- column: memory_share share; share of the limit
+-- column: largest_bytes bytes; anonymous memory of the largest process
+-- column: container text; name of the container, if it is in one
+-- subject: run
+-- sentence: {memory_bytes} of memory in use, {memory_share} of the limit of {memory_limit_bytes}; {largest_bytes} of it by {tool} of {task}
+-- advice: Request more, or let it use less: at the limit the kernel kills it (tracer tune --right-size).
+WITH limited AS ( -- with a peak that is high enough, which page cache alone may explain
+  SELECT host_id AS limited_host_id, id AS limited_run_id, 0 AS limited_container_id, NULL AS limited_container,
+         memory_limit_bytes AS limit_bytes, cgroup_peak_bytes AS peak_bytes
+    FROM work_runs
+   WHERE end_boot_ns IS NULL AND cgroup_peak_bytes >= :least_share * memory_limit_bytes
+     AND host_id IN (SELECT id FROM hosts WHERE last_seen_unix_ns >= :seen_unix_ns)
+   UNION ALL
+  SELECT host_id, run_id, id, name, memory_limit_bytes, cgroup_peak_bytes
+    FROM containers
+   WHERE end_boot_ns IS NULL AND run_id IS NOT NULL AND cgroup_peak_bytes >= :least_share * memory_limit_bytes
+     AND host_id IN (SELECT id FROM hosts WHERE last_seen_unix_ns >= :seen_unix_ns)
+), member AS (
+  SELECT host_id AS member_host_id, run_id AS member_run_id, task_id AS member_task_id, id AS member_id,
+         coalesce(container_id, 0) AS member_container_id, program AS member_program,
+         CASE WHEN began = 'fork' THEN parent_id END AS member_parent_id
+    FROM open_processes
+   WHERE (host_id, run_id) IN (SELECT limited_host_id, limited_run_id FROM limited)
+), sampled AS (
+  SELECT host_id AS sampled_host_id, process_id AS sampled_id, boot_ns AS sampled_boot_ns, unix_ns AS sampled_unix_ns,
+         coalesce(rss_anon_bytes, 0) AS sampled_anon_bytes, coalesce(rss_shmem_bytes, 0) AS sampled_shmem_bytes,
+         row_number() OVER (PARTITION BY host_id, process_id ORDER BY boot_ns DESC) AS place
+    FROM placed_samples
+   WHERE (host_id, process_id) IN (SELECT member_host_id, member_id FROM member)
+), latest AS (
+  SELECT sampled_host_id AS latest_host_id, sampled_id AS latest_id, sampled_unix_ns AS latest_unix_ns,
+         sampled_anon_bytes AS latest_anon_bytes, sampled_shmem_bytes AS latest_shmem_bytes
+    FROM sampled
+   WHERE place = 1
+), own AS ( -- what a forked process does not share with its parent, at least
+  SELECT member.member_host_id AS own_host_id, member.member_run_id AS own_run_id,
+         member.member_container_id AS own_container_id, member.member_task_id AS own_task_id,
+         member.member_program AS own_program, latest.latest_unix_ns AS own_unix_ns,
+         latest.latest_shmem_bytes AS own_shmem_bytes, latest.latest_anon_bytes AS own_anon_bytes,
+         CASE WHEN latest.latest_anon_bytes > coalesce(parent.parent_anon_bytes, 0)
+              THEN latest.latest_anon_bytes - coalesce(parent.parent_anon_bytes, 0) ELSE 0 END AS own_bytes,
+         row_number() OVER (PARTITION BY member.member_host_id, member.member_run_id, member.member_container_id
+                            ORDER BY latest.latest_anon_bytes DESC, member.member_id) AS own_place
+    FROM member
+    JOIN latest ON latest.latest_host_id = member.member_host_id AND latest.latest_id = member.member_id
+    LEFT JOIN (SELECT sampled_host_id AS parent_host_id, sampled_id AS parent_id, sampled_anon_bytes AS parent_anon_bytes
+                 FROM sampled WHERE place = 1) parent
+      ON parent.parent_host_id = member.member_host_id AND parent.parent_id = member.member_parent_id
+), held AS (
+  SELECT own_host_id AS held_host_id, own_run_id AS held_run_id, own_container_id AS held_container_id,
+         sum(own_bytes) + max(own_shmem_bytes) AS held_bytes,
+         max(CASE WHEN own_place = 1 THEN own_task_id END) AS held_task_id,
+         max(CASE WHEN own_place = 1 THEN own_program END) AS held_program,
+         max(CASE WHEN own_place = 1 THEN own_unix_ns END) AS held_unix_ns,
+         max(CASE WHEN own_place = 1 THEN own_anon_bytes END) AS held_largest_bytes
+    FROM own
+   GROUP BY own_host_id, own_run_id, own_container_id
+), found AS (
+  SELECT held.held_host_id AS found_host_id, held.held_run_id AS found_run_id, held.held_task_id AS found_task_id,
+         held.held_program AS found_program, held.held_unix_ns AS found_unix_ns,
+         held.held_largest_bytes AS found_largest_bytes, limited.limited_container AS found_container,
+         limited.limit_bytes AS found_limit_bytes, limited.limited_container_id AS found_container_id,
+         CASE WHEN held.held_bytes > limited.peak_bytes THEN limited.peak_bytes ELSE held.held_bytes END AS found_bytes
+    FROM held
+    JOIN limited ON limited.limited_host_id = held.held_host_id AND limited.limited_run_id = held.held_run_id
+                AND limited.limited_container_id = held.held_container_id
+)
+SELECT found.found_host_id AS host_id, r.id AS run_id, r.name AS run, r.user_id AS user_id, t.id AS task_id, t.name AS task,
+       found.found_program AS tool, found.found_unix_ns AS since_unix_ns, found.found_bytes AS memory_bytes,
+       found.found_limit_bytes AS memory_limit_bytes, 1.0 * found.found_bytes / found.found_limit_bytes AS memory_share,
+       found.found_largest_bytes AS largest_bytes, found.found_container AS container
+  FROM found
+  JOIN standing_runs r ON r.host_id = found.found_host_id AND r.id = found.found_run_id
+  LEFT JOIN tasks t ON t.host_id = found.found_host_id AND t.id = found.found_task_id
+ WHERE found.found_bytes >= :least_share * found.found_limit_bytes
+ ORDER BY memory_share DESC, r.id, found.found_container_id;
