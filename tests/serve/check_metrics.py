@@ -22,7 +22,7 @@ import urllib.request
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from testing import ENVIRONMENT, copy_rows, find_tests, free_port, require, run_tests, same, wait_until  # noqa: E402
+from testing import ENVIRONMENT, Skip, copy_rows, find_tests, free_port, require, run_tests, same, wait_until  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(sys.argv[1]).resolve()
@@ -38,9 +38,9 @@ SHIPPED = {"sink": "clickhouse", "target": "http://lake", "store_rev": 500, "shi
            "sent_bytes": 600, "quarantined_row_count": 7, "quarantine_dropped_row_count": 1}
 
 
-def command(*arguments, code=0, **settings):
+def command(*arguments, code=0, environment=ENVIRONMENT, **settings):
     result = subprocess.run(list(map(str, arguments)), capture_output=True, text=True, timeout=120, check=False,
-                            env=ENVIRONMENT | {"LC_ALL": "C.UTF-8"}, **settings)
+                            env=environment | {"LC_ALL": "C.UTF-8"}, **settings)
     assert result.returncode == code, f"{arguments} ended with {result.returncode}: {result.stdout}{result.stderr}"
     return result.stdout
 
@@ -92,6 +92,20 @@ def read(text):
         samples[key] = float(found[3])
     assert all({"TYPE", "HELP"} <= set(family) for family in families.values()), families
     return samples
+
+
+def test_the_reference_parser_reads_it():
+    """The strict one of OpenMetrics, in the client of the Prometheus project."""
+    try:
+        from prometheus_client.openmetrics import parser  # noqa: PLC0415 (optional)
+    except ImportError:
+        raise Skip("python3-prometheus-client not installed") from None
+    for change in (None, many_runs, hostile_names):
+        with known_store(change) as store:
+            text = printed(store)
+            samples = {(sample.name, tuple(sorted(sample.labels.items()))): sample.value
+                       for family in parser.text_string_to_metric_families(text) for sample in family.samples}
+            same("samples", samples, read(text))
 
 
 def values_of(samples, name):
@@ -325,6 +339,24 @@ def test_a_file_is_only_replaced_as_a_whole():
         read(target.read_text())
         same("files", sorted(path.name for path in store.parent.glob("tracer.prom*")), ["tracer.prom"])
         command(TRACER, "metrics", "--store", store, "-o", "/nonexistent/tracer.prom", code=1)
+
+
+def test_what_is_no_file_is_not_replaced():
+    """As by root, who may replace /dev/null."""
+    with known_store() as store:
+        target, link, pipe, device = (store.parent / name for name in ("target", "link", "pipe", "device"))
+        target.write_text("before\n")
+        link.symlink_to(target)
+        command(TRACER, "metrics", "--store", store, "-o", link, code=1)
+        same("behind a link", target.read_text(), "before\n")
+        device.symlink_to("/dev/null")
+        printed(store, "-o", device)
+        assert link.is_symlink() and device.is_symlink() and pathlib.Path("/dev/null").is_char_device()
+        os.mkfifo(pipe)
+        with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
+            printed(store, "-o", pipe)
+            read(reader.communicate(timeout=30)[0])
+        assert pipe.is_fifo(), pipe
 
 
 if __name__ == "__main__":
