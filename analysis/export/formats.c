@@ -79,18 +79,3 @@ void export_basis_write(FILE *file, const struct software *software)
 	free(image);
 	free(path);
 }
-
-void export_json_key(struct json_writer *json, const char *text)
-{
-	char *safe = text_escaped(text);
-	json_t *string = safe ? json_string(safe) : NULL;
-	char *quoted = string ? json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII) : NULL;
-
-	if (!quoted && json->error == 0)
-		json->error = -ENOMEM;
-	json_write_text(json, quoted ? quoted : "\"\"");
-	json_write_text(json, ":");
-	free(quoted);
-	json_decref(string);
-	free(safe);
-}
