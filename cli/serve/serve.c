@@ -27,7 +27,7 @@ static const char *listen_address, *socket_path, *token_file, *host_name, *trust
 static int ready_fd = -1;
 
 static const struct option_spec option_specs[] = {
-	{"listen", 'l', "ADDRESS:PORT", NULL, "serve there (" LISTEN_DEFAULT ", unless --socket is given)",
+	{"listen", 0, "ADDRESS:PORT", NULL, "serve there (" LISTEN_DEFAULT ", unless --socket is given)",
 	 .text = &listen_address},
 	{"socket", 0, "PATH", "file", "serve on a Unix socket, to each user what ran as them", .text = &socket_path},
 	{"token-file", 0, "FILE", "file", "the token that --listen asks for (else a new one, which is printed)",

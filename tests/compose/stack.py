@@ -32,6 +32,7 @@ BASE = "debian:bookworm-slim"
 CLICKHOUSE = re.search(r"image: (clickhouse/\S+)", (COMPOSE / "compose.yaml").read_text())[1]
 IMAGES = ("tracer-probe", "tracer-correlator", "tracer-shipper", "tracer-lake")
 DAEMONS = ("probe", "correlator", "shipper", "clickhouse")
+SERVERS = (*DAEMONS, "dashboard")
 LIMIT_S = 900
 
 
@@ -77,8 +78,9 @@ class Stack:
         # A copy, beside which folders can be made.
         self.files = shutil.copytree(COMPOSE, self.directory / "compose")
         self.engine = Engine(self.directory, CACHE / "docker")
-        self.port = free_port()
+        self.port, self.dashboard_port = free_port(), free_port()
         self.environment = self.engine.environment | {"TRACER_LAKE_PORT": str(self.port), "BUILDKIT_PROGRESS": "plain",
+                                                      "TRACER_DASHBOARD_PORT": str(self.dashboard_port),
                                                       "TRACER_SHIPPER_OPTIONS": "--interval 2"}
 
     def __enter__(self):
