@@ -67,7 +67,7 @@ static int decode(const char *bytes, size_t size)
 		count++;
 		more = 0;
 	}
-	return more < 0 ? more : count;
+	return more < 0 ? more : rows.next != rows.end ? -EPROTO : count;
 }
 
 TEST(values_keep_their_types)
@@ -169,6 +169,9 @@ TEST(wrong_questions_are_refused)
 		{"run", "run_id=i:1x", -EINVAL, "not a parameter"},
 		{"run", "run_id=i:", -EINVAL, "not a parameter"},
 		{"run", "run_id=i:9223372036854775808", -EINVAL, "not a parameter"},
+		{"run", "run_id=l:", -EINVAL, "not a parameter"},
+		{"run", "run_id=l:1,,2", -EINVAL, "not a parameter"},
+		{"run", "run_id=l:1,2,", -EINVAL, "not a parameter"},
 		{"run", "=i:1", -EINVAL, "not a parameter"},
 		{"run", "run_id", -EINVAL, "not a parameter"},
 		{"host_samples", NULL, -EPERM, "ask a member of the group tracer"},
@@ -207,6 +210,32 @@ TEST(queries_are_answered)
 	bytes = answer(reader, "read_stream", NULL, &size, &error);
 	ck_assert_int_eq(error, 0);
 	ck_assert_int_eq(decode(bytes, size), 1);
+	free(bytes);
+	store_close(reader);
+}
+
+/* One answer after the other. */
+TEST(a_list_is_asked_one_by_one)
+{
+	struct store *reader = open_reader();
+	struct served_rows rows;
+	size_t size;
+	int error;
+	char *bytes;
+
+	put_everything(1);
+	put_everything(2);
+	commit(1);
+	bytes = answer(reader, "run_latest", "user_id=l:1,2,3", &size, &error);
+	ck_assert_msg(error == 0, "%s", problem.text);
+	rows = (struct served_rows){bytes, bytes + size, 0};
+	for (int64_t id = 1; id <= 3; id++) {
+		const char *begin = rows.next;
+
+		ck_assert_int_eq(served_rows_skip(&rows), 0);
+		ck_assert_int_eq(decode(begin, (size_t)(rows.next - begin)), id < 3);
+	}
+	ck_assert_ptr_eq(rows.next, bytes + size);
 	free(bytes);
 	store_close(reader);
 }

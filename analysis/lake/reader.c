@@ -16,7 +16,8 @@
 
 #define FIGURE_MAX (INT64_C(1) << 62) /* ns: 146 years */
 
-#define AHEAD_MAX 8 /* queries sent in advance; one more discards the oldest */
+#define AHEAD_MAX 8  /* queries sent in advance; one more discards the oldest */
+#define AHEAD_MOST 4 /* of one walk, which other queries may interrupt */
 
 /* What is sent for a query. */
 struct request {
@@ -297,6 +298,7 @@ static int query(struct store *store, const struct store_text *text, const struc
 
 static const struct store_driver driver = {
 	.is_remote = true,
+	.ahead_most = AHEAD_MOST,
 	.close = lake_close,
 	.begin_reading = begin_reading,
 	.end_reading = end_reading,

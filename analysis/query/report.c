@@ -8,7 +8,6 @@
 #include "analysis/query/joined.h"
 #include "common/grow.h"
 
-#define TASKS_AHEAD 4   /* whose processes are requested concurrently */
 #define ATTEMPTS_MAX 64 /* of one task; a store is untrusted */
 
 /* ---- parts ---------------------------------------------------------------------- */
@@ -736,15 +735,31 @@ static int task_walk(struct walk *walk, size_t index)
 	return error;
 }
 
-/* Requests the processes of the next tasks. */
-static void processes_ask_ahead(const struct report *report, const size_t *order, size_t next, size_t count)
+/* The queries that a walk asks of each task; the last is NULL. */
+static void walk_queries(const struct report_writer *writer, const char *ret_queries[3])
 {
-	for (size_t i = next; i < count && i < next + TASKS_AHEAD; i++) {
+	size_t count = 0;
+
+	if (writer->process)
+		ret_queries[count++] = writer->by_tool ? "task_processes_by_tool" : "task_processes";
+	if (writer->reading)
+		ret_queries[count++] = "task_samples";
+	ret_queries[count] = NULL;
+}
+
+/* Announces what will be asked of the next tasks. */
+static void tasks_ask_ahead(const struct report *report, const size_t *order, size_t next, size_t count,
+			    const char *const *queries)
+{
+	size_t most = store_ahead_most(report->store) / (queries[0] && queries[1] ? 2 : 1);
+
+	for (size_t i = next; queries[0] && i < count && i < next + most; i++) {
 		const struct report_task *task = &report->tasks[order ? order[i] : i];
 		const struct store_parameter parameters[] =
 			QUERY_PARAMETERS_OF("task_id", task->id, part_run(report, task->part)->host_id);
 
-		query_ask_ahead(report->store, "task_processes_by_tool", parameters);
+		for (const char *const *query = queries; *query; query++)
+			query_ask_ahead(report->store, *query, parameters);
 	}
 }
 
@@ -752,13 +767,14 @@ int report_walk(const struct report *report, const size_t *order, size_t count, 
 		void *context)
 {
 	struct walk walk = {report, writer, context, calloc(report->parts.count, sizeof(struct window)), true};
+	const char *queries[3];
 	int error = walk.windows ? 0 : -ENOMEM;
 
+	walk_queries(writer, queries);
 	count = order ? count : report->task_count;
 	for (size_t i = 0; i < count && error == 0; i++) {
 		walk.goes_on = !order || (i + 1 < count && order[i + 1] == order[i] + 1);
-		if (writer->process && writer->by_tool && store_is_remote(report->store))
-			processes_ask_ahead(report, order, i, count);
+		tasks_ask_ahead(report, order, i, count, queries);
 		error = task_walk(&walk, order ? order[i] : i);
 		if (report->advance)
 			report->advance(i, count);

@@ -23,19 +23,36 @@ __attribute__((format(printf, 3, 4))) static int refuse(struct store_error *ret_
 	return error;
 }
 
-static int parameters_parse(char *const *texts, struct store_parameter ret_parameters[SERVED_PARAMETERS_MAX + 1],
-			    struct store_error *ret_error)
-{
-	size_t count = 0;
+/* What a query is asked with: each of a list of values for one of its parameters; a query without a list is run once. */
+struct asked {
+	struct store_parameter parameters[SERVED_PARAMETERS_MAX + 1];
+	struct store_parameter *listed; /* NULL: none */
+	int64_t values[SERVED_LIST_MAX];
+	int value_count;
+};
 
-	for (; texts[count]; count++) {
+/* Returns 0 or -EINVAL. */
+static int parameter_parse(struct asked *asked, char *text, struct store_parameter *parameter)
+{
+	int count = asked->listed ? 0 : served_list_parse(text, parameter, asked->values);
+
+	if (count == 0)
+		return served_parameter_parse(text, parameter);
+	asked->listed = parameter;
+	asked->value_count = count;
+	return count < 0 ? count : 0;
+}
+
+static int parameters_parse(char *const *texts, struct asked *asked, struct store_error *ret_error)
+{
+	for (size_t count = 0; texts[count]; count++) {
 		if (count == SERVED_PARAMETERS_MAX)
 			return refuse(ret_error, -EINVAL, "a query has at most %d parameters", SERVED_PARAMETERS_MAX);
-		if (served_parameter_parse(texts[count], &ret_parameters[count]) < 0)
-			return refuse(ret_error, -EINVAL, "%.100s: not a parameter: NAME=i:NUMBER, r:REAL or t:TEXT",
+		if (parameter_parse(asked, texts[count], &asked->parameters[count]) < 0)
+			return refuse(ret_error, -EINVAL,
+				      "%.100s: not a parameter: NAME=i:NUMBER, r:REAL, t:TEXT or l:NUMBER,...",
 				      texts[count]);
 	}
-	ret_parameters[count] = (struct store_parameter){0};
 	return 0;
 }
 
@@ -72,21 +89,32 @@ static int rows_write(FILE *out, struct store *store, struct store_result *resul
 	return more < 0 ? more : ferror(out) ? -EIO : 0;
 }
 
+static int answer_write(FILE *out, struct store *store, const char *query, const struct store_parameter *parameters)
+{
+	struct store_result *result = NULL;
+	int error = query_ask(store, query, parameters, &result);
+
+	if (error == 0)
+		error = rows_write(out, store, result);
+	store_result_free(result);
+	return error;
+}
+
 int served_answer(FILE *out, struct store *store, const char *query, char *const *parameters,
 		  struct store_error *ret_error)
 {
-	struct store_parameter parsed[SERVED_PARAMETERS_MAX + 1];
-	struct store_result *result = NULL;
+	struct asked asked = {.value_count = 1};
 	int error;
 
 	if (!query_text(query) && !store_has_query(query))
 		return refuse(ret_error, -ENOENT, "%.100s: no such query", query);
-	error = parameters_parse(parameters, parsed, ret_error);
+	error = parameters_parse(parameters, &asked, ret_error);
 	if (error < 0)
 		return error;
-	error = query_ask(store, query, parsed, &result);
-	if (error == 0)
-		error = rows_write(out, store, result);
-	store_result_free(result);
+	for (int i = 0; i < asked.value_count && error == 0; i++) {
+		if (asked.listed)
+			asked.listed->integer = asked.values[i];
+		error = answer_write(out, store, query, asked.parameters);
+	}
 	return error < 0 ? refuse(ret_error, error, "%s", store_error_text(store)) : 0;
 }

@@ -26,11 +26,14 @@ static char *value_format(const struct store_parameter *parameter)
 static char *parameter_add(char *url, const struct store_parameter *parameter)
 {
 	char *value = value_format(parameter), *longer = NULL;
-	char *escaped = value ? curl_easy_escape(NULL, value, 0) : NULL;
+	/* An integer stays as it is: lists are made of those (reader.c). */
+	char *escaped = !value                             ? NULL
+			: parameter->type == STORE_INTEGER ? strdup(value)
+							   : curl_easy_escape(NULL, value, 0);
 
 	if (escaped && asprintf(&longer, "%s%c%s=%s", url, strchr(url, '?') ? '&' : '?', parameter->name, escaped) < 0)
 		longer = NULL;
-	curl_free(escaped);
+	free(escaped);
 	free(value);
 	free(url);
 	return longer;
@@ -60,6 +63,25 @@ static int parse_integer(const char *text, int64_t *ret_integer)
 	errno = 0;
 	*ret_integer = strtoll(text, &end, 10);
 	return end == text || *end || errno ? -EINVAL : 0;
+}
+
+int served_list_parse(char *text, struct store_parameter *ret_parameter, int64_t ret_values[SERVED_LIST_MAX])
+{
+	char *value = strchr(text, '=');
+	int count = 0;
+
+	if (!value || value == text || strncmp(value + 1, "l:", 2) != 0)
+		return 0;
+	*value = '\0';
+	*ret_parameter = (struct store_parameter){.name = text, .type = STORE_INTEGER};
+	for (char *number = value + 3, *next = number; next; number = next) {
+		next = strchr(number, ',');
+		if (next)
+			*next++ = '\0';
+		if (count == SERVED_LIST_MAX || parse_integer(number, &ret_values[count++]) < 0)
+			return -EINVAL;
+	}
+	return count;
 }
 
 int served_parameter_parse(char *text, struct store_parameter *ret_parameter)

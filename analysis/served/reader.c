@@ -16,18 +16,33 @@
 #define CONNECT_TIMEOUT_MS 5000L
 #define ANSWER_TIMEOUT_S 120L
 #define URL_START "http://localhost" SERVED_PATH
+#define AHEAD_MAX 96 /* queries announced; one more discards the oldest */
+
+/* Answers of one request, received whole: queries may be asked while the rows of another one are read. */
+struct body {
+	size_t holders; /* results, and queries announced */
+	char *data;
+	size_t size, capacity;
+};
+
+/* A query that was announced. It is sent with the first one of the same kind: they differ in their first integer. */
+struct ahead {
+	char *url;
+	struct body *body; /* NULL: not yet sent */
+	const char *begin, *end;
+};
 
 struct served_store {
 	struct store_base base;
 	const char *socket_path;
-	CURL *easy; /* keeps its connection */
+	CURL *easy;                    /* keeps its connection */
+	struct ahead ahead[AHEAD_MAX]; /* oldest first */
+	size_t ahead_count;
 };
 
-/* An answer is received whole: queries may be asked while the rows of another one are read. */
 struct served_result {
 	struct store_result base;
-	char *data;
-	size_t size, capacity;
+	struct body *body;
 	struct served_rows rows;
 	struct served_head head;
 	struct store_value values[SERVED_COLUMNS_MAX];
@@ -63,9 +78,17 @@ static int fail_damaged(struct served_store *served)
 
 /* ---- results ----------------------------------------------------------------------- */
 
+static void body_release(struct body *body)
+{
+	if (!body || --body->holders > 0)
+		return;
+	free(body->data);
+	free(body);
+}
+
 static void result_free(struct store_result *result)
 {
-	free(result_of(result)->data);
+	body_release(result_of(result)->body);
 	free(result);
 }
 
@@ -96,17 +119,17 @@ static struct store_value result_value(struct store_result *result, size_t colum
 
 static size_t body_received(char *data, size_t size, size_t count, void *argument)
 {
-	struct served_result *result = argument;
+	struct body *body = argument;
 	size_t bytes = size * count;
-	char *grown = result->size + bytes > SERVED_ANSWER_BYTES_MAX
+	char *grown = body->size + bytes > SERVED_ANSWER_BYTES_MAX
 			      ? NULL
-			      : grow(result->data, &result->capacity, result->size + bytes, 1);
+			      : grow(body->data, &body->capacity, body->size + bytes, 1);
 
 	if (!grown)
 		return 0;
-	result->data = grown;
-	memcpy(result->data + result->size, data, bytes);
-	result->size += bytes;
+	body->data = grown;
+	memcpy(body->data + body->size, data, bytes);
+	body->size += bytes;
 	return bytes;
 }
 
@@ -128,9 +151,9 @@ static int transfer_fail(struct served_store *served, CURLcode code)
 }
 
 /* The server's own words: {"error": "..."}. */
-static int status_fail(struct served_store *served, const struct served_result *result, long status)
+static int status_fail(struct served_store *served, const struct body *received, long status)
 {
-	json_t *body = json_loadb(result->data ? result->data : "", result->size, 0, NULL);
+	json_t *body = json_loadb(received->data ? received->data : "", received->size, 0, NULL);
 	const char *words = json_string_value(json_object_get(body, "error"));
 	int error = status == 403 ? -EPERM : status == 400 ? -EINVAL : -EIO;
 
@@ -142,24 +165,23 @@ static int status_fail(struct served_store *served, const struct served_result *
 	return error;
 }
 
-static int transfer(struct served_store *served, const char *url, struct served_result *result)
+static int transfer(struct served_store *served, const char *url, struct body *body)
 {
 	CURL *easy = served->easy;
 	CURLcode code;
 	long status = 0;
 
 	curl_easy_setopt(easy, CURLOPT_URL, url);
-	curl_easy_setopt(easy, CURLOPT_WRITEDATA, result);
+	curl_easy_setopt(easy, CURLOPT_WRITEDATA, body);
 	code = curl_easy_perform(easy);
 	if (code != CURLE_OK)
 		return transfer_fail(served, code);
 	curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
-	return status == 200 ? 0 : status_fail(served, result, status);
+	return status == 200 ? 0 : status_fail(served, body, status);
 }
 
 static int head_read(struct served_store *served, struct served_result *result)
 {
-	result->rows = (struct served_rows){result->data, result->data + result->size, 0};
 	if (served_head_decode(&result->rows, &result->head) < 0)
 		return fail_damaged(served);
 	if (result->head.schema_version != (uint32_t)store_schema_version())
@@ -170,27 +192,181 @@ static int head_read(struct served_store *served, struct served_result *result)
 	return 0;
 }
 
+/* Finds the answers in a body, one for each entry. */
+static int body_divide(struct served_store *served, struct body *body, struct ahead **entries, size_t count)
+{
+	struct served_rows rows = {body->data, body->data + body->size, 0};
+
+	for (size_t i = 0; i < count; i++) {
+		entries[i]->begin = rows.next;
+		if (served_rows_skip(&rows) < 0)
+			return fail_damaged(served);
+		entries[i]->end = rows.next;
+	}
+	if (rows.next != rows.end)
+		return fail_damaged(served);
+	for (size_t i = 0; i < count; i++)
+		entries[i]->body = body;
+	body->holders += count;
+	return 0;
+}
+
+/* ---- queries that were announced ------------------------------------------------------ */
+
+/* Returns the position of the first parameter that is an integer, and its length; the end of the text if there is none. */
+static size_t integer_find(const char *url, size_t *ret_size)
+{
+	const char *at = strstr(url, "=i:");
+
+	at = at ? at + strlen("=i:") : url + strlen(url);
+	*ret_size = strcspn(at, "&");
+	return (size_t)(at - url);
+}
+
+/* Whether they are the same but for that integer. */
+static bool is_alike(const char *url, const char *other)
+{
+	size_t size, other_size, at = integer_find(url, &size), other_at = integer_find(other, &other_size);
+
+	return size > 0 && at == other_at && strncmp(url, other, at) == 0 &&
+	       strcmp(url + at + size, other + other_at + other_size) == 0;
+}
+
+static struct ahead *ahead_find(struct served_store *served, const char *url)
+{
+	for (size_t i = 0; i < served->ahead_count; i++)
+		if (strcmp(served->ahead[i].url, url) == 0)
+			return &served->ahead[i];
+	return NULL;
+}
+
+static void ahead_remove(struct served_store *served, struct ahead *ahead)
+{
+	size_t behind = (size_t)(served->ahead + served->ahead_count-- - (ahead + 1));
+
+	body_release(ahead->body);
+	free(ahead->url);
+	memmove(ahead, ahead + 1, behind * sizeof(*ahead));
+}
+
+/* Takes ownership of `url`. Returns its entry. */
+static struct ahead *ahead_add(struct served_store *served, char *url)
+{
+	if (served->ahead_count == AHEAD_MAX)
+		ahead_remove(served, served->ahead);
+	served->ahead[served->ahead_count] = (struct ahead){.url = url};
+	return &served->ahead[served->ahead_count++];
+}
+
+/* Chooses what is sent with `first`: all that are alike and not yet sent, up to the limit of a list. */
+static size_t ahead_choose(struct served_store *served, struct ahead *first, struct ahead *ret_entries[SERVED_LIST_MAX])
+{
+	size_t count = 0;
+
+	ret_entries[count++] = first;
+	for (struct ahead *ahead = served->ahead; ahead < served->ahead + served->ahead_count; ahead++)
+		if (ahead != first && !ahead->body && count < SERVED_LIST_MAX && is_alike(first->url, ahead->url))
+			ret_entries[count++] = ahead;
+	return count;
+}
+
+/* One URL for all of them: "i:7" of the first becomes "l:7,8,9". */
+static char *url_join(struct ahead *const *entries, size_t count)
+{
+	size_t joined_size, size, at = integer_find(entries[0]->url, &size);
+	char *joined = NULL;
+	FILE *out = open_memstream(&joined, &joined_size);
+
+	if (!out)
+		return NULL;
+	fprintf(out, "%.*s", (int)at, entries[0]->url);
+	if (count > 1) {
+		fseek(out, -(long)strlen("i:"), SEEK_CUR);
+		fputs("l:", out);
+	}
+	for (size_t i = 0; i < count; i++) {
+		size_t number_size, number_at = integer_find(entries[i]->url, &number_size);
+
+		fprintf(out, "%s%.*s", i ? "," : "", (int)number_size, entries[i]->url + number_at);
+	}
+	fputs(entries[0]->url + at + size, out);
+	if (fclose(out) == 0)
+		return joined;
+	free(joined);
+	return NULL;
+}
+
+static int ahead_ask(struct served_store *served, struct ahead *first)
+{
+	struct ahead *entries[SERVED_LIST_MAX];
+	size_t count = ahead_choose(served, first, entries);
+	struct body *body = calloc(1, sizeof(*body));
+	char *url = url_join(entries, count);
+	int error;
+
+	if (body)
+		body->holders = 1;
+	error = body && url ? transfer(served, url, body) : fail(served, -ENOMEM, "out of memory");
+	if (error == 0)
+		error = body_divide(served, body, entries, count);
+	body_release(body);
+	free(url);
+	return error;
+}
+
+/* ---- queries -------------------------------------------------------------------------- */
+
+static char *url_make(const struct store_text *text, const struct store_parameter *parameters)
+{
+	char *url = NULL;
+
+	return asprintf(&url, URL_START "%s", text->name) < 0 ? NULL : served_parameters_add(url, parameters);
+}
+
+static void ask_ahead(struct store *store, const struct store_text *text, const struct store_parameter *parameters)
+{
+	struct served_store *served = served_of(store);
+	char *url = url_make(text, parameters);
+
+	if (!url || ahead_find(served, url))
+		free(url);
+	else
+		ahead_add(served, url);
+}
+
 static int query(struct store *store, const struct store_text *text, const struct store_parameter *parameters,
 		 struct store_result **ret_result)
 {
 	struct served_store *served = served_of(store);
 	struct served_result *result;
-	char *url = NULL;
+	struct ahead *ahead;
+	char *url;
 	int error;
 
 	if (text->limit_s) /* a site's own */
 		return store_refuse_part(store, text->name);
-	result = calloc(1, sizeof(*result));
-	if (asprintf(&url, URL_START "%s", text->name) < 0)
-		url = NULL;
-	url = served_parameters_add(url, parameters);
-	error = result && url ? transfer(served, url, result) : fail(served, -ENOMEM, "out of memory");
-	if (error == 0)
+	url = url_make(text, parameters);
+	result = url ? calloc(1, sizeof(*result)) : NULL;
+	if (!result) {
+		free(url);
+		return fail(served, -ENOMEM, "out of memory");
+	}
+	ahead = ahead_find(served, url);
+	if (ahead)
+		free(url);
+	else
+		ahead = ahead_add(served, url);
+	error = ahead->body ? 0 : ahead_ask(served, ahead);
+	if (error == 0) {
+		result->body = ahead->body;
+		result->body->holders++;
+		result->rows = (struct served_rows){ahead->begin, ahead->end, 0};
 		error = head_read(served, result);
-	free(url);
-	if (error < 0 && result)
+	}
+	ahead_remove(served, ahead);
+	if (error < 0)
 		result_free(&result->base);
-	if (error == 0)
+	else
 		*ret_result = &result->base;
 	return error;
 }
@@ -209,17 +385,23 @@ static void end_reading(struct store *store)
 
 static void served_close(struct store *store)
 {
-	curl_easy_cleanup(served_of(store)->easy);
-	free(store);
+	struct served_store *served = served_of(store);
+
+	while (served->ahead_count)
+		ahead_remove(served, served->ahead);
+	curl_easy_cleanup(served->easy);
+	free(served);
 }
 
 static const struct store_driver driver = {
 	.is_remote = true,
+	.ahead_most = AHEAD_MAX,
 	.has_stream = true,
 	.close = served_close,
 	.begin_reading = begin_reading,
 	.end_reading = end_reading,
 	.query = query,
+	.ask_ahead = ask_ahead,
 	.next = result_next,
 	.width = result_width,
 	.column = result_column,

@@ -134,10 +134,7 @@ int served_row_decode(struct served_rows *rows, struct store_value *ret_values, 
 	if (take(rows, &mark, sizeof(mark)) < 0)
 		return -EPROTO;
 	if (mark == END)
-		return take(rows, &row_count, sizeof(row_count)) < 0 || row_count != rows->row_count ||
-				       rows->next != rows->end
-			       ? -EPROTO
-			       : 0;
+		return take(rows, &row_count, sizeof(row_count)) < 0 || row_count != rows->row_count ? -EPROTO : 0;
 	if (mark != ROW)
 		return -EPROTO;
 	for (uint32_t i = 0; i < width; i++)
@@ -145,4 +142,18 @@ int served_row_decode(struct served_rows *rows, struct store_value *ret_values, 
 			return -EPROTO;
 	rows->row_count++;
 	return 1;
+}
+
+int served_rows_skip(struct served_rows *rows)
+{
+	struct store_value values[SERVED_COLUMNS_MAX];
+	struct served_head head;
+	int more = served_head_decode(rows, &head);
+
+	rows->row_count = 0;
+	if (more == 0)
+		do
+			more = served_row_decode(rows, values, head.width);
+		while (more > 0);
+	return more;
 }

@@ -32,5 +32,7 @@ struct served_rows {
 
 /* Names and values are borrowed from the answer. Return -EPROTO if it is damaged or cut. */
 int served_head_decode(struct served_rows *rows, struct served_head *ret_head);
-/* Returns 1 for a row; 0 at the end, with nothing behind it. */
+/* Returns 1 for a row; 0 at the end, behind which another answer may follow. */
 int served_row_decode(struct served_rows *rows, struct store_value *ret_values, uint32_t width);
+/* Finds the end of the answer that begins at `rows->next`. Returns 0 or -EPROTO. */
+int served_rows_skip(struct served_rows *rows);

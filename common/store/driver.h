@@ -8,8 +8,9 @@
 #include "common/store/store.h"
 
 struct store_driver {
-	bool is_remote;  /* queries go over the network or to another process */
-	bool has_stream; /* of one host, so it has the position in its stream */
+	bool is_remote;    /* queries go over the network or to another process */
+	size_t ahead_most; /* queries of one walk that are worth announcing; 0: none */
+	bool has_stream;   /* of one host, so it has the position in its stream */
 	void (*close)(struct store *store);
 	int (*begin_reading)(struct store *store);
 	void (*end_reading)(struct store *store);

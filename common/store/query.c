@@ -84,6 +84,11 @@ int store_query_text(struct store *store, const struct store_text *text, const s
 	return error;
 }
 
+size_t store_ahead_most(const struct store *store)
+{
+	return base_of(store)->driver->ahead_most;
+}
+
 void store_ask_ahead(struct store *store, const struct store_text *text, const struct store_parameter *parameters)
 {
 	if (base_of(store)->driver->ask_ahead)

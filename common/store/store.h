@@ -118,6 +118,7 @@ void store_end_reading(struct store *store);
 int store_query_text(struct store *store, const struct store_text *text, const struct store_parameter *parameters,
 		     struct store_result **ret_result);
 /* Announces a query that will soon be run once: a lake runs it now, and the result is as of now. */
+size_t store_ahead_most(const struct store *store); /* how many at a time; 0: the engine would not benefit */
 void store_ask_ahead(struct store *store, const struct store_text *text, const struct store_parameter *parameters);
 bool store_has_query(const char *name);
 /* Runs queries/NAME.sql, which are for daemons. Returns -EINVAL if no query has that name. */
