@@ -226,7 +226,12 @@ static void check_store(struct status *status, const char *path)
 	int error = store_open_reader(path, &store, &text);
 
 	if (error < 0) {
-		checks_add(&status->checks, CHECK_MISSING, "store", "%s", text.text);
+		if (error == -EACCES && options_is_served() && options_is_services_store(path))
+			checks_add(
+				&status->checks, CHECK_LIMITED, "store",
+				"you see what ran as you; its state is for members of the group " TRACER_CORRELATOR_USER);
+		else
+			checks_add(&status->checks, CHECK_MISSING, "store", "%s", text.text);
 		json_object_set_new(status->json, "store", json_null());
 		return;
 	}

@@ -206,6 +206,10 @@ class Users(unittest.TestCase):
             same(f"{arguments} {said}", (status, printed), (1, ""))
             assert "needs to see the work of all users: ask a member of the group tracer" in said, (arguments, said)
 
+    def test_status_says_what_is_seen(self):
+        assert "you see what ran as you" in (answered := tracer(ALICE, "status"))[1], answered
+        assert "you see" not in (answered := tracer(MALLORY, "status", groups=[GROUP]))[1], answered
+
     def test_a_user_without_runs_sees_none(self):
         status, printed, said = tracer(CAROL, "runs", "--all", "--json")
         same(said, (status, json.loads(printed)["runs"]), (0, []))
