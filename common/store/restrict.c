@@ -145,8 +145,6 @@ int store_restrict(struct store *store, int64_t user_id)
 	store->base.is_restricted = true;
 	error = create_function(store);
 	if (error == 0)
-		error = store_exec(store, "PRAGMA temp_store = MEMORY");
-	if (error == 0)
 		error = create_table_views(store);
 	if (error == 0)
 		error = create_stored_views(store);

@@ -316,7 +316,9 @@ static int reader_prepare(struct store *store, const char *path, struct store_er
 				    "%s: schema %lld is older than this release's %d: tracer-correlator "
 				    "upgrades it when it starts",
 				    path, (long long)version, store_schema_version());
-	return 0;
+	/* A reader may be in a sandbox that lets it write no file: a large sort would fail. */
+	error = store_exec(store, "PRAGMA temp_store = MEMORY");
+	return error < 0 ? store_explain(ret_error, error, path, store->base.error) : 0;
 }
 
 int store_open_reader(const char *path, struct store **ret_store, struct store_error *ret_error)
