@@ -157,22 +157,20 @@ static const struct metric of_shipper[] = {
 /* ---- the text ---------------------------------------------------------------------- */
 
 /* Two names never give the same label: what text_escape() writes begins with one backslash, one in a name becomes two.
- * Otherwise who chooses names could make the whole scrape invalid. */
+ * Otherwise a user who chooses names could make the whole scrape invalid. */
 static void print_escaped(FILE *file, const char *text)
 {
-	for (;; text++) {
-		size_t size = strcspn(text, "\\");
-		char *escaped = malloc(4 * size + 1);
+	char escaped[sizeof("\\u{10FFFF}")];
+	size_t left = strlen(text), size;
 
-		if (escaped)
-			text_escape(text, size, escaped, 4 * size + 1);
-		for (const char *at = escaped ? escaped : ""; *at; at++)
+	for (; left > 0; text += size, left -= size) {
+		size = text_utf8_size(text, left);
+		size = size ? size : 1; /* a byte that is not UTF-8 */
+		text_escape(text, size, escaped, sizeof(escaped));
+		if (*text == '\\')
+			fputs("\\\\", file);
+		for (const char *at = escaped; *at; at++)
 			fprintf(file, "%s%c", *at == '\\' || *at == '"' ? "\\" : "", *at);
-		free(escaped);
-		text += size;
-		if (!*text)
-			return;
-		fputs("\\\\\\\\", file);
 	}
 }
 
