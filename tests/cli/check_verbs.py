@@ -38,8 +38,8 @@ MAKE_STORE, CORRELATOR, PROBE, SHIPPER, DOCS = map(os.path.abspath, sys.argv[2:7
 PRINTING = [["runs", "--all"], ["show"], ["show", "--by", "task"], ["show", "--by", "tool"],
             ["show", "--processes", "--all"], ["top", "--once", "--all"], ["status"], ["host"],
             ["explain", "map"], ["explain", "1000"], ["cost"], ["cost", "--by", "task"], ["prices", "show"],
-            ["query", "processes"], ["query", "runs", "--format", "csv"]]
-WITH_STORE = [["runs"], ["show"], ["top"], ["explain", "1"], ["host"], ["failed"], ["query", "runs"]]
+            ["query", "processes"], ["query", "runs", "--format", "csv"], ["query", "summary"], ["metrics"]]
+WITH_STORE = [["runs"], ["metrics"], ["show"], ["top"], ["explain", "1"], ["host"], ["failed"], ["query", "runs"]]
 # Exit status after wrong usage: 2 may be that of the command that tracer runs.
 USAGE = collections.defaultdict(lambda: 2, run=125)
 
