@@ -1,7 +1,7 @@
 /* JSON as a growing text.
  *
- * It is ASCII: control characters and everything beyond ASCII are \uXXXX, so it is one line and safe on a terminal. Bytes
- * that are not UTF-8 become the four characters \xHH, as `tracer` shows them.
+ * It is ASCII: control characters and everything beyond ASCII are \uXXXX, so it is one line and safe on a terminal.
+ * Bytes that are not UTF-8 become the four characters \xHH, as `tracer` shows them.
  */
 #pragma once
 

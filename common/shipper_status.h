@@ -14,7 +14,7 @@
 
 /* I(name): a number. T(name): a text. A time is 0 if the event never happened. */
 #define SHIPPER_STATUS(I, T) \
-	T(sink)   /* clickhouse, ndjson */ \
+	T(sink)   /* clickhouse, ndjson, otlp */ \
 	T(target) /* destination: a URL without secrets, or a directory */ \
 	I(updated_unix_ns) \
 	I(store_first_seen_unix_ns) /* identifies the store: hosts.first_seen_unix_ns */ \
@@ -32,6 +32,7 @@
 	I(quarantined_batch_count) /* refused by the lake because of their content */ \
 	I(quarantined_row_count) \
 	I(quarantine_dropped_row_count) /* of these, dropped because the quarantine was full */ \
+	I(rejected_row_count)           /* of accepted batches, spans that the receiver says it did not take */ \
 	T(cloud)                        /* provider and instance; "" if disabled or not in a cloud */
 
 struct shipper_status {

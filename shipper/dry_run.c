@@ -38,7 +38,7 @@ static int entity_show(struct dry_run *run, size_t index)
 	bool more = true;
 	int result = 1;
 
-	if (settings_leave_out(run->settings, store_entity_name(index), NULL))
+	if (!gather_takes(&run->gather, index))
 		return 0;
 	while (result == 1 && more) {
 		more = false;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "shipper/sink.h"
+
 #define STORE_CACHE_KIB 256 /* each row is read once, in order */
 
 #define fail(gather, result, ...) (snprintf((gather)->error, sizeof((gather)->error), __VA_ARGS__), result)
@@ -14,7 +16,16 @@ static int fail_store(struct gather *gather, int error)
 
 void gather_init(struct gather *gather, const struct settings *settings)
 {
-	*gather = (struct gather){.settings = settings, .batch_rows = settings->batch_rows};
+	const struct sink_type *sink = sink_find(settings->sink);
+
+	*gather = (struct gather){
+		.settings = settings,
+		.as_spans = sink && sink->takes_spans,
+		.batch_bytes = settings->batch_bytes,
+		.batch_rows = settings->batch_rows,
+	};
+	if (gather->as_spans && gather->batch_bytes > SPANS_BYTES_MAX)
+		gather->batch_bytes = SPANS_BYTES_MAX;
 	store_read_boot_id(gather->boot_id);
 }
 
@@ -92,6 +103,23 @@ int gather_examine(struct gather *gather, struct gather_snapshot *ret_snapshot)
 	return error;
 }
 
+const char *gather_entity(const struct gather *gather, size_t index, char ret_name[STORE_ENTITY_NAME_BYTES])
+{
+	const char *name = store_entity_name(index);
+
+	if (!name)
+		return NULL;
+	snprintf(ret_name, STORE_ENTITY_NAME_BYTES, "%s%s", name, gather->as_spans ? SPANS_SUFFIX : "");
+	return ret_name;
+}
+
+bool gather_takes(const struct gather *gather, size_t index)
+{
+	const char *name = store_entity_name(index);
+
+	return !settings_leave_out(gather->settings, name, NULL) && (!gather->as_spans || spans_has_entity(name));
+}
+
 /* ---- gathering ------------------------------------------------------------------- */
 
 /* Called at the first row: before it, SQLite may re-prepare the statement, which invalidates column names. */
@@ -130,22 +158,32 @@ static int fail_batch(struct gather *gather, int error)
 		    strerror(-error));
 }
 
-static int row_write(struct gather *gather, struct gathering *gathering)
+static int columns_write(struct gather *gather, struct gathering *gathering)
 {
 	struct json_text *row = &gather->row;
-	int error;
 
 	row_begin(row);
 	for (size_t i = 0; i < gathering->width; i++) {
 		struct store_value value = store_result_value(gathering->result, i);
 
-		if (i == gathering->rev_column)
-			gathering->last_rev = value.integer;
 		if (gathering->columns[i].send)
 			column_write(gather, &gathering->columns[i], &value);
 	}
 	row_add_unsigned(row, "version", gathering->base_version + (uint64_t)gathering->last_rev);
-	error = row_end(row);
+	return row_end(row);
+}
+
+static int row_write(struct gather *gather, struct gathering *gathering)
+{
+	struct json_text *row = &gather->row;
+	int error;
+
+	gathering->last_rev = store_result_value(gathering->result, gathering->rev_column).integer;
+	if (gather->as_spans)
+		error = spans_write(&gathering->spans, gather->store, gather->settings,
+				    store_entity_name(gathering->index), gathering->result, row);
+	else
+		error = columns_write(gather, gathering);
 	if (error == 0)
 		error = batch_writer_add(gathering->writer, row->data, row->size);
 	return error < 0 ? fail_batch(gather, error) : 0;
@@ -165,7 +203,6 @@ static int batch_start(struct gather *gather, struct gathering *gathering)
 /* Returns 1 if there may be more rows; 0 at the end or if the batch is full; -errno. */
 static int row_take(struct gather *gather, struct gathering *gathering)
 {
-	const struct settings *settings = gather->settings;
 	int error = 0, more = store_result_next(gathering->result);
 
 	gathering->is_over = more == 0;
@@ -178,7 +215,7 @@ static int row_take(struct gather *gather, struct gathering *gathering)
 	if (error < 0)
 		return error;
 	gathering->has_more = batch_writer_rows(gathering->writer) >= gather->batch_rows ||
-			      batch_writer_text_bytes(gathering->writer) >= settings->batch_bytes;
+			      batch_writer_text_bytes(gathering->writer) >= gather->batch_bytes;
 	gathering->is_over = gathering->has_more;
 	return !gathering->is_over;
 }
@@ -192,13 +229,18 @@ int gather_begin(struct gather *gather, const struct gather_snapshot *snapshot, 
 	gather_abandon(gather);
 	gathering->base_version = cursor->base_version;
 	gathering->directory = directory;
+	gathering->index = index;
 	gathering->batch = (struct batch){
 		.host_id = snapshot->host_id,
 		.from_version = cursor->base_version + (uint64_t)cursor->revs[index],
 	};
-	snprintf(gathering->batch.entity, sizeof(gathering->batch.entity), "%s", store_entity_name(index));
-	error = store_query_entity(gather->store, index, cursor->revs[index], (int64_t)gather->batch_rows,
-				   &gathering->result);
+	gather_entity(gather, index, gathering->batch.entity);
+	if (gather->as_spans)
+		error = spans_query(gather->store, store_entity_name(index), cursor->revs[index],
+				    (int64_t)gather->batch_rows, &gathering->result);
+	else
+		error = store_query_entity(gather->store, index, cursor->revs[index], (int64_t)gather->batch_rows,
+					   &gathering->result);
 	return error < 0 ? fail_store(gather, error) : 0;
 }
 
@@ -243,6 +285,7 @@ void gather_abandon(struct gather *gather)
 	struct gathering *gathering = &gather->gathering;
 
 	batch_writer_free(gathering->writer);
+	spans_deinit(&gathering->spans);
 	if (gathering->result)
 		store_result_free(gathering->result);
 	*gathering = (struct gathering){0};

@@ -9,6 +9,7 @@
 #include "shipper/cloud.h"
 #include "shipper/cursor.h"
 #include "shipper/row.h"
+#include "shipper/spans.h"
 
 /* A column of the result. */
 struct gather_column {
@@ -22,9 +23,11 @@ struct gather_column {
 /* A batch being gathered. */
 struct gathering {
 	struct store_result *result; /* NULL: not gathering */
+	size_t index;                /* of the entity */
 	const char *directory;       /* for the batch; borrowed */
 	struct batch_writer *writer; /* NULL until there is a row */
-	struct batch batch;          /* of the writer, as far as known */
+	struct spans spans;
+	struct batch batch; /* of the writer, as far as known */
 	uint64_t base_version;
 	struct gather_column columns[GATHER_COLUMNS_MAX];
 	size_t width; /* 0: no row yet */
@@ -36,6 +39,8 @@ struct gathering {
 
 struct gather {
 	const struct settings *settings;
+	bool as_spans;               /* what the sink takes */
+	uint64_t batch_bytes;        /* before compression */
 	uint64_t batch_rows;         /* row limit: that of the settings or lower */
 	struct cloud_identity cloud; /* values of columns of hosts; empty: unknown */
 	struct store *store;         /* NULL: not open */
@@ -63,6 +68,11 @@ void gather_deinit(struct gather *gather);
 int gather_open(struct gather *gather);
 /* Examines the store. Returns 0 or -errno. */
 int gather_examine(struct gather *gather, struct gather_snapshot *ret_snapshot);
+
+/* Returns the name that batches of entity `index` have; NULL past the last. */
+const char *gather_entity(const struct gather *gather, size_t index, char ret_name[STORE_ENTITY_NAME_BYTES]);
+/* Returns whether the entity is sent: the sink takes it, and it is not left out. */
+bool gather_takes(const struct gather *gather, size_t index);
 
 /* Freezes the rows above the cursor of entity `index` in `directory`. Returns 1 and `ret_batch`; 0 if
  * nothing is new up to `snapshot->rev`; -errno. `*ret_more` tells if there were more rows than fit. */

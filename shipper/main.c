@@ -89,7 +89,7 @@ static const struct option_program program = {
 		 .parse = parse_setting, .parameter = "store"},
 		{"state", 0, "DIR", NULL, "cursor, status and quarantined batches; must be writable "
 		 "(default " TRACER_STATE_DIR "-shipper)", .parse = parse_setting, .parameter = "state"},
-		{"sink", 0, "NAME", NULL, "where to send rows: clickhouse (default) or ndjson", .parse = parse_setting, .parameter = "sink"},
+		{"sink", 0, "NAME", NULL, "where to send rows: clickhouse (default), ndjson or otlp", .parse = parse_setting, .parameter = "sink"},
 		{"lake", 0, "URL", NULL, "the lake: https://HOST:PORT", .parse = parse_setting, .parameter = "lake.url"},
 		{"insecure-http", 0, NULL, NULL, "send in clear text to an http:// URL that is not this host",
 		 .parse = parse_setting, .parameter = "lake.insecure-http"},

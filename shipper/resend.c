@@ -185,6 +185,7 @@ static void batch_answered(const struct delivery *delivery, void *data)
 {
 	struct resend *resend = data;
 	bool is_over = delivery->kind == DELIVERY_ACCEPTED || delivery->kind == DELIVERY_REFUSED ||
+		       delivery->kind == DELIVERY_INVALID ||
 		       (delivery->kind == DELIVERY_TOO_LARGE && !is_divisible(resend, delivery));
 	int64_t wait_ms = is_over ? 0 : batch_again(resend, delivery);
 
@@ -195,6 +196,8 @@ static void batch_answered(const struct delivery *delivery, void *data)
 		uv_stop(&resend->loop);
 		return;
 	}
+	if (delivery->kind == DELIVERY_ACCEPTED && delivery->reason[0])
+		log_warning("%s", delivery->reason);
 	if (delivery->kind == DELIVERY_ACCEPTED) {
 		resend->row_count += resend->part.row_count;
 		retry_succeeded(&resend->retry);

@@ -340,7 +340,8 @@ int settings_check(const struct settings *settings, struct settings_error *ret_e
 	int error;
 
 	if (!type)
-		return refuse(ret_error, "sink: unknown sink %.40s: expected clickhouse or ndjson", settings->sink);
+		return refuse(ret_error, "sink: unknown sink %.40s: expected clickhouse, ndjson or otlp",
+			      settings->sink);
 	if (strcmp(settings->sink, "ndjson") == 0)
 		error = settings->ndjson_directory ? 0 : refuse(ret_error, "ndjson.directory: not set");
 	else if (!settings->lake.url[0])

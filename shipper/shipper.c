@@ -164,10 +164,12 @@ static int cursor_match(struct shipper *shipper)
 
 /* ---- leftover batches --------------------------------------------------------------- */
 
-static int entity_find(const char *name, size_t *ret_index)
+static int entity_find(const struct shipper *shipper, const char *batch_entity, size_t *ret_index)
 {
-	for (size_t i = 0; store_entity_name(i); i++)
-		if (strcmp(store_entity_name(i), name) == 0) {
+	char name[STORE_ENTITY_NAME_BYTES];
+
+	for (size_t i = 0; gather_entity(&shipper->gather, i, name); i++)
+		if (strcmp(name, batch_entity) == 0) {
 			*ret_index = i;
 			return 0;
 		}
@@ -187,7 +189,7 @@ static bool batch_is_due(const struct shipper *shipper, const struct batch *batc
 {
 	const struct cursor *cursor = &shipper->cursor;
 
-	return entity_find(batch->entity, ret_entity) == 0 && cursor->base_version &&
+	return entity_find(shipper, batch->entity, ret_entity) == 0 && cursor->base_version &&
 	       batch->from_version >= cursor->base_version + (uint64_t)cursor->revs[*ret_entity];
 }
 
@@ -301,18 +303,13 @@ static int round_begin(struct shipper *shipper)
 	return result;
 }
 
-static bool entity_is_left_out(const struct shipper *shipper)
-{
-	return settings_leave_out(shipper->settings, store_entity_name(shipper->entity), NULL);
-}
-
 /* Returns 1 if a batch is frozen; 0 if nothing is left; -errno. */
 static int round_gather(struct shipper *shipper)
 {
 	for (; store_entity_name(shipper->entity); shipper->entity++) {
 		int result = 0;
 
-		if (!entity_is_left_out(shipper))
+		if (gather_takes(&shipper->gather, shipper->entity))
 			result = gather_batch(&shipper->gather, &shipper->snapshot, shipper->entity, &shipper->cursor,
 					      shipper->settings->state, &shipper->batch, &shipper->has_more);
 		if (result != 0)
@@ -495,10 +492,13 @@ static void gather_more(struct shipper *shipper)
 		*rows = *rows < most / 2 ? *rows * 2 : most;
 }
 
-static void batch_accepted(struct shipper *shipper)
+static void batch_accepted(struct shipper *shipper, const struct delivery *delivery)
 {
 	struct shipper_status *status = &shipper->status;
 
+	if (delivery->reason[0])
+		log_warning("%s", delivery->reason);
+	status->rejected_row_count += (int64_t)delivery->rejected_count;
 	status->sent_batch_count++;
 	status->sent_row_count += (int64_t)shipper->batch.row_count;
 	status->sent_bytes += (int64_t)shipper->batch.file_bytes;
@@ -515,7 +515,7 @@ static void batch_refused(struct shipper *shipper, const struct delivery *delive
 	struct shipper_status *status = &shipper->status;
 	int64_t dropped;
 
-	if (++shipper->refusals < REFUSALS_BELIEVED) {
+	if (delivery->kind == DELIVERY_REFUSED && ++shipper->refusals < REFUSALS_BELIEVED) {
 		batch_retry(shipper, delivery);
 		return;
 	}
@@ -575,8 +575,9 @@ static void batch_answered(const struct delivery *delivery, void *data)
 	struct shipper *shipper = data;
 
 	switch (delivery->kind) {
-	case DELIVERY_ACCEPTED: batch_accepted(shipper); break;
-	case DELIVERY_REFUSED: batch_refused(shipper, delivery); break;
+	case DELIVERY_ACCEPTED: batch_accepted(shipper, delivery); break;
+	case DELIVERY_REFUSED:
+	case DELIVERY_INVALID: batch_refused(shipper, delivery); break;
 	case DELIVERY_TOO_LARGE:
 	case DELIVERY_TOO_MUCH: batch_halve(shipper, delivery); break;
 	default:

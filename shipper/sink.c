@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const struct sink_type *const types[] = {&sink_clickhouse, &sink_ndjson};
+static const struct sink_type *const types[] = {&sink_clickhouse, &sink_ndjson, &sink_otlp};
 
 const struct sink_type *sink_find(const char *name)
 {

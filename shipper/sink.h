@@ -12,6 +12,7 @@ typedef void (*sink_done)(const struct delivery *delivery, void *data);
 
 struct sink_type {
 	const char *name;
+	bool takes_spans; /* runs and tasks that are over, as spans; otherwise rows of all entities */
 	int (*open)(const struct settings *settings, uv_loop_t *loop, struct sink **ret_sink);
 	/* Sends DIRECTORY/batch->name, then calls `done` from the loop. */
 	void (*send)(struct sink *sink, const char *directory, const struct batch *batch, sink_done done, void *data);
@@ -23,7 +24,7 @@ struct sink_type {
 	void (*close)(struct sink *sink);
 };
 
-extern const struct sink_type sink_clickhouse, sink_ndjson;
+extern const struct sink_type sink_clickhouse, sink_ndjson, sink_otlp;
 
 /* Returns NULL if there is no such sink. */
 const struct sink_type *sink_find(const char *name);

@@ -312,6 +312,8 @@ static const struct {
 	{"lake: {url: 'http://localhost', proxy: 'http://127.0.0.1:3128'}\n", NULL},
 	{"lake: {url: 'http://lake', proxy: 'http://p:3128', insecure-http: true}\n", NULL},
 	{"sink: ndjson\nndjson: {directory: /var/out, size: 5G}\n", NULL},
+	{"sink: otlp\nlake: {url: 'https://collector:4318', token-file: token}\n", NULL},
+	{"sink: otlp\n", "lake.url: not set"},
 	{"lake: {url: 'https://l'}\nsend:\n  interval: 5m\n  leave-out: [samples, processes.arguments]\n", NULL},
 	{"lake: {url: 'https://l'}\ncloud: auto\n", NULL},
 	{"", "lake.url: not set: give the lake's URL"},
@@ -438,6 +440,75 @@ TEST_EACH(delivery_is, deliveries)
 	ck_assert_msg(delivery.kind == deliveries[_i].kind, "%s: %d", delivery.reason, delivery.kind);
 	ck_assert_msg(strstr(delivery.reason, deliveries[_i].words), "%s, expected %s", delivery.reason,
 		      deliveries[_i].words);
+}
+
+/* https://opentelemetry.io/docs/specs/otlp/#otlphttp-response */
+static const struct {
+	struct http_answer answer;
+	enum delivery_kind kind;
+	uint64_t rejected_count;
+	const char *words;
+} otlp_deliveries[] = {
+	{{.status = 200, .body = "{}"}, DELIVERY_ACCEPTED, 0, ""},
+	{{.status = 200}, DELIVERY_ACCEPTED, 0, ""},
+	{{.status = 202, .body = "{\"partialSuccess\":{}}"}, DELIVERY_ACCEPTED, 0, ""},
+	{{.status = 200, .body = "{\"partialSuccess\":{\"rejectedSpans\":\"7\"}}"},
+	 DELIVERY_ACCEPTED,
+	 7,
+	 "rejected 7 spans"},
+	{{.status = 200, .body = "{\"partialSuccess\":{\"rejectedSpans\":7,\"errorMessage\":\"old\"}}"},
+	 DELIVERY_ACCEPTED,
+	 7,
+	 "spans: old"},
+	{{.status = 200, .body = "{\"partialSuccess\":{\"errorMessage\":\"slow down\"}}"},
+	 DELIVERY_ACCEPTED,
+	 0,
+	 "warns: slow down"},
+	{{.status = 200, .body = "{\"partialSuccess\":{\"rejectedSpans\":-7,\"errorMessage\":5}}"},
+	 DELIVERY_ACCEPTED,
+	 0,
+	 ""},
+	{{.status = 200, .body = "{\"partialSuccess\":[]}"}, DELIVERY_ACCEPTED, 0, ""},
+	{{.status = 200, .body = "<html>"}, DELIVERY_RETRY, 0, "as no OTLP receiver does"},
+	{{.status = 200, .body = "[]"}, DELIVERY_RETRY, 0, "portal"},
+	{{.status = 302, .location = "https://elsewhere/"}, DELIVERY_RETRY, 0, "not followed"},
+	{{.status = 400, .body = "{\"message\":\"no\"}"},
+	 DELIVERY_INVALID,
+	 0,
+	 "rejected runs_spans (status 400): {\"message\":\"no\"}"},
+	{{.status = 401}, DELIVERY_INVALID, 0, "status 401"},
+	{{.status = 403}, DELIVERY_INVALID, 0, "no reason given"},
+	{{.status = 404}, DELIVERY_INVALID, 0, "status 404"},
+	{{.status = 407}, DELIVERY_RETRY, 0, "lake.proxy-user"},
+	{{.status = 408}, DELIVERY_INVALID, 0, "status 408"},
+	{{.status = 413}, DELIVERY_TOO_LARGE, 0, "raise its limit"},
+	{{.status = 429, .retry_after_s = 9}, DELIVERY_RETRY, 0, "too many requests"},
+	{{.status = 500}, DELIVERY_INVALID, 0, "status 500"},
+	{{.status = 501}, DELIVERY_INVALID, 0, "status 501"},
+	{{.status = 502, .retry_after_s = 9}, DELIVERY_RETRY, 0, "status 502"},
+	{{.status = 503, .retry_after_s = 9}, DELIVERY_RETRY, 0, "status 503"},
+	{{.status = 504, .retry_after_s = 9}, DELIVERY_RETRY, 0, "status 504"},
+	{{.status = 505}, DELIVERY_INVALID, 0, "status 505"},
+	{{.failure = HTTP_TIMEOUT}, DELIVERY_RETRY, 0, "timed out"},
+	{{.failure = HTTP_CUT, .status = 200, .body = "{}"}, DELIVERY_RETRY, 0, "interrupted"},
+};
+
+TEST_EACH(otlp_delivery_is, otlp_deliveries)
+{
+	const struct delivery_context context = {"https://collector", "tracer", "runs_spans", "", 1000000};
+	struct http_answer answer = otlp_deliveries[_i].answer;
+	struct delivery delivery;
+
+	answer.body_size = strlen(answer.body);
+	if (answer.failure)
+		strcpy(answer.error, "words");
+	delivery_read_otlp(&answer, &context, &delivery);
+	ck_assert_msg(delivery.kind == otlp_deliveries[_i].kind, "%s: %d", delivery.reason, delivery.kind);
+	ck_assert_uint_eq(delivery.rejected_count, otlp_deliveries[_i].rejected_count);
+	ck_assert_int_eq(delivery.retry_after_s, answer.retry_after_s);
+	ck_assert_msg(strstr(delivery.reason, otlp_deliveries[_i].words), "%s, expected %s", delivery.reason,
+		      otlp_deliveries[_i].words);
+	ck_assert_msg(otlp_deliveries[_i].words[0] || !delivery.reason[0], "%s", delivery.reason);
 }
 
 static void count_answer(const struct http_answer *answer, void *data)

@@ -17,14 +17,15 @@ enum { STATUS_UNSET, STATUS_OK, STATUS_ERROR }; /* opentelemetry.proto.trace.v1.
 
 struct span {
 	int64_t id, parent_id; /* parent 0: none */
-	const char *name;
+	const char *prefix;    /* of its name */
+	const char *name;      /* NULL: unknown */
 	int kind;
 	struct otlp_times times;
 };
 
 /* How a run or task ended. */
 struct outcome {
-	const char *status, *reason; /* as in the store */
+	const char *status; /* as in the store */
 	int64_t exit_code, signal;
 };
 
@@ -39,16 +40,17 @@ static void separate(struct json_text *text)
 		json_text_raw(text, ",");
 }
 
-/* Names come from traced processes. */
-static void safe_string(struct json_text *text, const char *string)
+/* Texts come from traced processes. */
+static void safe_string(struct json_text *text, const char *before, const char *string)
 {
-	size_t size = strlen(string), capacity = 4 * size + 1;
-	char *safe = malloc(capacity);
+	size_t prefix = strlen(before), size = strlen(string), capacity = 4 * size + 1;
+	char *safe = malloc(prefix + capacity);
 
-	if (safe)
-		json_text_string(text, safe, text_escape(string, size, safe, capacity));
-	else
-		text->failed = true;
+	text->failed |= !safe;
+	if (!safe)
+		return;
+	memcpy(safe, before, prefix);
+	json_text_string(text, safe, prefix + text_escape(string, size, safe + prefix, capacity));
 	free(safe);
 }
 
@@ -66,7 +68,7 @@ static void attribute_text(struct json_text *text, const char *key, const char *
 		return;
 	attribute_begin(text, key);
 	json_text_raw(text, "\"stringValue\":");
-	safe_string(text, value);
+	safe_string(text, "", value);
 	json_text_raw(text, "}}");
 }
 
@@ -114,15 +116,20 @@ static int signal_of(const struct outcome *outcome)
 		       : 0;
 }
 
+static bool is_status(const struct outcome *outcome, const char *status)
+{
+	return outcome->status && strcmp(outcome->status, status) == 0;
+}
+
 static bool has_failed(const struct outcome *outcome)
 {
-	return strcmp(outcome->status, "failed") == 0 || strcmp(outcome->status, "killed") == 0;
+	return is_status(outcome, "failed") || is_status(outcome, "killed");
 }
 
 /* A well-known value of cicd.pipeline.result, or NULL: it runs, or its end is unknown. */
 static const char *result_of(const struct outcome *outcome)
 {
-	if (strcmp(outcome->status, "succeeded") == 0)
+	if (is_status(outcome, "succeeded"))
 		return "success";
 	if (!has_failed(outcome))
 		return NULL;
@@ -197,7 +204,7 @@ static void span_begin(struct json_text *text, const struct row_run *run, const 
 	if (span->parent_id)
 		id_write(text, "parentSpanId", span->parent_id, 0);
 	json_text_raw(text, ",\"name\":");
-	safe_string(text, span->name);
+	safe_string(text, span->prefix, span->name ? span->name : "");
 	json_text_raw(text, ",\"kind\":");
 	json_text_raw(text, kind);
 	time_write(text, ",\"startTimeUnixNano\":\"", span->times.begin_unix_ns);
@@ -208,30 +215,24 @@ static void span_begin(struct json_text *text, const struct row_run *run, const 
 static void span_end(struct json_text *text, const struct outcome *outcome)
 {
 	const char *result = outcome ? result_of(outcome) : NULL;
-	bool is_error = result && strcmp(result, "success") != 0 && strcmp(result, "cancellation") != 0;
-	int code = is_error ? STATUS_ERROR : result && strcmp(result, "success") == 0 ? STATUS_OK : STATUS_UNSET;
+	int code = STATUS_ERROR;
+
+	if (!result || strcmp(result, "cancellation") == 0)
+		code = STATUS_UNSET;
+	else if (strcmp(result, "success") == 0)
+		code = STATUS_OK;
 
 	json_text_raw(text, "],\"status\":{\"code\":");
 	json_text_integer(text, code);
-	if (is_error && outcome->reason) {
-		json_text_raw(text, ",\"message\":");
-		safe_string(text, outcome->reason);
-	}
 	json_text_raw(text, "}}");
 }
 
 void otlp_run(struct json_text *text, const struct row_run *run, struct otlp_times times)
 {
-	const struct outcome outcome = {run->status, run->reason, run->exit_code, run->signal};
-	size_t size = sizeof(ACTION " ") + strlen(run->name);
-	char *name = malloc(size);
+	const struct outcome outcome = {run->status, run->exit_code, run->signal};
 
-	text->failed |= !name;
-	if (!name)
-		return;
-	snprintf(name, size, ACTION " %s", run->name);
-	span_begin(text, run, &(const struct span){run->id, 0, name, KIND_SERVER, times});
-	free(name);
+	span_begin(text, run,
+		   &(const struct span){run->id, 0, run->name ? ACTION " " : ACTION, run->name, KIND_SERVER, times});
 	attribute_text(text, "cicd.pipeline.action.name", ACTION);
 	outcome_write(text, "cicd.pipeline.result", &outcome);
 	attribute_text(text, "tracer.run.kind", run->kind);
@@ -243,9 +244,9 @@ void otlp_run(struct json_text *text, const struct row_run *run, struct otlp_tim
 void otlp_task(struct json_text *text, const struct row_run *run, const struct row_task *task, const char *name,
 	       struct otlp_times times)
 {
-	const struct outcome outcome = {task->status, task->reason, task->exit_code, task->signal};
+	const struct outcome outcome = {task->status, task->exit_code, task->signal};
 
-	span_begin(text, run, &(const struct span){task->id, run->id, name, KIND_INTERNAL, times});
+	span_begin(text, run, &(const struct span){task->id, run->id, "", name, KIND_INTERNAL, times});
 	attribute_text(text, "cicd.pipeline.task.name", name);
 	attribute_id(text, "cicd.pipeline.task.run.id", task->id);
 	outcome_write(text, "cicd.pipeline.task.run.result", &outcome);
@@ -257,7 +258,7 @@ void otlp_task(struct json_text *text, const struct row_run *run, const struct r
 void otlp_tool(struct json_text *text, const struct row_run *run, const struct row_tool *tool, int64_t parent_id,
 	       struct otlp_times times)
 {
-	span_begin(text, run, &(const struct span){tool->id, parent_id, tool->name, KIND_INTERNAL, times});
+	span_begin(text, run, &(const struct span){tool->id, parent_id, "", tool->name, KIND_INTERNAL, times});
 	attribute_text(text, "process.executable.name", tool->name);
 	attribute_text(text, "tracer.tool.role", tool->role);
 	FIGURES_WRITE(text, tool);

@@ -4,7 +4,7 @@
  * A request (ExportTraceServiceRequest) is OTLP_REQUEST_BEGIN, resources with their spans, separated by commas, and
  * OTLP_REQUEST_END. The run is the trace and its root span; tasks are its children, tools theirs. Attributes follow the
  * semantic conventions for CI/CD pipelines, processes and hosts where these have one
- * (https://opentelemetry.io/docs/specs/semconv/cicd/cicd-spans/); the others begin with "tracer.". What is unknown is left
+ * (https://opentelemetry.io/docs/specs/semconv/cicd/cicd-spans/); the others begin with "tracer.". What is NULL is left
  * out. Ids come from those of the store, so what is written twice is the same span.
  */
 #pragma once

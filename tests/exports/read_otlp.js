@@ -29,6 +29,7 @@ function read(key, value) {
 
 let spans = 0;
 for (const line of fs.readFileSync(0, "utf8").split("\n").filter(Boolean)) {
+    assert.match(line, /^{.*}$/);
     const request = JSON.parse(line, read);
     const message = Request.fromObject(request);
     assert.strictEqual(Request.verify(message), null);

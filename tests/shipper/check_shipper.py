@@ -1114,7 +1114,7 @@ def test_rounds_are_jittered(directory, lake, store):
 def test_errors_in_settings_are_reported(directory, lake, store):
     path = directory / "shipper.yaml"
     path.write_text("sink: kafka\n")
-    assert run_plain("--config", path, code=2).stderr.endswith("unknown sink kafka: expected clickhouse or ndjson\n")
+    assert run_plain("--config", path, code=2).stderr.endswith("unknown sink kafka: expected clickhouse, ndjson or otlp\n")
     path.write_text("lake:\n  # url: https://lake\nsend:\n")  # sections of which every line is commented out
     run_plain("--config", path, "--lake", "https://lake", "--check")
     run_plain("--config", directory / "missing.yaml", code=2)
