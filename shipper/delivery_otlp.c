@@ -32,9 +32,9 @@ static bool success_read(const struct http_answer *answer, const struct delivery
 
 	delivery->rejected_count = rejected > 0 ? (uint64_t)rejected : 0;
 	if (rejected > 0)
-		snprintf(delivery->reason, sizeof(delivery->reason),
-			 "%s: the receiver rejected %" PRIu64 " spans: %.*s", context->url, delivery->rejected_count,
-			 WORDS_BYTES, message ? message : "no reason given");
+		snprintf(delivery->reason, sizeof(delivery->reason), "%s: the receiver rejected %llu spans: %.*s",
+			 context->url, (unsigned long long)delivery->rejected_count, WORDS_BYTES,
+			 message ? message : "no reason given");
 	else if (message && message[0])
 		snprintf(delivery->reason, sizeof(delivery->reason), "%s: the receiver warns: %.*s", context->url,
 			 WORDS_BYTES, message);

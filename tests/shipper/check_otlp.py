@@ -21,7 +21,7 @@ import time
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "exports")]
-from harness import Answers, ENVIRONMENT, Proxy, ROOT, Shipper, http, same, wait_until  # noqa: E402 (found by the path above)
+from harness import Answers, ENVIRONMENT, Proxy, ROOT, Shipper, http, same, tls, wait_until  # noqa: E402 (found by the path above)
 from daemons import replay  # noqa: E402
 from readers import read_otlp, spans_of  # noqa: E402
 from testing import enter_own_mounts, find_tests, remove_tree, run_tests  # noqa: E402
@@ -229,6 +229,15 @@ def test_token_and_hostile_names(directory, store):
         names = {span["name"] for span in receiver.spans() if "parentSpanId" in span}
         same("names", names, {'\\xff\\e]\\n"<'})
     assert "hunter2" not in shipper.log() + json.dumps(shipper.status())
+
+
+def test_tls_is_verified(directory, store):
+    with Receiver() as receiver, tls(directory, receiver) as (url, authority, _):
+        shipper = once(directory, store, url, code=1)
+        assert "the certificate is not trusted" in shipper.status()["last_error"], shipper.status()
+        same("requests", len(receiver.requests), 0)
+        once(directory, store, url, lake={"ca-file": authority})
+        arrived(receiver, store)
 
 
 # ---- answers -----------------------------------------------------------------------------
