@@ -434,7 +434,8 @@ def test_verbs_give_the_same_output(lake):
                           "show --json", "show --all"):
                 compare_verb(lake, store, *words.split())
             compare_verbs(lake, store, listed(store, "--all")[:RUNS_SHOWN], "show RUN --json --processes --series",
-                          "show RUN --processes", "explain RUN", "explain RUN --json")
+                          "show RUN --processes", "explain RUN", "explain RUN --json", "export RUN --format versions",
+                          "export RUN --format crate", "export RUN --format methods")
             with contextlib.closing(sqlite3.connect(store)) as database:
                 processes = [{"id": process} for process, in database.execute(
                     "SELECT printf('%016x', min(p.id)) FROM processes p JOIN tasks t ON t.id = p.task_id"
