@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tracer export of what software ran: versions, crate, methods; also as readers that are not ours take them.
+"""tracer export of what software ran: versions, crate, methods.
 
     check_provenance.py TRACER CORRELATOR SNAKEMAKE.rec FAILURES.rec [TEST...]
 
@@ -9,17 +9,12 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
 
 from case import Case  # which finds the others
-import npm
 from daemons import replay
+from software import give_versions
 from testing import run_cases
-
-HERE = pathlib.Path(__file__).resolve().parent
-COPY = "INSERT INTO {0} ({1}) SELECT {2} FROM {0} WHERE id = ?"
-
 VERSIONS = """\
 # Versions of software as executed by the run snakemake /tmp/golden/example/Snakefile, recorded by Tracer {tracer}.
 # Behind each version: how it is known.
@@ -62,42 +57,6 @@ was recorded with Tracer {tracer}.
 """
 
 
-def copied(store, table, row, **changes):
-    """Adds a copy of a row, but for some columns. Returns its id."""
-    columns = [name for _, name, *_ in store.execute(f"PRAGMA table_info({table})")]
-    changes.setdefault("id", store.execute(f"SELECT max(id) + 1 FROM {table}").fetchone()[0])
-    store.execute(COPY.format(table, ", ".join(columns), ", ".join("?" if name in changes else name for name in columns)),
-                  [*(changes[name] for name in columns if name in changes), row])
-    return changes["id"]
-
-
-def processes(store, task):
-    """Processes of samtools in the tasks of that name, and their images."""
-    return store.execute("SELECT id, image_id, begin_boot_ns FROM process_rows WHERE image_id IN (SELECT id FROM images"
-                         " WHERE program = 'samtools') AND tool_id IN (SELECT t.id FROM tools t JOIN tasks k"
-                         " ON k.id = t.task_id WHERE k.name = ?) ORDER BY begin_boot_ns", (task,)).fetchall()
-
-
-def give_versions(store):
-    store.execute("UPDATE images SET path = '/opt/apps/bwa/0.7.17/bin/bwa' WHERE program = 'bwa'")
-    # One of three executes another samtools.
-    process, image, _ = processes(store, "samtools stats")[0]
-    other = copied(store, "images", image, path="/opt/conda/pkgs/samtools-1.20-h50ea8bc_0/bin/samtools")
-    store.execute("UPDATE process_rows SET image_id = ? WHERE id = ?", (other, process))
-    # One is in an image that Apptainer runs.
-    process, image, begin = processes(store, "samtools flagstat")[0]
-    client = copied(store, "images", image, role="wrapper", program="singularity", path="/usr/bin/singularity")
-    copied(store, "process_rows", process, image_id=client, begin_boot_ns=begin - 1, arguments=b"singularity\0exec\0--pid\0-B\0/w"
-           b"\0/c/depot.galaxyproject.org-singularity-samtools-1.19--h50ea8bc_0.img\0/bin/bash\0-c\0x\0")
-    # wgsim is in a container whose client named the image.
-    store.execute("INSERT INTO containers (id, rev, host_id, runtime, runtime_id, cgroup_path, run_id, begin_boot_ns,"
-                  " started_unix_ns, image) SELECT 1, 1, host_id, 'docker', 'x', '/docker/x', id, begin_boot_ns,"
-                  " started_unix_ns, 'quay.io/biocontainers/wgsim:1.10--h00cdaf9_0' FROM runs"
-                  " WHERE engine = 'snakemake'")
-    store.execute("UPDATE process_rows SET container_id = 1 WHERE image_id IN (SELECT id FROM images"
-                  " WHERE program = 'wgsim')")
-
-
 class Provenance(Case):
     @classmethod
     def setUpClass(cls):
@@ -128,36 +87,6 @@ class Provenance(Case):
         self.assertNotRegex("".join(lines), "[\x1b\u202e\u2028]")
         for line in lines[2:]:
             self.assertRegex(line, r'^(?:  )?"(?:[^"\\]|\\.)*":(?: "(?:[^"\\]|\\.)*" # .*)?$|^    - "')
-
-    def test_versions_as_pyyaml_reads_them(self):
-        try:
-            import yaml  # pylint: disable=import-outside-toplevel
-        except ImportError:
-            self.skipTest("python3-yaml is not installed")
-        read = yaml.load(self.export("versions"), Loader=yaml.SafeLoader)  # others than MultiQC's make numbers of 1.10
-        self.assertEqual(read["wgsim"], {"wgsim": "1.10"})
-        self.assertEqual(read["samtools stats"], {"samtools": ["1.20", "unknown"]})
-        self.assertEqual(len(read), VERSIONS.count(":\n") - 2)
-
-    def test_versions_as_multiqc_shows_them(self):
-        probe = "import multiqc.utils.software_versions"
-        python = "/usr/bin/python3"
-        if subprocess.run([python, "-c", probe], capture_output=True, check=False).returncode != 0:
-            self.skipTest("MultiQC 1.17 or later is not installed: an earlier one reads no versions")
-        directory = pathlib.Path(self.directory, "multiqc")
-        directory.mkdir()
-        (directory / "tracer_mqc_versions.yml").write_text(self.export("versions"))
-        # It writes no report without any other results.
-        (directory / "tracer_mqc.json").write_text(self.export("multiqc"))
-        result = subprocess.run([python, "-m", "multiqc", "-o", directory / "out", directory], capture_output=True,
-                                text=True, check=False, timeout=300)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        table = (directory / "out/multiqc_data/multiqc_software_versions.txt").read_text()
-        rows = [line.split("\t") for line in table.splitlines()]
-        shown = {row[0]: dict(zip(rows[0][1:], row[1:])) for row in rows[1:]}
-        self.assertEqual(shown["wgsim"]["wgsim"], "1.10")
-        self.assertEqual(shown["samtools stats"]["samtools"], "1.20, unknown")
-        self.assertIn("0.7.17", (directory / "out/multiqc_report.html").read_text())
 
     def crate(self, store=None, run="latest"):
         """Its entities by id; every link leads to one of them."""
@@ -212,27 +141,6 @@ class Provenance(Case):
                                           ("killed", "FailedActionStatus"), ("ended", ""), ("running", "ActiveActionStatus")})
         self.assertRegex(ended["failed", "FailedActionStatus"], r"^exit status \d+$")
         self.assertRegex(ended["killed", "FailedActionStatus"], r"^signal \d+$")
-
-    def test_crate_as_ro_crate_js_reads_it(self):
-        source = HERE / "crate"
-        try:
-            cache = npm.once("crate", [source / "package-lock.json"], lambda cache: npm.install(source, cache))
-        except npm.Unavailable as reason:
-            self.skipTest(str(reason))
-        path = self.make_file("ro-crate-metadata.json", self.export("crate").encode())
-        result = subprocess.run(["node", source / "read_crate.js", path], capture_output=True, text=True, check=False,
-                                env=self.environment | {"NODE_PATH": str(cache / "node_modules")})
-        self.assertEqual(result.returncode, 0, result.stderr)
-        read = json.loads(result.stdout)
-        self.assertEqual(read["profile"], "Process Run Crate")
-        tools = {tuple(tool) for action in read["actions"] for tool in action["instruments"]}
-        self.assertEqual(tools, {("snakemake", None), ("reference.py", None), ("wgsim", "1.10"), ("bwa", "0.7.17"), ("samtools", None),
-                                 ("samtools", "1.19"), ("samtools", "1.20"), ("summary.py", None)})
-        images = {tuple(image) for action in read["actions"] for image in action["images"]}
-        self.assertEqual(images, {("quay.io", "biocontainers/wgsim", "1.10--h00cdaf9_0"), (
-            None, "depot.galaxyproject.org-singularity-samtools-1.19--h50ea8bc_0.img", None)})
-        shown = json.loads(self.text("show", "--json", "--store", self.versions))
-        self.assertEqual(sum(action["usage"]["cpu_ns"] for action in read["actions"]), shown["run"]["cpu_ns"])
 
     def test_methods(self):
         found = self.export("methods")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Exports, read by programs that are not Tracer's: OpenTelemetry's library, speedscope, MultiQC, Snakemake, pandas.
+"""Exports, read by programs that are not Tracer's: OpenTelemetry's library, speedscope, MultiQC, Snakemake, pandas, RO-Crate's library.
 
 usage: check_readers.py BUILD-DIRECTORY [NAME...]
 
@@ -24,7 +24,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "page")]
 from chromium import Chromium  # noqa: E402 (found by the path above)
 from daemons import replay  # noqa: E402
-from readers import packages, read_otlp, spans_of  # noqa: E402
+from readers import packages, read_crate, read_otlp, spans_of  # noqa: E402
+from software import give_versions  # noqa: E402
 from testing import ENVIRONMENT, Skip, arguments, find_tests, hold, require, run_tests, same, wait_until  # noqa: E402
 
 LOADED_LIMIT_S = 60
@@ -44,13 +45,13 @@ class Exports:
 
     @functools.cache
     def store(self, kind):
-        """A recording; with names that are hard to read; of a run of two hosts."""
+        """A recording; with names that are hard to read; of a run of two hosts; whose programs have versions."""
         path = self.directory / f"{kind}.db"
         if kind in ("snakemake", "failures"):
             return replay(self.build, HERE.parent / f"golden/{kind}.rec", path)
         shutil.copy(self.store("snakemake"), path)
         with contextlib.closing(sqlite3.connect(path)) as database, database:
-            {"names": rename, "hosts": add_host}[kind](database)
+            {"names": rename, "hosts": add_host, "versions": give_versions}[kind](database)
         return path
 
     def text(self, kind, *words):
@@ -202,6 +203,51 @@ def test_multiqc_by_multiqc(exports):
         html = (directory / "out/multiqc_report.html").read_text()
         assert "tracer_tasks_table" in html and "<script>alert(1)" not in html
         hold([f"{row['task']} is not in the report" for row in expected.values() if row["task"] not in html])
+
+
+def test_versions_by_multiqc(exports):
+    distribution_python("import multiqc.utils.software_versions", "") # of 1.17; an earlier one reads no versions
+    directory = exports.directory / "multiqc-versions"
+    directory.mkdir()
+    (directory / "run_mqc_versions.yml").write_text(exports.export("versions", "versions"))
+    (directory / "run_mqc.json").write_text(exports.export("versions", "multiqc")) # without results it writes no report
+    result = subprocess.run([PYTHON, "-m", "multiqc", "--outdir", directory / "out", directory], capture_output=True, text=True,
+                            check=False, env={**ENVIRONMENT, "LC_ALL": "C.UTF-8", "HOME": str(directory)})
+    same(f"status of MultiQC: {result.stderr}", result.returncode, 0)
+    header, *lines = (directory / "out/multiqc_data/multiqc_software_versions.txt").read_text().splitlines()
+    rows = {line.split("\t")[0]: dict(zip(header.split("\t"), line.split("\t"))) for line in lines}
+    same("version of wgsim", rows["wgsim"]["wgsim"], "1.10")
+    same("versions of samtools", rows["samtools stats"]["samtools"], "1.20, unknown")
+    assert "0.7.17" in (directory / "out/multiqc_report.html").read_text()
+
+
+def test_versions_by_pyyaml(exports):
+    """As numbers are read, unlike MultiQC does: 1.10 stays a text."""
+    code = "import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin.read())))"
+    read = json.loads(distribution_python(code, exports.export("versions", "versions")))
+    same("version of wgsim", read["wgsim"], {"wgsim": "1.10"})
+    same("versions of samtools", read["samtools stats"], {"samtools": ["1.20", "unknown"]})
+    names = json.loads(distribution_python(code, exports.export("names", "versions")))
+    same("names", len(names), len({task["name"] for task in exports.tasks("names")} | {"Workflow"}))
+
+
+# ---- RO-Crate ----------------------------------------------------------------------------
+
+
+def test_crate_by_ro_crate(exports):
+    read = read_crate(exports.export("versions", "crate"))
+    same("profile", read["profile"], "Process Run Crate")
+    tools = {tuple(tool) for action in read["actions"] for tool in action["instruments"]}
+    same("software", tools, {("snakemake", None), ("reference.py", None), ("wgsim", "1.10"), ("bwa", "0.7.17"),
+                             ("samtools", None), ("samtools", "1.19"), ("samtools", "1.20"), ("summary.py", None)})
+    images = {tuple(image) for action in read["actions"] for image in action["images"]}
+    same("images", images, {("quay.io", "biocontainers/wgsim", "1.10--h00cdaf9_0"),
+                            (None, "depot.galaxyproject.org-singularity-samtools-1.19--h50ea8bc_0.img", None)})
+    run = json.loads(exports.text("versions", "show", "--json"))["run"]
+    same("CPU time", sum(action["usage"]["cpu_ns"] for action in read["actions"]), run["cpu_ns"])
+    for kind in "failures", "names", "hosts":
+        tasks = json.loads(exports.text(kind, "show", "latest", "--json"))["tasks"]
+        same(f"actions of {kind}", len(read_crate(exports.export(kind, "crate"))["actions"]), len(tasks))
 
 
 # ---- Snakemake and Nextflow ----------------------------------------------------------------

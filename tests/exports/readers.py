@@ -27,6 +27,13 @@ def read_otlp(requests):
     return int(result.stdout)
 
 
+def read_crate(text):
+    """RO-Crate's library reads it, and follows its links. Returns what it says about actions."""
+    result = subprocess.run(["node", HERE / "read_crate.js", packages()], input=text, capture_output=True, text=True, check=False)
+    same(f"status of RO-Crate's reader: {result.stderr[-3000:]}", result.returncode, 0)
+    return json.loads(result.stdout)
+
+
 def spans_of(requests):
     """Every span with its resource and attributes as dictionaries."""
     for request in map(json.loads, requests):

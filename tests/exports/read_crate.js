@@ -1,9 +1,9 @@
 // Reads a crate with the ro-crate library, which resolves links, and prints what the actions say.
 const fs = require("fs");
-const {ROCrate} = require("ro-crate");
+const {ROCrate} = require(`${process.argv[2]}/node_modules/ro-crate`);
 
-const crate = new ROCrate(JSON.parse(fs.readFileSync(process.argv[2], "utf8")), {array: true, link: true});
-const text = value => value[0]?.name ? value[0].name[0] : value[0];
+const crate = new ROCrate(JSON.parse(fs.readFileSync(0, "utf8")), {array: true, link: true});
+const text = value => value?.[0]?.name ? value[0].name[0] : value?.[0];
 const actions = crate.rootDataset.mentions.map(action => ({
     type: action["@type"][0],
     name: text(action.name),
