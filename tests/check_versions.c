@@ -50,7 +50,9 @@ static const struct {
 		/* modules of sites, and unpacked archives */
 		{"/opt/apps/samtools/1.17/bin/samtools", "samtools", "samtools 1.17"},
 		{"/opt/apps/HISAT2/2.2.1/hisat2-build", "hisat2-build", "HISAT2 2.2.1"},
-		{"/opt/apps/blast/2.14.0/bin/blastn", "blastn", UNKNOWN},
+		{"/opt/apps/blast/2.14.0/bin/blastn", "blastn", "blast 2.14.0"},
+		{"/opt/apps/sratoolkit/3.0.3/bin/fasterq-dump", "fasterq-dump", "sratoolkit 3.0.3"},
+		{"/opt/apps/blast/2.14.0/bin/samtools", "samtools", UNKNOWN},
 		{"/opt/R/4.3.2/lib/R/bin/exec/R", "R", "R 4.3.2"},
 		{"/opt/samtools-1.17/samtools", "samtools", "samtools 1.17"},
 		{"/home/ada/bin/bwa-0.7.17/bwa", "bwa", "bwa 0.7.17"},
@@ -97,14 +99,18 @@ static const struct {
   images[] = {
 	  /* BioContainers by name, by URL, and as Singularity's files */
 	  {BIO "samtools:1.17--h00cdaf9_0", "samtools", "samtools 1.17"},
-	  {BIO "samtools:1.17--h00cdaf9_0", "bgzip", UNKNOWN},
+	  {BIO "samtools:1.17--h00cdaf9_0", "bgzip", UNKNOWN}, /* of htslib */
 	  {BIO "star:2.7.10a--h9ee0642_0", "STAR", "star 2.7.10a"},
 	  {BIO "bwa-mem2:2.2.1--hd03093a_2", "bwa-mem2", "bwa-mem2 2.2.1"},
 	  {BIO "trim-galore:0.6.10--hdfd78af_0", "trim_galore", "trim-galore 0.6.10"},
 	  {BIO "gatk4:4.4.0.0--py36hdfd78af_0", "gatk", "gatk4 4.4.0.0"},
 	  {BIO "hisat2:2.2.1--h1b792b2_3", "hisat2-build", "hisat2 2.2.1"},
 	  {BIO "ucsc-bedgraphtobigwig:445--h954228d_0", "bedGraphToBigWig", UNKNOWN},
-	  {BIO "subread:2.0.1--hed695b0_0", "featureCounts", UNKNOWN},
+	  {BIO "subread:2.0.1--hed695b0_0", "featureCounts", "subread 2.0.1"},
+	  {BIO "subread:2.0.1--hed695b0_0", "sort", UNKNOWN},
+	  {BIO "htslib:1.17--h81da01d_2", "bgzip", "htslib 1.17"},
+	  {BIO "sra-tools:3.0.8--h9f5acd7_0", "fasterq-dump", "sra-tools 3.0.8"},
+	  {BIO "deeptools:3.5.1--py_0", "bamCoverage", "deeptools 3.5.1"},
 	  {BIO "mulled-v2-fe8faa35dbf6dc65a0f7f5d4ea12e31a79f73e40:66ed1b38d280722529bb8a0167b0cf02f8a0b488-0",
 	   "samtools", UNKNOWN},
 	  {"https://depot.galaxyproject.org/singularity/samtools:1.17--h00cdaf9_0", "samtools", "samtools 1.17"},
@@ -185,11 +191,13 @@ static const struct {
 	const char *entry, *error;
 } refused[] = {
 	{"{path: '/(?<package>x)-(?<version>1)'}", "add \"version: NAME\""},
-	{"{version: x}", "needs \"path: ...\" or \"image: ...\""},
+	{"{version: x}", "needs one of path, image and packages"},
 	{"{version: x, path: '/(?<package>x)'}", "has no group (?<version>...)"},
 	{"{version: x, path: '/(?<package>'}", "bad regular expression"},
 	{"{version: x, path: '(?<package>x)(?<version>1)', image: '(?<package>x)(?<version>1)'}",
-	 "path: ...\" or \"image"},
+	 "needs one of path, image and packages"},
+	{"{version: x, packages: y}", "needs both packages and programs"},
+	{"{version: x, packages: y, programs: a/b}", "is not a name without folders"},
 	{"{version: x, paths: '/'}", "unknown key \"paths\""},
 	{"{version: x, path: '(?<package>x)(?<version>1)', examples: [{path: /x}]}", "needs \"version: ...\""},
 	{"{version: x, path: '(?<package>x)(?<version>1)', examples: [{image: x, version: 1}]}",

@@ -122,6 +122,12 @@ struct rule_version_examples {
 	size_t count;
 };
 
+struct rule_names {
+	const char **items;
+	size_t count;
+};
+
+/* Either a scheme, or the programs of packages. */
 struct rule_version {
 	const char *name;
 	const char *file;
@@ -129,6 +135,7 @@ struct rule_version {
 	struct rule_regexes
 		regexes[RULES_VERSION_SOURCE_COUNT]; /* with groups `package` and `version`; of one source */
 	bool same_name;                              /* only of a program that the package is named after */
+	struct rule_names packages, programs; /* that packages of these names have, besides those named after them */
 	struct rule_version_examples examples;
 };
 

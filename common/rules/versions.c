@@ -33,6 +33,16 @@ static int read_named_regex(struct loader *loader, const char *text, unsigned li
 
 LOADER_LIST(regexes, rule_regexes, read_named_regex)
 
+static int read_name(struct loader *loader, const char *text, unsigned line, void *item)
+{
+	if (strchr(text, '/'))
+		return loader_refuse(loader, line, "\"%.40s\" is not a name without folders", text);
+	*(const char **)item = text;
+	return 0;
+}
+
+LOADER_LIST(names, rule_names, read_name)
+
 static int read_example(struct loader *loader, const struct tree_node *node, struct rule_version_example *example)
 {
 	static const struct loader_key keys[] = {
@@ -81,6 +91,8 @@ static const struct loader_key version_keys[] = {
 	{"path", read_regexes, offsetof(struct rule_version, regexes[RULES_VERSION_PATH])},
 	{"image", read_regexes, offsetof(struct rule_version, regexes[RULES_VERSION_IMAGE])},
 	{"same_name", loader_read_flag, offsetof(struct rule_version, same_name)},
+	{"packages", read_names, offsetof(struct rule_version, packages)},
+	{"programs", read_names, offsetof(struct rule_version, programs)},
 	{"examples", read_examples, offsetof(struct rule_version, examples)},
 	{NULL}};
 
@@ -88,8 +100,13 @@ static int check(struct loader *loader, const struct tree_node *node, const stru
 {
 	if (!version->name)
 		return loader_refuse(loader, node->line, "the entry has no name: add \"version: NAME\"");
-	if (!version->regexes[RULES_VERSION_PATH].count == !version->regexes[RULES_VERSION_IMAGE].count)
-		return loader_refuse(loader, node->line, "version \"%.60s\" needs \"path: ...\" or \"image: ...\"",
+	if ((version->regexes[RULES_VERSION_PATH].count > 0) + (version->regexes[RULES_VERSION_IMAGE].count > 0) +
+		    (version->packages.count > 0) !=
+	    1)
+		return loader_refuse(loader, node->line, "version \"%.60s\" needs one of path, image and packages",
+				     version->name);
+	if (!version->packages.count != !version->programs.count)
+		return loader_refuse(loader, node->line, "version \"%.60s\" needs both packages and programs",
 				     version->name);
 	return 0;
 }
@@ -164,6 +181,24 @@ static bool is_same_name(const char *package, const char *program)
 	return *package == '\0' && !isalnum((unsigned char)*program);
 }
 
+static bool names_have(const struct rule_names *names, const char *name, bool in_any_case)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if ((in_any_case ? strcasecmp(names->items[i], name) : strcmp(names->items[i], name)) == 0)
+			return true;
+	return false;
+}
+
+/* Whether an entry says that packages of the name have the program. */
+static bool has_program(const struct rule_versions *versions, const char *package, const char *program)
+{
+	for (size_t i = 0; i < versions->count; i++)
+		if (names_have(&versions->items[i].packages, package, true) &&
+		    names_have(&versions->items[i].programs, program, false))
+			return true;
+	return false;
+}
+
 static void group_copy(pcre2_match_data *match, const char *group, char *text, size_t capacity)
 {
 	PCRE2_SIZE size = capacity;
@@ -194,7 +229,8 @@ bool rules_read_version(const struct rules *rules, enum rules_version_source sou
 		for (size_t k = 0; k < regexes->count; k++)
 			if (regex_read(rules, &regexes->items[k], text, ret_version) &&
 			    ((!version->same_name && source != RULES_VERSION_IMAGE) ||
-			     is_same_name(ret_version->package, program)))
+			     is_same_name(ret_version->package, program) ||
+			     has_program(&rules->versions, ret_version->package, program)))
 				return true;
 	}
 	return false;
