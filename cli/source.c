@@ -38,17 +38,6 @@ static int open_lake(const struct options *options, struct store **ret_store, st
 	return error < 0 ? error : lake_open(&settings, ret_store, ret_error);
 }
 
-/* A lake does not know which of its hosts' users ours are. */
-static int restrict_to_user(struct store *store, struct store_error *error)
-{
-	if (only_user_id == ROW_NULL)
-		return 0;
-	if (!store_is_remote(store))
-		return store_restrict(store, only_user_id);
-	snprintf(error->text, sizeof(error->text), "a lake can be shown only to those who may see everything in it");
-	return -EACCES;
-}
-
 /* Of a user who may not read the services' store: what `tracer serve` shows of it. `ret_error` says why the file was
  * refused. */
 static int open_served(struct store **ret_store, struct store_error *ret_error)
@@ -85,12 +74,8 @@ struct store *source_open(const struct options *options)
 		say("tracer: %s", error.text);
 		return NULL;
 	}
-	if (restrict_to_user(store, &error) < 0) {
-		say("tracer: %s", *error.text ? error.text : store_error_text(store));
-		store_close(store);
-		return NULL;
-	}
-	if (source_say(store, store_begin_reading(store)) < 0) {
+	if ((only_user_id != ROW_NULL && source_say(store, store_restrict(store, only_user_id)) < 0) ||
+	    source_say(store, store_begin_reading(store)) < 0) {
 		store_close(store);
 		return NULL;
 	}

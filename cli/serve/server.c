@@ -223,43 +223,52 @@ static enum MHD_Result ask(struct server *server, struct request *request, struc
 	return MHD_YES;
 }
 
+/* Returns 0; or the status of HTTP with which to refuse, and why, in `ret_reason`. */
+static int resolve(struct server *server, struct MHD_Connection *connection, const char *path,
+		   const struct scope *scope, struct route_command *ret_command, char ret_reason[ANSWER_REASON_BYTES])
+{
+	struct parameters parameters = {0};
+	int error;
+
+	MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, parameter_take, &parameters);
+	snprintf(ret_reason, ANSWER_REASON_BYTES, "too many parameters, or one with a NUL");
+	error = parameters.is_wrong ? -EINVAL
+				    : route_resolve(path, parameters.items, server->options.source, ret_command,
+						    ret_reason, ANSWER_REASON_BYTES);
+	if (error == -ENOENT)
+		snprintf(ret_reason, ANSWER_REASON_BYTES, "there is no such answer: /api/v1/openapi.json lists them");
+	if (error < 0)
+		return error == -ENOENT   ? MHD_HTTP_NOT_FOUND
+		       : error == -EINVAL ? MHD_HTTP_BAD_REQUEST
+					  : MHD_HTTP_SERVICE_UNAVAILABLE;
+	/* A lake does not know which of its hosts' users are the same. */
+	if (scope->everything || (!ret_command->route->needs_all && server->options.store_path))
+		return 0;
+	route_command_free(ret_command);
+	snprintf(ret_reason, ANSWER_REASON_BYTES,
+		 "this needs to see the work of all users: ask a member of the group " TRACER_CORRELATOR_USER);
+	return MHD_HTTP_FORBIDDEN;
+}
+
 static enum MHD_Result begin(struct listener *listener, struct request *request, const char *path)
 {
-	struct server *server = listener->server;
-	struct parameters parameters = {0};
 	struct route_command command;
 	struct scope scope;
-	const char *reason = NULL;
-	char problem[ANSWER_REASON_BYTES];
-	int status = check(listener, request->connection, path, &scope, &reason), error;
+	const char *refused = NULL;
+	char reason[ANSWER_REASON_BYTES];
+	int status = check(listener, request->connection, path, &scope, &refused);
 
 	if (status)
-		return respond_problem(request->connection, status, reason);
+		return respond_problem(request->connection, status, refused);
 	if (!is_data(path)) {
 		const struct web_asset *asset = web_asset_find(path);
 
 		return asset ? respond_asset(request->connection, asset)
 			     : respond_problem(request->connection, MHD_HTTP_NOT_FOUND, "there is no such page");
 	}
-	MHD_get_connection_values_n(request->connection, MHD_GET_ARGUMENT_KIND, parameter_take, &parameters);
-	if (parameters.is_wrong)
-		return respond_problem(request->connection, MHD_HTTP_BAD_REQUEST,
-				       "too many parameters, or one with a NUL");
-	error = route_resolve(path, parameters.items, server->options.source, &command, problem, sizeof(problem));
-	if (error == -ENOENT)
-		return respond_problem(request->connection, MHD_HTTP_NOT_FOUND,
-				       "there is no such answer: /api/v1/openapi.json lists them");
-	if (error < 0)
-		return respond_problem(request->connection,
-				       error == -EINVAL ? MHD_HTTP_BAD_REQUEST : MHD_HTTP_SERVICE_UNAVAILABLE,
-				       error == -EINVAL ? problem : "out of memory");
-	if (!scope.everything && command.route->needs_all) {
-		route_command_free(&command);
-		return respond_problem(
-			request->connection, MHD_HTTP_FORBIDDEN,
-			"this needs to see the work of all users: ask a member of the group " TRACER_CORRELATOR_USER);
-	}
-	return ask(server, request, &command, &scope);
+	status = resolve(listener->server, request->connection, path, &scope, &command, reason);
+	return status ? respond_problem(request->connection, status, reason)
+		      : ask(listener->server, request, &command, &scope);
 }
 
 static struct request *request_new(struct server *server, struct MHD_Connection *connection)
