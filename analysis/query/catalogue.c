@@ -251,13 +251,18 @@ static json_t *fields_to_json(const struct question_field *fields, size_t count,
 	return array;
 }
 
+json_t *catalogue_columns_to_json(const struct question *question)
+{
+	return fields_to_json(question->columns, question->column_count, false);
+}
+
 static json_t *question_to_json(const struct question *question)
 {
 	return json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:b, s:o, s:o, s:s?}", "name", question->name, "title",
 			 question->title, "explanation", question->explanation, "file", question->file, "finding_of",
 			 question->finding.kind, "is_query", !question->of_account, "parameters",
 			 fields_to_json(question->parameters, question->parameter_count, true), "columns",
-			 fields_to_json(question->columns, question->column_count, false), "all_columns_of",
+			 catalogue_columns_to_json(question), "all_columns_of",
 			 question->relation);
 }
 

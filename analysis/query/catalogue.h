@@ -21,5 +21,7 @@ void catalogue_free(struct catalogue *catalogue);
 const struct question *catalogue_get(const struct catalogue *catalogue, size_t index);
 /* Returns NULL if there is no question of that name. */
 const struct question *catalogue_find(const struct catalogue *catalogue, const char *name);
+/* The columns of a question with their units and meanings, as an array (docs/json.md, tracer query). */
+json_t *catalogue_columns_to_json(const struct question *question);
 /* All of them, as an array (docs/json.md, tracer query --list). */
 json_t *catalogue_to_json(const struct catalogue *catalogue);

@@ -109,11 +109,11 @@ static void dpkg_file_add(struct owners *owners, const char *path, const char *p
 /* PACKAGE.list or PACKAGE:ARCHITECTURE.list has a path a line. */
 static void dpkg_list_read(struct owners *owners, const char *directory, const char *name)
 {
-	char *text = file_read(directory, name), *rest = text, *line;
-	char package[256];
+	size_t size = strchr(name, ':') ? strcspn(name, ":") : strlen(name) - strlen(".list");
+	char *text, *rest, *line, package[256];
 
-	snprintf(package, sizeof(package), "%.*s", (int)strcspn(name, ":"), name);
-	package[strlen(package) - (strchr(name, ':') ? 0 : strlen(".list"))] = '\0';
+	snprintf(package, sizeof(package), "%.*s", (int)size, name);
+	rest = text = file_read(directory, name);
 	while (rest && (line = strsep(&rest, "\n")))
 		if (is_program(line))
 			dpkg_file_add(owners, line, package);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analysis/query/catalogue.h"
 #include "analysis/query/command.h"
 #include "analysis/query/rows.h"
 #include "analysis/query/units.h"
@@ -22,14 +23,28 @@ static void row_write(const struct answer *answer, struct json_writer *writer)
 	json_write_line_end(writer);
 }
 
+/* Who reads the rows may not know what is meant by them. */
+static void definitions_write(const struct question *question, struct json_writer *writer)
+{
+	json_t *columns = catalogue_columns_to_json(question);
+	char *text = json_dumps(columns, JSON_COMPACT | JSON_ENSURE_ASCII);
+
+	json_write_string(writer, "query", question->name);
+	json_write_string(writer, "title", question->title);
+	json_write_string(writer, "explanation", question->explanation);
+	json_write_text(writer, ",\"columns\":");
+	json_write_text(writer, text ? text : "null");
+	free(text);
+	json_decref(columns);
+}
+
 static int print_json(const struct answer *answer, const struct output *output, size_t *row_count)
 {
 	struct json_writer writer = {.file = output->file};
 	int more = 0;
 
 	json_write_object(&writer);
-	json_write_string(&writer, "query", answer->question->name);
-	json_write_string(&writer, "title", answer->question->title);
+	definitions_write(answer->question, &writer);
 	json_write_text(&writer, ",\"parameters\":");
 	json_write_object(&writer);
 	for (const struct store_parameter *parameter = answer->parameters; parameter->name; parameter++) {
