@@ -103,6 +103,12 @@ static char *ask(struct store *reader, const struct store_text *text, const stru
 	return rows;
 }
 
+static void expect(char *found, const char *expected)
+{
+	ck_assert_str_eq(found, expected);
+	free(found);
+}
+
 /* A parameter of that name, as someone would choose it who looks for what `user` ran. */
 static struct store_parameter parameter_of(const char *name, int set)
 {
@@ -165,6 +171,7 @@ TEST(every_query_answers_as_if_the_others_did_not_exist)
 {
 	static char *expected[QUERIES_MAX][SETS_MAX];
 	struct store *reader;
+	char *found_all;
 	const char *query;
 	size_t rows = 0;
 
@@ -192,7 +199,9 @@ TEST(every_query_answers_as_if_the_others_did_not_exist)
 	store_close(reader);
 	/* And the test would see it. */
 	reader = open_reader();
-	ck_assert_ptr_nonnull(strstr(ask_by_name(reader, "runs", 1), "bob"));
+	found_all = ask_by_name(reader, "runs", 1);
+	ck_assert_ptr_nonnull(strstr(found_all, "bob"));
+	free(found_all);
 	store_close(reader);
 }
 
@@ -233,7 +242,7 @@ TEST(every_table_and_view_has_only_their_rows)
 	}
 	store_close(reader);
 	reader = open_restricted(NEITHER);
-	ck_assert_str_eq(ask(reader, &(struct store_text){"all", "SELECT id FROM process_rows", 0}, NULL), "");
+	expect(ask(reader, &(struct store_text){"all", "SELECT id FROM process_rows", 0}, NULL), "");
 	store_close(reader);
 	free(objects);
 }
@@ -291,12 +300,12 @@ TEST(only_the_views_may_be_read)
 		ck_assert_msg(strcmp(found, REFUSED) == 0, "%s: %s", refused[i], found);
 		free(found);
 	}
-	ck_assert_str_eq(ask_sql(reader, "SELECT 1", 5), REFUSED); /* a text of a user */
+	expect(ask_sql(reader, "SELECT 1", 5), REFUSED); /* a text of a user */
 	ck_assert_ptr_nonnull(strstr(store_error_text(reader), "ask a member of the group tracer"));
-	ck_assert_str_eq(ask_sql(reader, "SELECT id FROM runs ORDER BY id", 0), "10|\n100|\n");
-	ck_assert_str_eq(ask_sql(reader, "SELECT count(*) FROM hosts", 0), "1|\n");
-	ck_assert_str_eq(ask_sql(reader, "SELECT count(*) FROM stream", 0), "1|\n");
-	ck_assert_str_eq(ask_sql(reader, "SELECT count(*), min(program) FROM processes", 0), "5|'alice'|\n");
+	expect(ask_sql(reader, "SELECT id FROM runs ORDER BY id", 0), "10|\n100|\n");
+	expect(ask_sql(reader, "SELECT count(*) FROM hosts", 0), "1|\n");
+	expect(ask_sql(reader, "SELECT count(*) FROM stream", 0), "1|\n");
+	expect(ask_sql(reader, "SELECT count(*), min(program) FROM processes", 0), "5|'alice'|\n");
 	store_close(reader);
 }
 
@@ -304,11 +313,14 @@ TEST(a_restriction_cannot_be_undone)
 {
 	struct store *reader = open_reader();
 	struct store_result *result = NULL;
+	char *found;
 
 	put_host_work();
 	put_work_of(BOB);
 	/* A statement from before is not used again. */
-	ck_assert_str_ne(ask_by_name(reader, "runs", 1), "");
+	found = ask_by_name(reader, "runs", 1);
+	ck_assert_str_ne(found, "");
+	free(found);
 	ck_assert_int_eq(store_begin_reading(reader), 0);
 	ck_assert_int_eq(store_restrict(reader, ALICE), -EBUSY);
 	store_end_reading(reader);
@@ -318,12 +330,12 @@ TEST(a_restriction_cannot_be_undone)
 	ck_assert(!store_is_restricted(reader));
 	ck_assert_int_eq(store_restrict(reader, ALICE), 0);
 	ck_assert_int_eq(store_restrict(reader, BOB), -EPERM);
-	ck_assert_str_eq(ask_by_name(reader, "runs", 1), "");
+	expect(ask_by_name(reader, "runs", 1), "");
 	ck_assert_int_lt(store_limit_cache(reader, 100), 0); /* PRAGMA */
 	ck_assert_int_eq(store_begin_reading(reader), 0);
-	ck_assert_str_eq(ask_by_name(reader, "runs", 1), "");
+	expect(ask_by_name(reader, "runs", 1), "");
 	store_end_reading(reader);
-	ck_assert_str_eq(ask_by_name(reader, "runs", 1), "");
+	expect(ask_by_name(reader, "runs", 1), "");
 	store_close(reader);
 }
 
@@ -335,7 +347,7 @@ TEST(losses_do_not_say_where)
 	put_loss(&loss);
 	commit(1);
 	reader = open_restricted(ALICE);
-	ck_assert_str_eq(ask_sql(reader, "SELECT id, cgroup_path, lost_count FROM losses", 0), "3|NULL|3|\n");
+	expect(ask_sql(reader, "SELECT id, cgroup_path, lost_count FROM losses", 0), "3|NULL|3|\n");
 	store_close(reader);
 }
 
