@@ -6,7 +6,9 @@
 
 #include "analysis/cost/bill.h"
 #include "analysis/query/ask.h"
+#include "analysis/query/live.h"
 #include "analysis/query/failure.h"
+#include "analysis/query/live.h"
 #include "analysis/query/units.h"
 #include "analysis/report/share.h"
 
@@ -203,6 +205,37 @@ static int cost_gather(struct gathering *gathering, const char *name, enum bill_
 	return error;
 }
 
+/* ---- while it runs --------------------------------------------------------------- */
+
+static bool is_of_report(int64_t host_id, int64_t run_id, int64_t user_id, const void *data)
+{
+	const struct report *report = data;
+
+	(void)host_id;
+	(void)user_id;
+	for (size_t i = 0; i < report->parts.count; i++)
+		if (ROWS_ITEM(&report->parts, part, i)->run.id == run_id)
+			return true;
+	return false;
+}
+
+/* Warnings quote names, so that a page for others has none. */
+static int live_gather(struct gathering *gathering, bool is_shared)
+{
+	const struct report *report = gathering->report;
+	struct live live = {0};
+	int error = 0;
+
+	if (!is_shared && strcmp(report_run(report)->status, "running") == 0)
+		error = live_load(&live, report->store);
+	live_keep(&live, is_of_report, report);
+	json_object_set_new(gathering->facts, "warnings", live_warnings_to_json(&live));
+	json_object_set_new(gathering->facts, "expected_end",
+			    live_end_to_json(live_end_of(&live, report_run(report)->id)));
+	live_free(&live);
+	return error;
+}
+
 /* ---- all ----------------------------------------------------------------------- */
 
 static int gather(struct gathering *gathering)
@@ -254,6 +287,8 @@ int report_facts_load(const struct report *report, const struct report_facts_req
 	error = tuning_make(tune, request->is_shared ? share_format : finding_value);
 	if (error == 0)
 		error = gather(&gathering);
+	if (error == 0)
+		error = live_gather(&gathering, request->is_shared);
 	if (error == 0 && request->is_shared)
 		facts_scrub(gathering.facts);
 	return error;

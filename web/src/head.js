@@ -3,6 +3,7 @@
 import { element, quoted } from "./dom.js";
 import { figures, formatBytes, formatCoreLimit, formatCores, formatCount, formatMoney, formatNanoseconds, formatShare, formatSignal, formatTime, isKnown, plural } from "./figures.js";
 import { fatalFailures } from "./incidents.js";
+import { endWords, warningList } from "./live.js";
 import { FAILED, RETRIED, RUNNING, severities } from "./select.js";
 import { runEnd } from "./state.js";
 
@@ -141,6 +142,17 @@ function shortFact(run) {
 }
 
 /**
+ * What is known while it runs: when it is expected to end, and warnings.
+ * @param {Run} run
+ */
+function liveWords(run) {
+  const { expected_end: end, warnings = [] } = run.facts;
+  const words = end ? `Expected to end ${endWords(end)}, as ${plural(end.earlier_count, "earlier run")} of it did.` : "";
+  const list = warningList(warnings);
+  return [...(words ? [element("p", {}, words)] : []), ...(list ? [list] : [])];
+}
+
+/**
  * How complete the data are, in one line.
  * @param {Run} run
  */
@@ -189,6 +201,7 @@ export function mount(place, run) {
     element("div", { class: "title" }, element("h1", {}, quoted(run.facts.run.name, 160)), element("p", { class: `status ${status.kind}` }, status.text)),
     originOf(run),
     element("dl", { class: "facts" }, ...facts),
+    ...liveWords(run),
     completeness(run),
   );
   if (run.facts.shared) {

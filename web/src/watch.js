@@ -13,7 +13,7 @@ const listeners = new Set();
 const ANSWER_LIMIT_MS = 60000;
 const RETRY_MOST_MS = 30000;
 /** A server that needs long for an answer, and a browser that needs long to draw it, are asked less often. */
-const WORK_SHARE = 4;
+const WORK_SHARE = 1;
 
 function tell() {
   for (const listener of listeners) listener();

@@ -2,6 +2,7 @@
 
 import { button, element, quoted } from "../dom.js";
 import { figures, formatBytes, formatCores, formatCount, formatNanoseconds, formatTime, isKnown, plural, visible } from "../figures.js";
+import { endWords, warningList } from "../live.js";
 import { Choice, flagField, selectField, textField } from "./choice.js";
 import { LiveTable } from "./live_table.js";
 import { aside, filters, follow, section, watchJson } from "./view.js";
@@ -89,6 +90,7 @@ class Runs {
       { title: "", isText: true, cell: (run) => this.tick(run) },
       ...["name", "status", "user", "host", "began", "wall", "cpu", "cores", "memory", "read", "written", "tasks", "processes", "failed"].map((name) => COLUMNS[name])] });
     this.runningCount = aside();
+    this.warnings = element("div");
     this.count = aside();
     this.more = button("Show more", () => this.showMore());
     this.compare = element("div", { class: "compare-bar", role: "region", "aria-label": "Runs to compare" });
@@ -96,7 +98,7 @@ class Runs {
     this.nothing = element("p", { class: "dim" }, "No run that matches is running.");
     place.append(
       element("h1", { class: "hidden" }, "Runs"), this.filters(),
-      section(["Running ", this.runningCount], this.nothing, this.running.element),
+      section(["Running ", this.runningCount], this.nothing, this.running.element, this.warnings),
       section(["All runs ", this.count], this.all.element, element("p", { class: "actions" }, this.more)),
       this.compare);
     this.all.element.addEventListener("click", () => this.say());
@@ -133,6 +135,7 @@ class Runs {
       used("reads", "Read from storage now.", "read_bytes_per_second", perSecond),
       used("writes", "Written to storage now.", "write_bytes_per_second", perSecond),
       { title: "busy now", isText: true, definition: "The tools that use most processors now, and how many.", cell: (run) => this.busiest(run) },
+      { title: "expected end", isText: true, definition: "As earlier runs of the same name and work ended.", cell: (run) => (run.expected_end ? endWords(run.expected_end) : null), sort: (run) => run.expected_end?.earliest_unix_ns },
       COLUMNS.tasks, COLUMNS.failed,
     ];
   }
@@ -194,6 +197,9 @@ class Runs {
     this.runningCount.textContent = runs.length === 0 ? "" : answer.run_count > runs.length
       ? `the latest ${formatCount(runs.length)} of ${plural(answer.run_count, "run")}` : plural(runs.length, "run");
     this.running.update(runs);
+    const warnings = runs.flatMap((/** @type {Row} */ run) => run.warnings ?? []);
+    const list = warningList(warnings, ({ run_id, run }) => runLink(run_id, run));
+    if (!list || !this.warnings.firstChild?.isEqualNode(list)) this.warnings.replaceChildren(...(list ? [list] : []));
   }
 
   /** @param {any} answer */
