@@ -1,4 +1,6 @@
-/* Packages that own programs: of dpkg and conda, in a root of the test's own. */
+/* Packages that own programs: of dpkg, rpm and conda, in a root of the test's own. */
+#include <endian.h>
+#include <sqlite3.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -34,6 +36,59 @@ static int64_t later(void)
 	return ((int64_t)time(NULL) + 60) * NS_PER_S;
 }
 
+static void number_add(char **end, uint32_t number)
+{
+	number = htobe32(number);
+	memcpy(*end, &number, sizeof(number));
+	*end += sizeof(number);
+}
+
+/* A header as rpm keeps it: of the package bwa 0.7.17 with the files /usr/bin/bwa and /usr/share/doc/bwa. */
+static size_t header_make(char *header)
+{
+	static const char data[] = "bwa\0"
+				   "0.7.17\0"
+				   "\0"
+				   "\0\0\0\0"
+				   "\0\0\0\1"
+				   "/usr/bin/\0"
+				   "/usr/share/doc/";
+	static const uint32_t entries[][4] = {{1000, 6, 0, 1}, {1001, 6, 4, 1}, {1116, 4, 12, 2}, {1118, 8, 20, 2}};
+	char *end = header;
+
+	number_add(&end, 4);
+	number_add(&end, sizeof(data));
+	for (size_t i = 0; i < 16; i++)
+		number_add(&end, entries[i / 4][i % 4]);
+	memcpy(end, data, sizeof(data));
+	return (size_t)(end - header) + sizeof(data);
+}
+
+/* Replaces rpm's database by one with this header. */
+static void rpm_put(const char *header, size_t size)
+{
+	char path[512];
+	sqlite3 *database;
+	sqlite3_stmt *insert;
+
+	put("/var/lib/rpm/rpmdb.sqlite", "");
+	snprintf(path, sizeof(path), "%s/var/lib/rpm/rpmdb.sqlite", root);
+	ck_assert_int_eq(sqlite3_open(path, &database), SQLITE_OK);
+	ck_assert_int_eq(
+		sqlite3_exec(database,
+			     "CREATE TABLE Packages (hnum INTEGER PRIMARY KEY, blob BLOB NOT NULL);"
+			     "CREATE TABLE Basenames (key TEXT, hnum INTEGER NOT NULL, idx INTEGER NOT NULL);"
+			     "INSERT INTO Basenames VALUES ('bwa', 1, 1), ('bwa', 1, 0), ('sort', 1, 7), ('ldd', 2, 0)",
+			     NULL, NULL, NULL),
+		SQLITE_OK);
+	ck_assert_int_eq(sqlite3_prepare_v2(database, "INSERT INTO Packages VALUES (1, ?)", -1, &insert, NULL),
+			 SQLITE_OK);
+	sqlite3_bind_blob(insert, 1, header, (int)size, SQLITE_STATIC);
+	ck_assert_int_eq(sqlite3_step(insert), SQLITE_DONE);
+	sqlite3_finalize(insert);
+	sqlite3_close(database);
+}
+
 static void begin(void)
 {
 	suite_directory(root, sizeof(root));
@@ -49,10 +104,14 @@ static void begin(void)
 				    "Package: picard\nVersion: 2:2.27.5+dfsg-2\n\n"
 				    "Package: samtools\nDepends: coreutils\nVersion: 1.16.1-1\nDescription: x\n\n"
 				    "Package: unversioned\n");
+	char header[256];
+
+	rpm_put(header, header_make(header));
 	for (const char *const *path =
-		     (const char *const[]){"/usr/bin/samtools", "/usr/bin/sort", "/usr/bin/ldd", "/usr/bin/unlisted",
-					   "/usr/share/java/picard.jar", "/opt/conda/bin/bwa",
-					   "/opt/conda/envs/qc/bin/fastqc", "/opt/conda/envs/qc/bin/own", NULL};
+		     (const char *const[]){"/usr/bin/samtools", "/usr/bin/sort", "/usr/bin/ldd", "/usr/bin/bwa",
+					   "/opt/bin/bwa", "/usr/bin/unlisted", "/usr/share/java/picard.jar",
+					   "/opt/conda/bin/bwa", "/opt/conda/envs/qc/bin/fastqc",
+					   "/opt/conda/envs/qc/bin/own", NULL};
 	     *path; path++)
 		put(*path, "#!/bin/sh\n");
 	put("/opt/conda/conda-meta/bwa-0.7.17-h5bf99c6_8.json",
@@ -77,6 +136,8 @@ static const struct {
 	{"/usr/bin/sort", "dpkg coreutils 9.1"}, /* as /bin/sort, before bin was a link to usr/bin */
 	{"/usr/bin/ldd", "dpkg libc-bin 2.36"},
 	{"/usr/share/java/picard.jar", "dpkg picard 2.27.5"},
+	{"/usr/bin/bwa", "rpm bwa 0.7.17"},
+	{"/opt/bin/bwa", UNKNOWN},
 	{"/opt/conda/bin/bwa", "conda bwa 0.7.17"},
 	{"/opt/conda/envs/qc/bin/fastqc", "conda fastqc 0.12.1"},
 	{"/opt/conda/envs/qc/bin/own", UNKNOWN},
@@ -141,6 +202,26 @@ TEST(test_hostile_metadata_is_not_read)
 	put("/secret.json", "{\"name\": \"x\", \"version\": \"1\", \"files\": [\"bin/own\"]}");
 	ck_assert_int_eq(symlink(target, path), 0);
 	owner_check(owners, "/opt/conda/envs/qc/bin/own", later(), UNKNOWN);
+	owners_free(owners);
+}
+
+/* Every header that is cut or has a wrong number is read without harm (by a build with sanitizers). */
+TEST(test_broken_headers)
+{
+	struct owners *owners = owners_new(root);
+	char header[256], broken[256];
+	size_t size = header_make(header);
+
+	for (size_t i = 0; i < size; i += 3) {
+		struct package_owner owner;
+
+		memcpy(broken, header, size);
+		broken[i] = (char)0xff;
+		rpm_put(broken, size);
+		owners_find(owners, "/usr/bin/bwa", later(), &owner);
+		rpm_put(header, i);
+		owners_find(owners, "/usr/bin/bwa", later(), &owner);
+	}
 	owners_free(owners);
 }
 

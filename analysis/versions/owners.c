@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <uthash.h>
 
+#include "analysis/versions/rpm.h"
 #include "common/identity.h"
 
 #define NS_PER_S INT64_C(1000000000)
@@ -311,7 +312,8 @@ bool owners_find(struct owners *owners, const char *path, int64_t began_unix_ns,
 		return true;
 	real = realpath(full, NULL);
 	is_found =
-		real && strncmp(real, owners->root, root_size) == 0 && dpkg_find(owners, real + root_size, ret_owner);
+		real && strncmp(real, owners->root, root_size) == 0 &&
+		(dpkg_find(owners, real + root_size, ret_owner) || rpm_find(owners->root, real + root_size, ret_owner));
 	free(real);
 	return is_found;
 }

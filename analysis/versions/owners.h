@@ -1,4 +1,4 @@
-/* Packages that own files of this host: from the data of dpkg and conda, which every user may read. No program is run, and no
+/* Packages that own files of this host: from the data of dpkg, rpm and conda, which every user may read. No program is run, and no
  * file but these is read.
  *
  * Packages are known as they are installed now. A file that has changed since the program began is not the one that ran, and
@@ -9,10 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct package_owner {
-	const char *manager;             /* dpkg, conda */
-	char package[256], version[128]; /* the version of the software: without epoch and revision */
-};
+#include "analysis/versions/package_owner.h"
 
 struct owners;
 

@@ -21,7 +21,7 @@ struct software {
 	const char *image;   /* of the container that it ran in; NULL: none, or unknown */
 	const char *version; /* NULL: unknown */
 	const char *package; /* that has the version; NULL: unknown */
-	const char *manager; /* of that package, if it is the basis: dpkg, conda */
+	const char *manager; /* of that package, if it is the basis: dpkg, rpm, conda */
 	enum version_basis basis;
 	size_t number; /* in the order in which they began, from 1 */
 	int64_t process_count, task_count;
