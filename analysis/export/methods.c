@@ -260,7 +260,12 @@ static const struct software *name_end(const struct software *software)
 	return next;
 }
 
-/* "bwa 0.7.17", "samtools (1.19, 1.20 and an unknown version)" */
+static bool is_other_package(const struct software *software)
+{
+	return software->package && strcasecmp(software->package, software->name) != 0;
+}
+
+/* "bwa 0.7.17", "sort 9.1 of coreutils", "samtools (1.19, 1.20 and an unknown version)" */
 static int versions_put(FILE *file, const struct software *first)
 {
 	const struct software *end = name_end(first), *last = NULL;
@@ -279,6 +284,10 @@ static int versions_put(FILE *file, const struct software *first)
 		error = text_put(file, software->version ? software->version : "an unknown version");
 	}
 	fputs(versions.count > 1 ? ")" : "", file);
+	if (versions.count == 1 && error == 0 && is_other_package(first)) {
+		fputs(" of ", file);
+		error = text_put(file, first->package);
+	}
 	return error;
 }
 
