@@ -227,10 +227,10 @@ static const char *jar_path(const struct row_tool *tool, const char *const *word
 	size_t size = strcspn(tool->name, " ");
 
 	for (size_t i = 1; i < count; i++) {
-		const char *slash = strrchr(words[i], '/');
+		const char *slash = strrchr(words[i], '/'), *end = words[i] + strlen(words[i]);
 
-		if (slash && strncmp(slash + 1, tool->name, size) == 0 &&
-		    strcmp(words[i] + strlen(words[i]) - strlen(".jar"), ".jar") == 0)
+		if (slash && strncmp(slash + 1, tool->name, size) == 0 && end - slash > 4 &&
+		    strcmp(end - 4, ".jar") == 0)
 			return words[i];
 	}
 	return NULL;
@@ -315,8 +315,9 @@ static bool is_used(const struct walk *walk, const struct row_tool *tool)
 {
 	for (size_t i = 0; i < walk->use_count; i++) {
 		const char *name = walk->uses[i].software->name;
+		size_t size = strlen(name);
 
-		if (strncmp(tool->name, name, strlen(name)) == 0)
+		if (strncmp(tool->name, name, size) == 0 && (tool->name[size] == '\0' || tool->name[size] == ' '))
 			return true;
 	}
 	return false;

@@ -88,6 +88,15 @@ class Provenance(Case):
         for line in lines[2:]:
             self.assertRegex(line, r'^(?:  )?"(?:[^"\\]|\\.)*":(?: "(?:[^"\\]|\\.)*" # .*)?$|^    - "')
 
+    def test_versions_of_a_class_in_a_jar(self):
+        with self.changed("java", of=self.failures) as (java, store):
+            runs = store.execute("UPDATE process_rows SET arguments = ? WHERE image_id IN (SELECT id FROM images"
+                                 " WHERE program = 'java' OR path LIKE '%/java')", (
+                                     b"java\0-cp\0/x\0-cp\0/h/.nextflow/framework/23.10.1/nextflow-23.10.1-one.jar\0nextflow.cli.Launcher\0run\0x\0",))
+            self.assertGreater(runs.rowcount, 0)
+        self.assertIn('"nextflow": "23.10.1" # path /h/.nextflow/framework/23.10.1/nextflow-23.10.1-one.jar; executed 1 time',
+                      self.export("versions", java))
+
     def crate(self, store=None, run="latest"):
         """Its entities by id; every link leads to one of them."""
         graph = json.loads(self.export("crate", store, run))["@graph"]
