@@ -44,6 +44,8 @@ enum { RLIMIT_CPU = 0, RLIMIT_FSIZE = 1, RLIMIT_DATA = 2, RLIMIT_AS = 9 };
 #define S_IFMT 0170000
 #define S_IFIFO 0010000
 #define S_IFCHR 0020000
+#define S_IFREG 0100000
+#define FMODE_WRITE 0x2
 #define MINOR_BITS 20
 #define TTY_AUXILIARY_MAJOR 5 /* /dev/tty, /dev/console */
 #define PAGE_COUNTER_MAX (0x7fffffffffffffffULL / page_size)
@@ -76,8 +78,8 @@ struct vfsmount { struct dentry *mnt_root; } KERNEL;
 struct mount { struct mount *mnt_parent; struct dentry *mnt_mountpoint; struct vfsmount mnt; } KERNEL;
 struct path { struct vfsmount *mnt; struct dentry *dentry; } KERNEL;
 struct fs_struct { struct path root; struct path pwd; } KERNEL;
-struct inode { unsigned short i_mode; __u32 i_rdev; unsigned long i_ino; } KERNEL;
-struct file { struct path f_path; struct inode *f_inode; } KERNEL;
+struct inode { unsigned short i_mode; __u32 i_rdev; unsigned long i_ino; __s64 i_size; } KERNEL;
+struct file { unsigned int f_mode; __s64 f_pos; struct path f_path; struct inode *f_inode; } KERNEL;
 struct fdtable { struct file **fd; } KERNEL;
 struct files_struct { struct fdtable *fdt; } KERNEL;
 struct tty_driver { int major; int minor_start; } KERNEL;

@@ -36,6 +36,7 @@ enum record_type {
 	RECORD_IGNORED = 7, /* an exec dropped by the ignore list */
 	RECORD_SIGNAL = 8,  /* a signal that can end a process was sent */
 	RECORD_DEVICE = 9,  /* a process holds a GPU or requested device open (iterator, never in the ring) */
+	RECORD_FILE = 10,   /* how far a process has read a large file (iterator, never in the ring) */
 };
 
 /* X(name, meaning and kernel source) */
@@ -206,6 +207,16 @@ struct record_device {
 	uint32_t major; /* of the device node */
 	uint32_t minor; /* the same */
 };
+
+/* A regular file of at least RECORD_FILE_LEAST bytes that a process holds open for reading only, between its beginning
+ * and its end: two numbers, nothing that tells which. What is read by pread or mmap stays at the beginning. */
+struct record_file {
+	struct record_header header;
+	uint64_t position_bytes; /* file.f_pos */
+	uint64_t size_bytes;     /* inode.i_size */
+};
+
+#define RECORD_FILE_LEAST (16 << 20)
 
 /* Also sent by the iterator, before the first sample that needs it. */
 struct record_cgroup {

@@ -364,7 +364,20 @@ int sample_tasks(struct bpf_iter__task *context)
 /* Major numbers of the devices to report, written by the probe before a scan; 0 ends the list. */
 volatile __u32 device_majors[DEVICE_MAJORS_MAX] = {};
 
-/* Scans the descriptors of running processes; reports only device nodes in `device_majors`. */
+static __always_inline int file_send(struct bpf_iter_meta *meta, struct task_struct *task, struct file *file)
+{
+	struct record_file record = {.position_bytes = file->f_pos, .size_bytes = file->f_inode->i_size};
+	struct event event;
+
+	if (file->f_mode & FMODE_WRITE || record.size_bytes < RECORD_FILE_LEAST || !record.position_bytes ||
+	    record.position_bytes >= record.size_bytes || !event_begin(&event, RECORD_FILE, task) || event.ignored)
+		return 0;
+	header_fill(&record.header, &event, RECORD_FILE, sizeof(record));
+	bpf_seq_write(meta->seq, &record, sizeof(record));
+	return 0;
+}
+
+/* Scans the descriptors of running processes; reports device nodes in `device_majors`, and large files being read. */
 SEC("iter/task_file")
 int sample_files(struct bpf_iter__task_file *context)
 {
@@ -376,6 +389,8 @@ int sample_files(struct bpf_iter__task_file *context)
 	if (!task || !file)
 		return 0;
 	struct inode *inode = file->f_inode;
+	if ((inode->i_mode & S_IFMT) == S_IFREG)
+		return file_send(context->meta, task, file);
 	if ((inode->i_mode & S_IFMT) != S_IFCHR)
 		return 0;
 	record.major = inode->i_rdev >> MINOR_BITS;

@@ -275,6 +275,43 @@ TEST(gpu_devices_that_it_holds)
 		       "nvidia0,nvidiactl,dri/renderD128,dri/card1,511:3,nvidia10\n");
 }
 
+static void file(unsigned pid, uint64_t position_bytes, uint64_t size_bytes)
+{
+	struct record_file *f = &begin_record(RECORD_FILE, key(pid))->file;
+
+	f->position_bytes = position_bytes;
+	f->size_bytes = size_bytes;
+	apply();
+}
+
+TEST(largest_file_that_it_reads)
+{
+	static const uint64_t mib = 1024 * 1024;
+
+	WITHOUT_RESTARTS(); /* which forget the latest reading */
+	tell("2>10 gzip a.gz");
+	file(10, 5 * mib, 50 * mib);
+	file(10, 30 * mib, 40 * mib);      /* a smaller one */
+	file(10, 60 * mib, 50 * mib);      /* beyond its end */
+	file(10, 1, UINT64_MAX);           /* none can be that large */
+	sample(10, 2, NULL, cpu(50 * MS)); /* of the same scan: too early */
+	scan(now);
+	tell("later 1000");
+	sample(10, 2, NULL, cpu(51 * MS)); /* used no more, but has read on */
+	scan(now);
+	tell("later 1000");
+	sample(10, 2, NULL, cpu(100 * MS)); /* not looked for */
+	file(10, 5 * mib, 50 * mib);
+	scan(now);
+	tell("later 1000");
+	sample(10, 2, NULL, cpu(100 * MS)); /* has not read on */
+	scan(now);
+	commit();
+	ck_assert_rows("SELECT cpu_ns / 1000000, file_position_bytes / 1048576, file_size_bytes / 1048576 FROM samples "
+		       "ORDER BY boot_ns",
+		       "50 - -\n51 5 50\n100 - -\n");
+}
+
 int main(void)
 {
 	return streams_run("image");

@@ -19,6 +19,19 @@ static void put_sampled(int64_t id, int64_t run_id)
 	put_sample(&sample);
 }
 
+/* What scans saw of a file that it reads. */
+static void put_reading(int64_t process_id)
+{
+	struct row_sample sample = fill_sample(process_id, "text");
+
+	for (int64_t i = 1; i <= 8; i++) {
+		sample.boot_ns = 100 + i;
+		sample.file_position_bytes = i;
+		sample.file_size_bytes = 100;
+		put_sample(&sample);
+	}
+}
+
 TEST(queries_run_on_empty_and_filled)
 {
 	struct store *reader = open_reader();
@@ -36,6 +49,7 @@ TEST(queries_run_on_empty_and_filled)
 	process.end_boot_ns = ROW_NULL;
 	process.run_id = process.task_id = process.tool_id = 1;
 	put_process(&process);
+	put_reading(process.id);
 	task.merged_into_id = ROW_NULL;
 	task.status = "failed";
 	task.label = NULL; /* made of its command line */

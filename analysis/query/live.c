@@ -14,6 +14,7 @@ static const char *const names[] = {"memory_nearly_full", "task_stuck", "run_slo
 
 #define COUNT (sizeof(names) / sizeof(names[0]))
 #define EXPECTED_ENDS "expected_ends"
+#define FILE_PROGRESS "file_progress"
 
 /* A shipped question; its defaults are bound with `thresholds`. */
 static struct question *question_of(const char *name)
@@ -57,8 +58,8 @@ static int row_take(struct live *live, const struct question *question, struct s
 	return warning->sentence ? 0 : -ENOMEM;
 }
 
-static int warnings_take(struct live *live, struct store *store, struct thresholds *defaults,
-			 const struct question *question)
+static int finding_take(struct live *live, struct store *store, struct thresholds *defaults,
+			const struct question *question)
 {
 	struct store_result *result;
 	int error = question_ask(question, store, thresholds_bind(defaults, question, NULL), &result), more;
@@ -73,29 +74,73 @@ static int warnings_take(struct live *live, struct store *store, struct threshol
 
 /* ---- all ------------------------------------------------------------------------- */
 
-int live_load(struct live *live, struct store *store)
+static int rows_take_all(struct rows *rows, const struct row_type *type, struct store *store, const char *name)
 {
 	struct thresholds *defaults = calloc(1, sizeof(*defaults));
-	struct question *questions[COUNT + 1] = {question_of(EXPECTED_ENDS)};
-	int error = defaults && questions[0] ? 0 : -ENOMEM;
+	struct question *question = question_of(name);
+	int error = defaults && question ? rows_load(rows, type, store, name, thresholds_bind(defaults, question, NULL))
+					 : -ENOMEM;
 
-	*live = (struct live){0};
+	question_free(question);
+	free(defaults);
+	return error;
+}
+
+static int warnings_take(struct live *live, struct store *store)
+{
+	struct thresholds *defaults = calloc(1, sizeof(*defaults));
+	struct question *questions[COUNT] = {0};
+	int error = defaults ? 0 : -ENOMEM;
+
 	for (size_t i = 0; i < COUNT && error == 0; i++) {
-		questions[i + 1] = question_of(names[i]);
-		if (questions[i + 1])
-			query_ask_ahead(store, names[i], thresholds_bind(defaults, questions[i + 1], NULL));
+		questions[i] = question_of(names[i]);
+		if (questions[i])
+			query_ask_ahead(store, names[i], thresholds_bind(defaults, questions[i], NULL));
 		else
 			error = -ENOMEM;
 	}
-	if (error == 0)
-		error = rows_load(&live->ends, &row_type_expected_end, store, EXPECTED_ENDS,
-				  thresholds_bind(defaults, questions[0], NULL));
 	for (size_t i = 0; i < COUNT && error == 0; i++)
-		error = warnings_take(live, store, defaults, questions[i + 1]);
-	for (size_t i = 0; i <= COUNT; i++)
+		error = finding_take(live, store, defaults, questions[i]);
+	for (size_t i = 0; i < COUNT; i++)
 		question_free(questions[i]);
 	free(defaults);
 	return error;
+}
+
+/* A run of one process is expected to end with the file that it reads, if its history does not say when. */
+static int ends_add(struct live *live)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < live->progress.count && error == 0; i++) {
+		const struct row_file_progress *progress = ROWS_ITEM(&live->progress, file_progress, i);
+		const struct row_expected_end end = {
+			.host_id = progress->host_id,
+			.run_id = progress->run_id,
+			.run = progress->run,
+			.user_id = progress->user_id,
+			.earliest_unix_ns = progress->earliest_unix_ns,
+			.latest_unix_ns = progress->latest_unix_ns,
+			.earlier_count = ROW_NULL,
+		};
+
+		if (progress->is_whole_run == 1 && !live_end_of(live, progress->run_id))
+			error = rows_add(&live->ends, &row_type_expected_end, &end);
+	}
+	return error;
+}
+
+int live_load(struct live *live, struct store *store)
+{
+	int error;
+
+	*live = (struct live){0};
+	error = warnings_take(live, store);
+	if (error == 0)
+		error = rows_take_all(&live->ends, &row_type_expected_end, store, EXPECTED_ENDS);
+	if (error == 0)
+		error = rows_take_all(&live->progress, &row_type_file_progress, store, FILE_PROGRESS);
+	return error < 0 ? error : ends_add(live);
 }
 
 static void warning_free(struct live_warning *warning)
@@ -111,6 +156,7 @@ void live_free(struct live *live)
 		warning_free(&live->warnings[i]);
 	free(live->warnings);
 	rows_free(&live->ends);
+	rows_free(&live->progress);
 	*live = (struct live){0};
 }
 
@@ -135,6 +181,14 @@ void live_keep(struct live *live, live_wanted *wanted, const void *data)
 			*ROWS_ITEM(&live->ends, expected_end, count++) = *end;
 	}
 	live->ends.count = count;
+	count = 0;
+	for (size_t i = 0; i < live->progress.count; i++) {
+		const struct row_file_progress *progress = ROWS_ITEM(&live->progress, file_progress, i);
+
+		if (wanted(progress->host_id, progress->run_id, progress->user_id, data))
+			*ROWS_ITEM(&live->progress, file_progress, count++) = *progress;
+	}
+	live->progress.count = count;
 }
 
 const struct row_expected_end *live_end_of(const struct live *live, int64_t run_id)
@@ -143,6 +197,19 @@ const struct row_expected_end *live_end_of(const struct live *live, int64_t run_
 		if (ROWS_ITEM(&live->ends, expected_end, i)->run_id == run_id)
 			return ROWS_ITEM(&live->ends, expected_end, i);
 	return NULL;
+}
+
+const struct row_file_progress *live_progress_of(const struct live *live, int64_t tool_id)
+{
+	const struct row_file_progress *found = NULL;
+
+	for (size_t i = 0; i < live->progress.count; i++) {
+		const struct row_file_progress *progress = ROWS_ITEM(&live->progress, file_progress, i);
+
+		if (progress->tool_id == tool_id && (!found || progress->latest_unix_ns > found->latest_unix_ns))
+			found = progress;
+	}
+	return found;
 }
 
 /* ---- JSON ------------------------------------------------------------------------ */
@@ -165,7 +232,7 @@ json_t *live_end_to_json(const struct row_expected_end *end)
 	object = json_object();
 	json_set_integer(object, "earliest_unix_ns", end->earliest_unix_ns);
 	json_set_integer(object, "latest_unix_ns", end->latest_unix_ns);
-	json_set_string(object, "basis", "history");
+	json_set_string(object, "basis", end->earlier_count == ROW_NULL ? "file" : "history");
 	json_set_integer(object, "earlier_count", end->earlier_count);
 	return object;
 }
@@ -181,6 +248,20 @@ json_t *live_ends_to_json(const struct live *live)
 		json_set_integer(object, "host_id", end->host_id);
 		json_set_integer(object, "run_id", end->run_id);
 		json_set_string(object, "run", end->run);
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+json_t *live_progress_to_json(const struct live *live)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < live->progress.count; i++) {
+		const struct row_file_progress *progress = ROWS_ITEM(&live->progress, file_progress, i);
+		json_t *object = row_to_json(&row_type_file_progress, progress);
+
+		json_object_del(object, "is_whole_run");
 		json_array_append_new(array, object);
 	}
 	return array;

@@ -122,6 +122,9 @@ DESCRIBE(history_task, ROW_HISTORY_TASK_COLUMNS, "name status")
 #define ROW_TYPE row_expected_end
 DESCRIBE(expected_end, ROW_EXPECTED_END_COLUMNS, "")
 #undef ROW_TYPE
+#define ROW_TYPE row_file_progress
+DESCRIBE(file_progress, ROW_FILE_PROGRESS_COLUMNS, "program")
+#undef ROW_TYPE
 
 /* Replaces a text that should never be NULL but is. */
 static const char missing[] = "-";

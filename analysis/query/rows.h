@@ -108,7 +108,13 @@ extern const struct row_type row_type_cloud_host;
 
 /* Result columns of analysis/query/questions/expected_ends.sql. */
 #define ROW_EXPECTED_END_COLUMNS(I, T, B) \
-	I(host_id) I(run_id) T(run) I(user_id) I(earliest_unix_ns) I(latest_unix_ns) I(earlier_count)
+	I(host_id) I(run_id) T(run) I(user_id) I(earliest_unix_ns) I(latest_unix_ns) \
+	I(earlier_count) /* ROW_NULL: from the file that its only process reads */
+
+/* Result columns of analysis/query/questions/file_progress.sql. */
+#define ROW_FILE_PROGRESS_COLUMNS(I, T, B) \
+	I(host_id) I(run_id) T(run) I(user_id) I(task_id) T(task) I(tool_id) I(process_id) T(program) I(is_whole_run) \
+	I(file_position_bytes) I(file_size_bytes) I(earliest_unix_ns) I(latest_unix_ns)
 /* clang-format on */
 
 #define ROW_RESULTS(R) \
@@ -123,7 +129,8 @@ extern const struct row_type row_type_cloud_host;
 	R(RIGHT_SIZE_CPU, right_size_cpu) \
 	R(HISTORY_RUN, history_run) \
 	R(HISTORY_TASK, history_task) \
-	R(EXPECTED_END, expected_end)
+	R(EXPECTED_END, expected_end) \
+	R(FILE_PROGRESS, file_progress)
 
 #define I(name) int64_t name;
 #define T(name) const char *name;

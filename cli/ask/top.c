@@ -201,12 +201,19 @@ static int snapshot_take(const struct view *view, struct snapshot *snapshot)
 /* ---- as text ----------------------------------------------------------------- */
 
 static const struct table_column columns[] = {
-	{"tool", TABLE_LEFT, 20, 0},          {"task", TABLE_LEFT, 0, 5, false, 28},
-	{"run", TABLE_LEFT, 0, 2, false, 28}, {"user", TABLE_LEFT, 0, 3, false, 12},
-	{"processes", TABLE_RIGHT, 0, 6},     {"ended", TABLE_RIGHT, 0, 6, true},
-	{"for", TABLE_RIGHT, 0, 4},           {"run ends in", TABLE_LEFT, 0, 3, true},
-	{"cores", TABLE_RIGHT, 0, 0},         {"memory", TABLE_RIGHT, 0, 0},
-	{"read", TABLE_RIGHT, 0, 1},          {"written", TABLE_RIGHT, 0, 1},
+	{"tool", TABLE_LEFT, 20, 0},
+	{"task", TABLE_LEFT, 0, 5, false, 28},
+	{"run", TABLE_LEFT, 0, 2, false, 28},
+	{"user", TABLE_LEFT, 0, 3, false, 12},
+	{"processes", TABLE_RIGHT, 0, 6},
+	{"ended", TABLE_RIGHT, 0, 6, true},
+	{"for", TABLE_RIGHT, 0, 4},
+	{"run ends in", TABLE_LEFT, 0, 3, true},
+	{"cores", TABLE_RIGHT, 0, 0},
+	{"memory", TABLE_RIGHT, 0, 0},
+	{"read", TABLE_RIGHT, 0, 1},
+	{"written", TABLE_RIGHT, 0, 1},
+	{"largest file read, ends in", TABLE_LEFT, 0, 2, true},
 };
 
 static void line_print(const struct snapshot *snapshot, const struct row_top *line, bool raw, struct table *table)
@@ -223,7 +230,8 @@ static void line_print(const struct snapshot *snapshot, const struct row_top *li
 		      units_duration(row_subtract(snapshot->now_boot_ns, line->begin_boot_ns), raw),
 		      living_ends_in(live_end_of(snapshot->live, line->run_id), raw), text,
 		      units_bytes(line->rss_bytes, raw), units_rate(line->read_bytes_per_second, raw),
-		      units_rate(line->write_bytes_per_second, raw), NULL);
+		      units_rate(line->write_bytes_per_second, raw),
+		      living_progress(live_progress_of(snapshot->live, line->tool_id), raw), NULL);
 }
 
 static void summary_print(const struct snapshot *snapshot, const struct output *whole)
@@ -290,6 +298,7 @@ static int snapshot_write(const struct snapshot *snapshot, enum format format, s
 	json_set_integer(root, "lag_ns", snapshot->lag_ns == INT64_MAX ? ROW_NULL : snapshot->lag_ns);
 	json_object_set_new(root, "tools", array);
 	json_object_set_new(root, "expected_ends", live_ends_to_json(snapshot->live));
+	json_object_set_new(root, "progress", live_progress_to_json(snapshot->live));
 	json_object_set_new(root, "warnings", live_warnings_to_json(snapshot->live));
 	return document_print(root, "tools", line_to_json(&(const struct row_top){0}), format);
 }

@@ -6,16 +6,36 @@
 #include "analysis/query/units.h"
 #include "common/clock.h"
 
-const char *living_ends_in(const struct row_expected_end *end, bool raw)
+#define SPAN_SIZE (2 * UNITS_SIZE + sizeof(" to "))
+
+static const char *span_in(int64_t earliest_unix_ns, int64_t latest_unix_ns, bool raw, char text[SPAN_SIZE])
 {
-	static char text[2 * UNITS_SIZE + sizeof(" to ")];
 	int64_t now_unix_ns = (int64_t)clock_unix_ns();
 
-	*text = '\0';
-	if (end)
-		snprintf(text, sizeof(text), "%s to %s",
-			 units_duration(row_most(row_subtract(end->earliest_unix_ns, now_unix_ns), 0), raw),
-			 units_duration(row_most(row_subtract(end->latest_unix_ns, now_unix_ns), 0), raw));
+	snprintf(text, SPAN_SIZE, "%s to %s",
+		 units_duration(row_most(row_subtract(earliest_unix_ns, now_unix_ns), 0), raw),
+		 units_duration(row_most(row_subtract(latest_unix_ns, now_unix_ns), 0), raw));
+	return text;
+}
+
+const char *living_ends_in(const struct row_expected_end *end, bool raw)
+{
+	static char text[SPAN_SIZE];
+
+	return end ? span_in(end->earliest_unix_ns, end->latest_unix_ns, raw, text) : "";
+}
+
+const char *living_progress(const struct row_file_progress *progress, bool raw)
+{
+	static char text[SPAN_SIZE + 2 * UNITS_SIZE + sizeof(" of , ")];
+	char span[SPAN_SIZE];
+
+	if (!progress)
+		return "";
+	snprintf(text, sizeof(text), "%s of %s, %s",
+		 units_share(progress->file_position_bytes, progress->file_size_bytes),
+		 units_bytes(progress->file_size_bytes, raw),
+		 span_in(progress->earliest_unix_ns, progress->latest_unix_ns, raw, span));
 	return text;
 }
 

@@ -228,7 +228,9 @@ struct row_blob {
 	I(thread_count) \
 	I(uninterruptible_count) \
 	I(gpu_busy_ns) \
-	I(gpu_memory_bytes)
+	I(gpu_memory_bytes) \
+	I(file_position_bytes) \
+	I(file_size_bytes)
 
 #define ROW_INCIDENT_COLUMNS(I, T, B) \
 	I(id) \

@@ -213,6 +213,15 @@ static void apply_device(struct model *model, const struct record_device *device
 		device_add(model, process->image, device->major, device->minor);
 }
 
+static void apply_file(struct model *model, const struct record_file *record)
+{
+	const struct image_key *key = &record->header.image;
+	struct process *process = process_find(model, key->pid, key->start_boot_ns);
+
+	if (process && process->image && process->image->exec_id == key->exec_id && !process->ended)
+		image_note_file(process->image, model->scan_number, record);
+}
+
 void apply_device_use(struct model *model, uint64_t pid, uint64_t start_boot_ns, const char *device,
 		      const struct device_report *report)
 {
@@ -289,6 +298,7 @@ int apply_record(struct model *model, const struct record *record)
 		apply_signal(model, &record->signal);
 		break;
 	case RECORD_DEVICE: apply_device(model, &record->device); break;
+	case RECORD_FILE: apply_file(model, &record->file); break;
 	}
 	return model->out_of_memory ? -ENOMEM : 0;
 }

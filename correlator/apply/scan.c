@@ -1,6 +1,8 @@
 /* See scan.h. */
 #include "correlator/apply/scan.h"
 
+#include <stdlib.h>
+
 #include <utlist.h>
 
 #include "correlator/apply/change.h"
@@ -59,6 +61,14 @@ static int64_t known_or_0(int64_t value)
 	return value == ROW_NULL ? 0 : value;
 }
 
+/* Whether it has read on in its largest file, or another one. */
+static bool has_read_on(const struct model *model, const struct image *image)
+{
+	const struct file_read *file = image_file_at(image, model->scan_number);
+
+	return file && llabs(file->position_bytes - image->sampled_position_bytes) >= STEP_BYTES;
+}
+
 /* Whether this scan is worth a sample. `now` covers the image; the kernel's counters cover the whole
  * process. It is as busy as its processors or GPUs, whichever is more. Memory on GPUs that is not reported
  * any more counts as freed. */
@@ -72,7 +82,8 @@ static bool is_step(const struct model *model, const struct image *image, const 
 	int64_t busy_ns = now->cpu_ns - image->sampled_cpu_ns;
 	int64_t gpu_busy_ns = known_or_0(image->use.busy_ns) - known_or_0(image->sampled_gpu_busy_ns);
 
-	if (memory >= STEP_BYTES || memory <= -STEP_BYTES || gpu_memory >= STEP_BYTES || gpu_memory <= -STEP_BYTES)
+	if (has_read_on(model, image) || memory >= STEP_BYTES || memory <= -STEP_BYTES || gpu_memory >= STEP_BYTES ||
+	    gpu_memory <= -STEP_BYTES)
 		return true;
 	tally_raise(&busy_ns, gpu_busy_ns);
 	if (busy_ns < STEP_CPU_NS && totals_io_bytes(now) - image->sampled_io_bytes < STEP_BYTES)
@@ -99,7 +110,10 @@ static void sample_store(struct model *model, struct process *process, const str
 {
 	struct image *image = process->image;
 	const struct counters *counters = &sample->counters;
+	const struct file_read *file = image_file_at(image, model->scan_number);
 
+	if (file)
+		image->sampled_position_bytes = file->position_bytes;
 	image_note_sample(image, sample->header.boot_ns, now);
 	image->sampled_memory_bytes = memory_of(counters);
 	pending_add_sample(model, &(struct row_sample){
@@ -119,6 +133,8 @@ static void sample_store(struct model *model, struct process *process, const str
 					  .uninterruptible_count = KNOWN(counters, uninterruptible_count),
 					  .gpu_busy_ns = image->use.busy_ns,
 					  .gpu_memory_bytes = device_memory_at(&image->use, sample->header.boot_ns),
+					  .file_position_bytes = file ? file->position_bytes : ROW_NULL,
+					  .file_size_bytes = file ? file->size_bytes : ROW_NULL,
 				  });
 }
 

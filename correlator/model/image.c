@@ -336,6 +336,21 @@ void image_free(struct model *model, struct image *image)
 	free(image);
 }
 
+void image_note_file(struct image *image, uint64_t scan_number, const struct record_file *file)
+{
+	struct file_read *known = &image->file;
+
+	if (file->size_bytes > INT64_MAX || file->position_bytes > file->size_bytes ||
+	    (known->scan_number == scan_number && (int64_t)file->size_bytes <= known->size_bytes))
+		return;
+	*known = (struct file_read){(int64_t)file->position_bytes, (int64_t)file->size_bytes, scan_number};
+}
+
+const struct file_read *image_file_at(const struct image *image, uint64_t scan_number)
+{
+	return image->file.scan_number && image->file.scan_number + 1 == scan_number ? &image->file : NULL;
+}
+
 /* Samplers report once a second. */
 #define REPORT_LASTS_NS (5 * UINT64_C(1000000000))
 

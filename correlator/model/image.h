@@ -28,6 +28,12 @@ struct device_use {
 	((struct device_use){ \
 		.busy_ns = ROW_NULL, .energy_uj = ROW_NULL, .memory_bytes = ROW_NULL, .peak_bytes = ROW_NULL})
 
+/* The largest file that it was reading at the scan of that number, 0: none. It is known to the samples of the next scan. */
+struct file_read {
+	int64_t position_bytes, size_bytes;
+	uint64_t scan_number;
+};
+
 struct image {
 	int64_t id;
 	int64_t parent_id; /* ROW_NULL unknown */
@@ -62,8 +68,9 @@ struct image {
 	bool failed;                    /* and the failure was not expected */
 	const char *rule;               /* owned by the rules */
 	enum reason reason;
-	char *gpu;              /* GPU devices held open, NULL: none seen */
-	struct device_use use;  /* as samplers report it; totals follow in steps */
+	char *gpu;             /* GPU devices held open, NULL: none seen */
+	struct device_use use; /* as samplers report it; totals follow in steps */
+	struct file_read file;
 	int64_t gpu_peak_bytes; /* ROW_NULL unknown */
 	bool dirty;
 	struct image *prev, *next; /* of its tool */
@@ -73,6 +80,7 @@ struct image {
 	uint64_t sampled_boot_ns;                /* of the last sample row, 0: none yet; its values: */
 	int64_t sampled_memory_bytes, sampled_cpu_ns, sampled_io_bytes;
 	int64_t sampled_gpu_bytes, sampled_gpu_busy_ns; /* ROW_NULL: none */
+	int64_t sampled_position_bytes;                 /* in a file, of the last sample that has one */
 };
 
 struct image *image_new(struct model *model, struct process *process, struct container *container,
@@ -96,5 +104,9 @@ void image_link(struct model *model, struct image *image);
 void image_free(struct model *model, struct image *image);
 /* Remembers the figures of a sample row; its memory is set by the caller. */
 void image_note_sample(struct image *image, uint64_t boot_ns, const struct totals *now);
+/* Takes a file that it is reading, if it is the largest so far that the scan of that number found. */
+void image_note_file(struct image *image, uint64_t scan_number, const struct record_file *file);
+/* Returns what the scan before that number found, or NULL. */
+const struct file_read *image_file_at(const struct image *image, uint64_t scan_number);
 /* Its memory on devices at that time, ROW_NULL if nothing was reported lately. */
 int64_t device_memory_at(const struct device_use *use, uint64_t boot_ns);

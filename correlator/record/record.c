@@ -115,6 +115,7 @@ size_t record_fixed_size(uint32_t type)
 	case RECORD_IGNORED: return sizeof(struct record_ignored);
 	case RECORD_SIGNAL: return sizeof(struct record_signal);
 	case RECORD_DEVICE: return sizeof(struct record_device);
+	case RECORD_FILE: return sizeof(struct record_file);
 	default: return 0;
 	}
 }

@@ -20,7 +20,7 @@
 /* The ring does not wake the probe: it is read this often. At 16 MiB it holds over 20,000
  * processes, many times what a host starts in that time. */
 #define READ_PERIOD_NS 200000000LL
-#define SLOW_PERIOD_NS 10000000000ULL      /* between scans of what rarely changes: devices */
+#define SLOW_PERIOD_NS 10000000000ULL      /* between scans of descriptors: devices, files */
 #define SCAN_SHARE 350                     /* one part in so many of a processor: below 0.3 % */
 #define LEAVING_PERIOD_NS 2000000LL        /* READ_PERIOD_NS while draining */
 #define DRAIN_NS 5000000000ULL             /* limit without an acknowledgement that frees records */
@@ -159,14 +159,13 @@ static void losses_release(struct forward *forward, uint64_t now_boot_ns)
 	}
 }
 
-/* Drivers may be loaded or unloaded at any time. Returns true if there are devices to look for. */
-static bool devices_refresh(const struct forward_source *source)
+/* Drivers may be loaded or unloaded at any time. */
+static void devices_refresh(const struct forward_source *source)
 {
 	struct device_majors now = source->devices;
 
 	device_majors_find(&now, source->devices_fd);
 	memcpy(source->device_majors, now.major, sizeof(now.major));
-	return now.major[0] != 0;
 }
 
 /* Text describes processes whose records were lost. Rate-limited, since losses may go on. */
@@ -187,7 +186,7 @@ static void scan_begin(struct forward *forward, uint64_t now_boot_ns)
 
 	forward->is_scanning = true;
 	forward->scan_iterator = 0;
-	forward->scan_iterator_count = is_slow && devices_refresh(forward->source) ? 2 : 1;
+	forward->scan_iterator_count = is_slow ? 2 : 1;
 	forward->scan = (struct wire_message){
 		.type = WIRE_SCAN,
 		.scan =
@@ -206,8 +205,10 @@ static void scan_begin(struct forward *forward, uint64_t now_boot_ns)
 	forward->piece_kept = 0;
 	forward->next_scan_boot_ns = now_boot_ns + forward->period_ns;
 	forward->scan_begin_cpu_ns = clock_cpu_ns();
-	if (is_slow)
+	if (is_slow) {
+		devices_refresh(forward->source);
 		forward->next_slow_boot_ns = now_boot_ns + SLOW_PERIOD_NS;
+	}
 }
 
 static void scan_abort(struct forward *forward)
@@ -218,21 +219,22 @@ static void scan_abort(struct forward *forward)
 	forward->is_scanning = false;
 }
 
-/* If a scan is expensive, with very many processes, the next one is delayed: scanning
- * processes never takes more than its share. */
-static void scan_delay_next(struct forward *forward)
+/* If a scan is expensive, with very many processes or descriptors, the next one of these is delayed: neither kind takes
+ * more than its share. */
+static void scan_delay(struct forward *forward, uint64_t *next_boot_ns)
 {
-	uint64_t cost_ns = clock_cpu_ns() - forward->scan_begin_cpu_ns;
-	uint64_t next_boot_ns = forward->scan.scan.boot_ns + cost_ns * SCAN_SHARE;
+	uint64_t now_cpu_ns = clock_cpu_ns();
+	uint64_t cost_ns = now_cpu_ns - forward->scan_begin_cpu_ns;
+	uint64_t delayed_boot_ns = forward->scan.scan.boot_ns + cost_ns * SCAN_SHARE;
 
-	if (!forward->scan.scan.with_text && next_boot_ns > forward->next_scan_boot_ns)
-		forward->next_scan_boot_ns = next_boot_ns;
+	forward->scan_begin_cpu_ns = now_cpu_ns;
+	if (!forward->scan.scan.with_text && delayed_boot_ns > *next_boot_ns)
+		*next_boot_ns = delayed_boot_ns;
 }
 
 static void scan_end(struct forward *forward)
 {
 	forward->is_scanning = false;
-	scan_delay_next(forward);
 	losses_send(forward);
 	losses_release(forward, forward->scan.scan.boot_ns);
 	stream_send(&forward->stream, &forward->scan);
@@ -337,6 +339,8 @@ static void scan_continue(struct forward *forward)
 	if (size == 0) {
 		close(forward->scan_fd);
 		forward->scan_fd = -1;
+		scan_delay(forward,
+			   forward->scan_iterator == 1 ? &forward->next_scan_boot_ns : &forward->next_slow_boot_ns);
 	} else if (errno != EAGAIN && errno != EINTR) {
 		/* Possibly in the middle of a record: only a new connection helps. */
 		log_error("cannot scan processes: %s", strerror(errno));

@@ -78,6 +78,17 @@ def stall(database, ended=None):
               sentence="'in uninterruptible sleep'")
 
 
+def reading(database, positions, size=1000 * MIB, late=0):
+    """What scans saw of the file that a running process reads, every ten seconds, the last one so many seconds ago."""
+    process, = database.execute(f"SELECT p.id FROM open_processes p JOIN runs r ON r.id = p.run_id WHERE r.{LIVING} ORDER BY p.program").fetchone()
+    begin, unix = database.execute("SELECT begin_boot_ns, started_unix_ns FROM processes WHERE id = ?", (process,)).fetchone()
+    last, = database.execute("SELECT max(last_seen_unix_ns) FROM hosts").fetchone()
+    for number, position in enumerate(reversed(positions)):
+        boot = begin + last - unix - (late + 10 * number) * SECOND - 1
+        database.execute("INSERT INTO samples (process_id, boot_ns, rev, cpu_ns, file_position_bytes, file_size_bytes)"
+                         " VALUES (?, ?, ?, 0, ?, ?)", (process, boot, 3 * 10**6 + number, int(position), size))
+
+
 class Live(Case):
     def answer(self, change=None, *arguments):
         """Warnings and the expected end of the running run, after a change of the store."""
@@ -211,6 +222,47 @@ class Live(Case):
     def test_the_end_is_unknown_with_few_that_lasted_longer(self):
         self.assertIsNone(self.answer(self.slow(walls=[*range(590, 599), *range(700, 704)]))[1])
 
+    # ---- files ----
+
+    def progress(self, *arguments, whole=False, **options):
+        def change(database):
+            reading(database, *arguments, **options)
+            if whole:
+                database.execute(f"UPDATE runs SET process_count = 1 WHERE {LIVING}")
+        end = self.answer(change)[1]
+        self.assertTrue(end is None or end["basis"] == "file")
+        return self.top["progress"], end
+
+    def test_how_far_a_file_is_read(self):
+        (found,), end = self.progress([400 * MIB + number * 10 * MIB for number in range(11)]) # 1 MiB a second
+        self.assertEqual((found["program"], found["file_position_bytes"], found["file_size_bytes"]), ("cc1plus", 500 * MIB, 1000 * MIB))
+        self.assertIsNone(end)
+        for key, seconds in (("earliest_unix_ns", 500 / 1.1), ("latest_unix_ns", 500 / 0.9)):
+            self.assertAlmostEqual((found[key] - now()) / SECOND, seconds, delta=30)
+        self.assertRegex(self.screens[1], r" 50.0 % of 1000 MiB, 7m[0-9]{2}s to 9m[0-9]{2}s")
+
+    def test_the_slowest_and_the_fastest_minute_count(self):
+        positions = [400 * MIB]
+        for mib in [5] * 12 + [20] * 8:
+            positions.append(positions[-1] + mib * MIB)
+        (found,), _ = self.progress(positions)
+        remaining = 1000 * MIB - positions[-1]
+        for key, rate in (("earliest_unix_ns", 2 * 1.1), ("latest_unix_ns", 0.5 * 0.9)):
+            self.assertAlmostEqual((found[key] - now()) / SECOND, remaining / MIB / rate, delta=30)
+
+    def test_a_run_of_one_process_ends_with_its_file(self):
+        (found,), end = self.progress([400 * MIB + number * 10 * MIB for number in range(11)], whole=True)
+        self.assertEqual({key: found[key] for key in ("earliest_unix_ns", "latest_unix_ns")} | {"basis": "file", "earlier_count": None}, end)
+
+    def test_progress_is_unknown_if(self):
+        steady = [400 * MIB + number * 10 * MIB for number in range(11)]
+        for why, positions, options in (("it is known for less than a minute", steady[:6], {}),
+                                        ("it has not read on", steady, {"late": 45}),
+                                        ("it has stopped meanwhile", steady + [steady[-1]] * 7, {}),
+                                        ("it jumps", [*steady[:5], 10 * MIB, *steady[6:]], {})):
+            with self.subTest(why):
+                self.assertEqual(self.progress(positions, **options), ([], None))
+
     # ---- whose ----
 
     def test_of_one_user(self):
@@ -239,6 +291,7 @@ def everything(path):
         earlier(database, range(300, 310))
         fill_memory(database, [80 * MIB, 12 * MIB])
         stall(database)
+        reading(database, [400 * MIB + number * 10 * MIB for number in range(11)])
         ran_for(database, 600)
         copy_rows(database, "runs", LIVING, id="4000", rev="4000000", name="'later'")
         earlier(database, range(1000, 1010), first=3000, name="'later'")

@@ -380,13 +380,22 @@ static void hold_a_device(struct input *input)
 	send_record();
 }
 
+static void read_a_file(struct input *input)
+{
+	begin_record(RECORD_FILE, choose(input)->image);
+	record.file.position_bytes = (uint64_t)take(input) << 40;
+	record.file.size_bytes = (uint64_t)take(input) << 56;
+	send_record();
+}
+
 static void be_rare(struct input *input)
 {
-	switch (take(input) % 4) {
+	switch (take(input) % 5) {
 	case 0: be_ignored(input); break;
 	case 1: tell_losses(input); break;
 	case 2: be_sent_a_signal(input); break;
 	case 3: hold_a_device(input); break;
+	case 4: read_a_file(input); break;
 	}
 }
 
