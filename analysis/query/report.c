@@ -747,17 +747,21 @@ static void walk_queries(const struct report_writer *writer, const char *ret_que
 	ret_queries[count] = NULL;
 }
 
-/* Announces what will be asked of the next tasks. */
+/* Announces what will be asked of the next tasks, until they have as many processes as may be held. */
 static void tasks_ask_ahead(const struct report *report, const size_t *order, size_t next, size_t count,
 			    const char *const *queries)
 {
 	size_t most = store_ahead_most(report->store) / (queries[0] && queries[1] ? 2 : 1);
+	int64_t process_count = 0;
 
 	for (size_t i = next; queries[0] && i < count && i < next + most; i++) {
 		const struct report_task *task = &report->tasks[order ? order[i] : i];
 		const struct store_parameter parameters[] =
 			QUERY_PARAMETERS_OF("task_id", task->id, part_run(report, task->part)->host_id);
 
+		process_count = row_add(process_count, task->process_count);
+		if (process_count == ROW_NULL || process_count > REPORT_PROCESSES_HELD_MAX)
+			return;
 		for (const char *const *query = queries; *query; query++)
 			query_ask_ahead(report->store, *query, parameters);
 	}

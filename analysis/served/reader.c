@@ -258,14 +258,15 @@ static struct ahead *ahead_add(struct served_store *served, char *url)
 	return &served->ahead[served->ahead_count++];
 }
 
-/* Chooses what is sent with `first`: all that are alike and not yet sent, up to the limit of a list. */
-static size_t ahead_choose(struct served_store *served, struct ahead *first, struct ahead *ret_entries[SERVED_LIST_MAX])
+/* Chooses what is sent with `first`: all that are alike and not yet sent, up to that number. */
+static size_t ahead_choose(struct served_store *served, struct ahead *first, size_t most,
+			   struct ahead *ret_entries[SERVED_LIST_MAX])
 {
 	size_t count = 0;
 
 	ret_entries[count++] = first;
 	for (struct ahead *ahead = served->ahead; ahead < served->ahead + served->ahead_count; ahead++)
-		if (ahead != first && !ahead->body && count < SERVED_LIST_MAX && is_alike(first->url, ahead->url))
+		if (ahead != first && !ahead->body && count < most && is_alike(first->url, ahead->url))
 			ret_entries[count++] = ahead;
 	return count;
 }
@@ -296,10 +297,10 @@ static char *url_join(struct ahead *const *entries, size_t count)
 	return NULL;
 }
 
-static int ahead_ask(struct served_store *served, struct ahead *first)
+static int ahead_ask(struct served_store *served, struct ahead *first, size_t most)
 {
 	struct ahead *entries[SERVED_LIST_MAX];
-	size_t count = ahead_choose(served, first, entries);
+	size_t count = ahead_choose(served, first, most, entries);
 	struct body *body = calloc(1, sizeof(*body));
 	char *url = url_join(entries, count);
 	int error;
@@ -311,7 +312,8 @@ static int ahead_ask(struct served_store *served, struct ahead *first)
 		error = body_divide(served, body, entries, count);
 	body_release(body);
 	free(url);
-	return error;
+	/* All together may be more than the server sends at once. */
+	return error < 0 && count > 1 ? ahead_ask(served, first, 1) : error;
 }
 
 /* ---- queries -------------------------------------------------------------------------- */
@@ -356,7 +358,7 @@ static int query(struct store *store, const struct store_text *text, const struc
 		free(url);
 	else
 		ahead = ahead_add(served, url);
-	error = ahead->body ? 0 : ahead_ask(served, ahead);
+	error = ahead->body ? 0 : ahead_ask(served, ahead, SERVED_LIST_MAX);
 	if (error == 0) {
 		result->body = ahead->body;
 		result->body->holders++;

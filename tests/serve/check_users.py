@@ -47,7 +47,8 @@ def give_runs(path):
             f"UPDATE tasks SET name = '{SECRET}', label = '{SECRET}' WHERE run_id IN ({of_bob})",
             f"UPDATE tools SET name = '{SECRET}' WHERE run_id IN ({of_bob})",
             f"UPDATE incidents SET sentence = '{SECRET}' WHERE run_id IN ({of_bob})",
-            f"UPDATE process_rows SET arguments = CAST('{SECRET}' AS BLOB), working_directory = '/{SECRET}' "
+            f"UPDATE process_rows SET arguments = CAST('{SECRET}' AS BLOB), working_directory = '/{SECRET}', "
+            f"pid = pid + 100000 "
             f"WHERE tool_id IN ({tools})",
             f"UPDATE losses SET cgroup_path = '/{SECRET}'")
 
@@ -189,6 +190,16 @@ class Users(unittest.TestCase):
                     unknown = tracer(ALICE, *[word.replace(wanted, "nothing") for word in arguments])
                     same(f"{arguments}", [text.replace(wanted, "nothing") if isinstance(text, str) else text
                                           for text in answered], list(unknown))
+        tools = f"SELECT id FROM tools WHERE run_id IN (SELECT id FROM runs WHERE user_id = {BOB})"
+        pids, processes, tasks = execute(
+            self.store, f"SELECT DISTINCT pid FROM process_rows WHERE tool_id IN ({tools})",
+            f"SELECT id FROM process_rows WHERE tool_id IN ({tools})",
+            f"SELECT id FROM tasks WHERE run_id IN (SELECT id FROM runs WHERE user_id = {BOB})")
+        assert pids and processes and tasks, "Bob has none"
+        for wanted in [str(row[0]) for row in pids] + [f"{row[0]:016x}" for row in processes + tasks]:
+            status, printed, said = tracer(ALICE, "explain", wanted)
+            same(wanted, (status, printed, said.replace(wanted, "nothing")), tracer(ALICE, "explain", "nothing"))
+        for run in self.bobs:
             same("the status", tracer(ALICE, "compare", self.own[0], run)[0], 1)
 
     def test_filters_do_not_reach_further(self):
