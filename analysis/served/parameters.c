@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/parse.h"
-
 static char *value_format(const struct store_parameter *parameter)
 {
 	char *text = NULL;
@@ -65,16 +63,36 @@ static int parse_integer(const char *text, int64_t *ret_integer)
 	return end == text || *end || errno ? -EINVAL : 0;
 }
 
+/* Returns what follows "name=", and ends the name there; NULL if there is none, or it cannot be one of a query. */
+static char *name_take(char *text)
+{
+	size_t size = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+	if (size == 0 || text[size] != '=')
+		return NULL;
+	text[size] = '\0';
+	return text + size + 1;
+}
+
+static bool is_list(const char *text)
+{
+	const char *value = strchr(text, '=');
+
+	return value && strncmp(value + 1, "l:", 2) == 0;
+}
+
 int served_list_parse(char *text, struct store_parameter *ret_parameter, int64_t ret_values[SERVED_LIST_MAX])
 {
-	char *value = strchr(text, '=');
+	char *number, *next;
 	int count = 0;
 
-	if (!value || value == text || strncmp(value + 1, "l:", 2) != 0)
+	if (!is_list(text))
 		return 0;
-	*value = '\0';
+	number = name_take(text);
+	if (!number)
+		return -EINVAL;
 	*ret_parameter = (struct store_parameter){.name = text, .type = STORE_INTEGER};
-	for (char *number = value + 3, *next = number; next; number = next) {
+	for (number += strlen("l:"); number; number = next) {
 		next = strchr(number, ',');
 		if (next)
 			*next++ = '\0';
@@ -86,18 +104,17 @@ int served_list_parse(char *text, struct store_parameter *ret_parameter, int64_t
 
 int served_parameter_parse(char *text, struct store_parameter *ret_parameter)
 {
-	char *value = strchr(text, '=');
+	char *value = name_take(text);
 
-	if (!value || value == text || !value[1] || value[2] != ':')
+	if (!value || !*value || value[1] != ':')
 		return -EINVAL;
-	*value = '\0';
 	*ret_parameter = (struct store_parameter){.name = text};
-	switch (value[1]) {
-	case 'i': ret_parameter->type = STORE_INTEGER; return parse_integer(value + 3, &ret_parameter->integer);
-	case 'r': ret_parameter->type = STORE_REAL; return parse_real(value + 3, &ret_parameter->real);
+	switch (*value) {
+	case 'i': ret_parameter->type = STORE_INTEGER; return parse_integer(value + 2, &ret_parameter->integer);
+	case 'r': ret_parameter->type = STORE_REAL; return parse_real(value + 2, &ret_parameter->real);
 	case 't':
 		ret_parameter->type = STORE_TEXT;
-		ret_parameter->text = value + 3;
+		ret_parameter->text = value + 2;
 		return 0;
 	default: return -EINVAL;
 	}

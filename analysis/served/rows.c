@@ -68,12 +68,12 @@ int served_head_decode(struct served_rows *rows, struct served_head *ret_head)
 
 	if (take(rows, magic, sizeof(magic)) < 0 || memcmp(magic, MAGIC, sizeof(magic)) != 0 ||
 	    take(rows, &ret_head->schema_version, sizeof(ret_head->schema_version)) < 0 ||
-	    take(rows, &is_restricted, sizeof(is_restricted)) < 0 ||
+	    take(rows, &is_restricted, sizeof(is_restricted)) < 0 || is_restricted > 1 ||
 	    take(rows, &ret_head->width, sizeof(ret_head->width)) < 0 || ret_head->width > SERVED_COLUMNS_MAX)
 		return -EPROTO;
 	ret_head->is_restricted = is_restricted;
 	for (uint32_t i = 0; i < ret_head->width; i++)
-		if (take_text(rows, &ret_head->names[i], &size) < 0)
+		if (take_text(rows, &ret_head->names[i], &size) < 0 || strlen(ret_head->names[i]) != size)
 			return -EPROTO;
 	return 0;
 }
