@@ -1,4 +1,4 @@
-"""The Chromium of the distribution, driven by its own chromedriver; without a network.
+"""The Chromium of the distribution, driven by its own chromedriver; without a network, or with one server.
 
     with Chromium() as browser:
         browser.open(path)
@@ -75,7 +75,7 @@ class Chromium:
             self.driver = webdriver.Chrome(options=chosen, service=Service(shutil.which("chromedriver"), env=environment))
         self.driver.set_script_timeout(READY_LIMIT_S)
         self.command("Network.enable")
-        self.command("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+        self.connect(None)
         self.complaints()  # of what Chromium itself opened
         self.downloads = home / "downloads"
         self.downloads.mkdir()
@@ -91,6 +91,11 @@ class Chromium:
         with contextlib.suppress(WebDriverException):
             self.driver.quit()
         self.directory.cleanup()
+
+    def connect(self, origin):
+        """Lets it ask this server, such as "http://127.0.0.1:7070"; None: nothing."""
+        self.origin = origin
+        self.command("Network.emulateNetworkConditions", offline=origin is None, latency=0, downloadThroughput=-1, uploadThroughput=-1)
 
     def command(self, name, **arguments):
         """Of the DevTools protocol."""
@@ -151,7 +156,7 @@ class Chromium:
             message = json.loads(entry["message"])["message"]
             if message["method"] in ("Network.requestWillBeSent", "Network.webSocketCreated", "Network.webTransportCreated"):
                 url = message["params"].get("request", message["params"])["url"]
-                if not url.startswith(("about:", "blob:", "file:", "data:")) or (
+                if not url.startswith(("about:", "blob:", "file:", "data:", *([f"{self.origin}/"] if self.origin else []))) or (
                         url.startswith("file:") and message["params"].get("type") != "Document"):
                     found.append(f"request: {url[:200]}")
         return found

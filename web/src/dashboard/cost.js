@@ -31,7 +31,7 @@ function columns(by, bill) {
     { title: BY.find(([value]) => value === by)?.[1] ?? by, isText: true, cell: (row) => (row.run_id ? runLink(row.run_id, row.run) : quoted(String(nameOf(row)), 48)), sort: (row) => String(nameOf(row)) },
     money("cost", "cost_micros", "Its part of the price of the hosts: what it used or had reserved, whichever is more."),
     { title: "of the bill", definition: "Share of all that the hosts cost.", cell: (row) => formatShare(row.cost_micros / bill()), sort: (row) => row.cost_micros },
-    { title: "", isText: true, cell: (row) => bar(row.cost_micros / bill()) },
+    { title: "share", isHidden: true, isText: true, cell: (row) => bar(row.cost_micros / bill()) },
     money("processors", "cpu_micros", "Of the cost, for processors."), money("memory", "memory_micros", "Of the cost, for memory."),
     money("used", "used_micros", "Of the cost, what was used."), money("unused", "unused_micros", "Of the cost, what was reserved and not used."),
     ...own,

@@ -7,6 +7,7 @@ import { UNKNOWN } from "../figures.js";
  * @template Row
  * @typedef {Object} Column
  * @property {string} title
+ * @property {boolean} [isHidden] the title is only to be read out
  * @property {string} [definition]
  * @property {boolean} [isText] else a number, aligned at the right
  * @property {string} [width] of CSS
@@ -61,7 +62,7 @@ export class LiveTable {
    */
   makeHead(column, at) {
     const attributes = { scope: "col", class: column.isText ? "" : "number", ...(column.definition ? { title: column.definition } : {}) };
-    if (!column.sort) return element("th", attributes, column.title);
+    if (!column.sort) return element("th", attributes, column.isHidden ? element("span", { class: "hidden" }, column.title) : column.title);
     return element("th", { ...attributes, "aria-sort": "none" }, element("button", { type: "button", class: "sort", onclick: () => this.sortBy(at) }, column.title));
   }
 

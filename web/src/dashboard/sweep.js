@@ -62,7 +62,7 @@ const FINDINGS = [
 const HOSTS = [
   { title: "host", isText: true, cell: (row) => quoted(row.hostname, 40), sort: (row) => row.hostname },
   { title: "hours", cell: (row) => hours(row.all_ms), sort: (row) => row.all_ms },
-  { title: "", isText: true, cell: stack },
+  { title: "whose hours", isHidden: true, isText: true, cell: stack },
   ...OWNERS.map(([name, , definition]) => /** @type {import("./live_table.js").Column<Row>} */ ({ title: name.replace("_", " "), definition, cell: (row) => hours(row[`${name}_ms`]), sort: (row) => row[`${name}_ms`] })),
   { title: "cost", cell: (row) => formatMicros(row.bill_micros), sort: (row) => row.bill_micros },
   { title: "wasted", cell: (row) => formatMicros(row.wasted_micros), sort: (row) => row.wasted_micros },
