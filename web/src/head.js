@@ -147,7 +147,7 @@ function shortFact(run) {
  */
 function liveWords(run) {
   const { expected_end: end, warnings = [] } = run.facts;
-  const words = end ? `Expected to end ${endWords(end)}, as ${plural(end.earlier_count, "earlier run")} of it did.` : "";
+  const words = end ? `Expected to end ${endWords(end)}, from ${plural(end.earlier_count, "earlier run")}.` : "";
   const list = warningList(warnings);
   return [...(words ? [element("p", {}, words)] : []), ...(list ? [list] : [])];
 }

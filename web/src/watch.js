@@ -3,7 +3,7 @@
 
 import { Refusal, ask, takeToken } from "./api.js";
 import { element } from "./dom.js";
-import { formatTimeOfDay } from "./figures.js";
+import { brief, formatTimeOfDay, visible } from "./figures.js";
 
 /** @type {{since_ms: number, message: string, needsToken: boolean}} NaN: it answers */
 const connection = { since_ms: NaN, message: "", needsToken: false };
@@ -11,6 +11,7 @@ const connection = { since_ms: NaN, message: "", needsToken: false };
 const listeners = new Set();
 
 const ANSWER_LIMIT_MS = 60000;
+const MESSAGE_LENGTH = 60;
 const RETRY_MOST_MS = 30000;
 /** A server that needs long for an answer, and a browser that needs long to draw it, are asked less often. */
 const WORK_SHARE = 1;
@@ -29,7 +30,7 @@ function succeed() {
 function fail(problem) {
   if (Number.isNaN(connection.since_ms)) connection.since_ms = Date.now();
   connection.needsToken = problem instanceof Refusal && problem.status === 401;
-  connection.message = problem instanceof Refusal ? problem.message : "no answer";
+  connection.message = problem instanceof Refusal ? problem.message : "";
   tell();
 }
 
@@ -43,8 +44,8 @@ export function mountConnection(place, notice) {
     const { since_ms, message, needsToken } = connection;
     const isLost = !Number.isNaN(since_ms);
     place.className = `connection ${isLost ? "bad" : "dim"}`;
-    place.title = isLost ? message : "Asked again every few seconds while this page is seen.";
-    place.textContent = !isLost ? "live" : needsToken ? "no access" : `not connected since ${formatTimeOfDay(since_ms * 1e6)}`;
+    place.title = isLost ? visible(message) : "Asked again every few seconds while this page is seen.";
+    place.textContent = !isLost ? "live" : needsToken ? "no access" : `${brief(message || "not connected", MESSAGE_LENGTH)} since ${formatTimeOfDay(since_ms * 1e6)}`;
     notice.replaceChildren(...(needsToken ? [element("p", { class: "notice", role: "alert" },
       "This server wants a token. Open the link that ", element("code", {}, "tracer serve"), " printed when it started: it ends with ",
       element("code", {}, "#token=…"), ". It is kept until this tab is closed.")] : []));

@@ -18,7 +18,7 @@ export function formatWhen(unixNs) {
  * @param {string} id
  * @param {string | null} name
  */
-export const runLink = (id, name) => element("a", { href: `/runs/${encodeURIComponent(id)}` }, quoted(name, 48));
+export const runLink = (id, name) => element("a", { href: `/runs/${encodeURIComponent(id)}` }, quoted(name, 36));
 
 /** @param {number | null | undefined} micros of the currency */
 export const formatMicros = (micros) => formatMoney(isKnown(micros) ? micros * 1000 : micros);
