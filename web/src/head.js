@@ -147,7 +147,8 @@ function shortFact(run) {
  */
 function liveWords(run) {
   const { expected_end: end, warnings = [] } = run.facts;
-  const words = end ? `Expected to end ${endWords(end)}, from ${plural(end.earlier_count, "earlier run")}.` : "";
+  const basis = end?.basis === "file" ? "with the file that it reads" : `as ${plural(end?.earlier_count, "earlier run")} of it did`;
+  const words = end ? `Expected to end ${endWords(end)}, ${basis}.` : "";
   const list = warningList(warnings);
   return [...(words ? [element("p", {}, words)] : []), ...(list ? [list] : [])];
 }

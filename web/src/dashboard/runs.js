@@ -135,7 +135,7 @@ class Runs {
       used("reads", "Read from storage now.", "read_bytes_per_second", perSecond),
       used("writes", "Written to storage now.", "write_bytes_per_second", perSecond),
       { title: "busy now", isText: true, definition: "The tools that use most processors now, and how many.", cell: (run) => this.busiest(run) },
-      { title: "expected end", isText: true, definition: "As earlier runs of the same name and work ended.", cell: (run) => (run.expected_end ? endWords(run.expected_end) : null), sort: (run) => run.expected_end?.earliest_unix_ns },
+      { title: "expected end", isText: true, definition: "As earlier runs of the same name and work ended; of one process without such, when the file that it reads ends.", cell: (run) => (run.expected_end ? endWords(run.expected_end) : null), sort: (run) => run.expected_end?.earliest_unix_ns },
       COLUMNS.tasks, COLUMNS.failed,
     ];
   }
