@@ -25,9 +25,9 @@ struct walk {
 	size_t tool_count;
 	struct version_use *uses;
 	size_t use_count, capacity;
-	const char *image;      /* in which a client of the task runs its programs; NULL: none */
+	const char *image;      /* of the files that a wrapper gives the programs of the task; NULL: unknown, or none */
 	const char *last_image; /* that was copied */
-	bool in_image;          /* there is such a client; it may not be known for what image, or for several */
+	bool in_image;          /* there is such a wrapper */
 };
 
 /* ---- software ---------------------------------------------------------------------- */
@@ -168,29 +168,35 @@ static struct rules_subject subject_of(const struct row_process *process, const 
 	};
 }
 
-/* Notes the image that a client without a daemon (Apptainer) runs what follows in: it becomes the program, so all of the
- * task that follows may be in it. */
-static int client_take(struct walk *walk, const struct row_process *process)
+/* Returns the image that the command line of such a wrapper names, or NULL. */
+static const char *client_image(const struct walk *walk, const struct rules_subject *subject)
 {
-	const char *words[WORDS_MAX];
-	struct rules_subject subject = subject_of(process, words);
 	struct rules_container container;
-	const char *image;
 
-	rules_read_container(walk->versions->rules, &subject, &container);
-	if (container.verb != RULES_CONTAINER_RUN && container.verb != RULES_CONTAINER_EXEC)
+	rules_read_container(walk->versions->rules, subject, &container);
+	return container.verb == RULES_CONTAINER_EXEC ? container.name : container.image;
+}
+
+/* Notes that a wrapper gives its command other files (chroot), and of which image (Apptainer): it becomes the command, so all of
+ * the task that follows may see these. */
+static int wrapper_take(struct walk *walk, const struct row_process *process)
+{
+	const char *words[WORDS_MAX], *image;
+	struct rules_subject subject = subject_of(process, words);
+	struct rules_class class;
+
+	rules_classify(walk->versions->rules, &subject, &class);
+	if (!(class.traits & RULES_CHANGES_ROOT))
 		return 0;
-	image = container.image ? container.image : container.name;
-	if (walk->in_image && (!walk->image || !image || strcmp(walk->image, image) != 0))
-		image = NULL; /* one of several */
+	image = client_image(walk, &subject);
+	if (walk->in_image && image && (!walk->image || strcmp(walk->image, image) != 0))
+		walk->image = NULL; /* one of several */
+	else if (image && (!walk->last_image || strcmp(walk->last_image, image) != 0))
+		walk->image = walk->last_image = copy(walk->versions, image);
+	else if (image)
+		walk->image = walk->last_image;
 	walk->in_image = true;
-	walk->image = NULL;
-	if (!image)
-		return 0;
-	if (!walk->last_image || strcmp(walk->last_image, image) != 0)
-		walk->last_image = copy(walk->versions, image);
-	walk->image = walk->last_image;
-	return walk->image ? 0 : -ENOMEM;
+	return image && !walk->last_image ? -ENOMEM : 0;
 }
 
 /* ---- the walk ---------------------------------------------------------------------- */
@@ -285,7 +291,7 @@ static int process_take(void *context, const struct row_process *process, bool i
 	int error;
 
 	if (strcmp(process->role, "wrapper") == 0)
-		return client_take(walk, process);
+		return wrapper_take(walk, process);
 	/* Without a path it executes what its parent does: the same tool, which has one. */
 	if (!tool || !process->path || strcmp(process->began, "fork") == 0 || !is_software(process->role))
 		return 0;
