@@ -110,7 +110,8 @@ static int create_stored_views(struct store *store)
 	for (; rest; rest = next) {
 		rest += strlen(CREATE);
 		next = strstr(rest, CREATE);
-		fprintf(out, CREATE_TEMP "%.*s", next ? (int)(next - rest) : (int)strlen(rest), rest);
+		fputs(CREATE_TEMP, out);
+		fwrite(rest, 1, next ? (size_t)(next - rest) : strlen(rest), out);
 	}
 	error = fclose(out) == 0 ? store_exec(store, sql)
 				 : store_fail(store, SQLITE_NOMEM, "cannot restrict the store");
