@@ -105,6 +105,27 @@ static int word_add(struct route_command *command, const char *format, ...)
 	return 0;
 }
 
+/* Content types by the values of --format, also those of tracer export; of all others, JSON. */
+static const struct {
+	const char *format, *type;
+} types[] = {
+	{"ndjson", "application/x-ndjson"},
+	{"csv", "text/csv; charset=utf-8"},
+	{"otlp", "application/x-ndjson"},
+	{"trace", "text/tab-separated-values; charset=utf-8"},
+	{"benchmark", "text/tab-separated-values; charset=utf-8"},
+	{"versions", "application/yaml"},
+	{"methods", "text/plain; charset=utf-8"},
+};
+
+static const char *type_of(const char *format, size_t size)
+{
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (strlen(types[i].format) == size && memcmp(types[i].format, format, size) == 0)
+			return types[i].type;
+	return "application/json";
+}
+
 /* ---- the path */
 
 /* What stands in a path for {NAME}, by index of the name. */
@@ -156,6 +177,8 @@ static int operands_add(struct route_command *command, const struct verb *verb, 
 		snprintf(option, sizeof(option), "%.*s", (int)size, name);
 		if ((verb && route_option(verb, option)) != are_options)
 			continue;
+		if (strcmp(option, "format") == 0)
+			command->type = type_of(operands->values[i], operands->sizes[i]);
 		error = are_options
 				? word_add(command, "--%s=%.*s", option, (int)operands->sizes[i], operands->values[i])
 				: word_add(command, "%.*s", (int)operands->sizes[i], operands->values[i]);
@@ -178,17 +201,10 @@ static int flag_add(struct route_command *command, const struct route_parameter 
 
 static int format_take(struct route_command *command, const char *value, char *text, size_t capacity)
 {
-	static const struct {
-		const char *name, *type;
-	} formats[] = {
-		{"json", "application/json"}, {"ndjson", "application/x-ndjson"}, {"csv", "text/csv; charset=utf-8"}};
-
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
-		if (strcmp(formats[i].name, value) == 0) {
-			command->type = formats[i].type;
-			return word_add(command, "--format=%s", value);
-		}
-	return problem(text, capacity, "format is json, ndjson or csv");
+	if (!route_lists("json ndjson csv", value))
+		return problem(text, capacity, "format is json, ndjson or csv");
+	command->type = type_of(value, strlen(value));
+	return word_add(command, "--format=%s", value);
 }
 
 static int parameter_add(struct route_command *command, const struct verb *verb,

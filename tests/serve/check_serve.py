@@ -99,6 +99,9 @@ def test_formats(serve):
     same("table", server.get("/api/v1/runs?format=table").status, 400)
     perfetto = server.get("/api/v1/runs/latest/export/perfetto")
     same("export", perfetto.body, serve.ask("export", "--format", "perfetto"))
+    for name, kind in (("perfetto", "application/json"), ("csv", "text/csv; charset=utf-8"), ("versions", "application/yaml"),
+                       ("methods", "text/plain; charset=utf-8")):
+        same(f"type of {name}", server.get(f"/api/v1/runs/latest/export/{name}").headers["content-type"], kind)
     page = server.get("/api/v1/runs/latest/page")
     same("page", (page.status, page.headers["content-type"]), (200, "application/octet-stream"))
 
