@@ -26,6 +26,7 @@ TRACER, MAKE_STORE = map(os.path.abspath, sys.argv[1:3])
 STATE, SOCKET = pathlib.Path("/var/lib/tracer"), pathlib.Path("/run/tracer-serve/serve.sock")
 GROUP, ALICE, BOB, CAROL, MALLORY, SERVER = range(40000, 40006)
 USERS = {"tracer": GROUP, "alice": ALICE, "bob": BOB, "carol": CAROL, "mallory": MALLORY, "tracer-serve": SERVER}
+COMMAND = "/run/tracer-command"
 SECRET = "bobs-secret"
 
 
@@ -75,7 +76,7 @@ def run_as(user, command, groups=(), **environment):
 
 
 def tracer(user, *arguments, groups=()):
-    return run_as(user, [TRACER, *arguments], groups)
+    return run_as(user, [COMMAND, *arguments], groups)
 
 
 def get(user, path, headers=(), groups=()):
@@ -114,9 +115,12 @@ class Users(unittest.TestCase):
         cls.folder = pathlib.Path(tempfile.mkdtemp(dir="/run"))
         for file, line in (("passwd", "{0}:x:{1}:{1}::/nonexistent:/bin/sh"), ("group", "{0}:x:{1}:")):
             copy = cls.folder / file
-            copy.write_text(pathlib.Path("/etc", file).read_text() +
-                            "".join(line.format(*user) + "\n" for user in USERS.items()))
+            others = [entry for entry in pathlib.Path("/etc", file).read_text().splitlines()
+                      if entry.split(":")[0] not in USERS]
+            copy.write_text("\n".join(others + [line.format(*user) for user in USERS.items()]) + "\n")
+            copy.chmod(0o644)
             subprocess.run(["mount", "--bind", copy, f"/etc/{file}"], check=True)
+        shutil.copy(TRACER, COMMAND) # all users can reach it there
         STATE.mkdir(mode=0o750)
         SOCKET.parent.mkdir(mode=0o755)
         cls.store = STATE / "tracer.db"
@@ -138,7 +142,7 @@ class Users(unittest.TestCase):
     @classmethod
     def start_server(cls):
         cls.said = open(cls.folder / "server.log", "w+b")
-        cls.server = subprocess.Popen([TRACER, "serve", "--socket", SOCKET], stdout=cls.said, stderr=cls.said,
+        cls.server = subprocess.Popen([COMMAND, "serve", "--socket", SOCKET], stdout=cls.said, stderr=cls.said,
                                       user=SERVER, group=GROUP, extra_groups=[])
         cls.addClassCleanup(cls.server.wait)
         cls.addClassCleanup(cls.server.kill)
@@ -274,6 +278,8 @@ class Users(unittest.TestCase):
 def main():
     if os.geteuid() != 0:
         return skip_all("serve users", "needs root, to be several users")
+    if subprocess.run(["unshare", "--mount", "true"], check=False, stderr=subprocess.DEVNULL).returncode != 0:
+        return skip_all("serve users", "no mount namespace of its own is allowed here")
     enter_own_mounts()
     return run_cases("serve users", sys.argv[3:])
 
