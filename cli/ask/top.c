@@ -53,6 +53,7 @@ struct snapshot {
 	int64_t process_count, memory_bytes, cores; /* of all, shown or not */
 	int64_t lag_ns;
 	int64_t now_boot_ns;
+	int64_t rev; /* the store's; ROW_NULL: unknown */
 	const struct live *live;
 };
 
@@ -103,6 +104,7 @@ static int now_find(const struct view *view, struct snapshot *snapshot, struct s
 		snapshot->now_boot_ns = report_now_boot_ns(store, host);
 		if (store_read_stream(store, &stream) == 0) {
 			snapshot->lag_ns = freshness_lag_ns(&stream);
+			snapshot->rev = (int64_t)stream.rev;
 		} else if (host) {
 			snapshot->lag_ns = row_subtract((int64_t)clock_unix_ns(), host->last_seen_unix_ns);
 		}
@@ -177,20 +179,21 @@ static int live_renew(const struct view *view, const struct store_parameter *hos
 static int snapshot_take(const struct view *view, struct snapshot *snapshot)
 {
 	struct store_parameter parameters[] = {
-		{"since_boot_ns", STORE_INTEGER, 0, NULL},
-		{"window_ns", STORE_INTEGER, WINDOW_NS, NULL},
-		{"limit", STORE_INTEGER, PROCESSES_MAX, NULL},
-		{"host_id", STORE_NULL, 0, NULL},
-		{0},
+		{"since_boot_ns", STORE_INTEGER, 0, NULL},     {"window_ns", STORE_INTEGER, WINDOW_NS, NULL},
+		{"limit", STORE_INTEGER, PROCESSES_MAX, NULL}, {"host_id", STORE_NULL, 0, NULL},
+		{"written_rev", STORE_NULL, 0, NULL},          {0},
 	};
 	int error = source_renew(view->store);
 
-	*snapshot = (struct snapshot){.lag_ns = INT64_MAX};
+	*snapshot = (struct snapshot){.lag_ns = INT64_MAX, .rev = ROW_NULL};
 	if (error == 0)
 		error = now_find(view, snapshot, &parameters[3]);
 	if (error)
 		return error;
 	parameters[0].integer = snapshot->now_boot_ns - WINDOW_NS;
+	/* Who sees only their own rows would search those of all others for the last sample of theirs. */
+	if (store_is_restricted(view->store) && snapshot->rev != ROW_NULL)
+		parameters[4] = (struct store_parameter)STORE_INT("written_rev", snapshot->rev - PROCESSES_MAX);
 	error = rows_load(&snapshot->lines, &row_type_top, view->store, "top", parameters);
 	if (snapshot->lines.count)
 		qsort(snapshot->lines.items, snapshot->lines.count, sizeof(struct row_top), compare_lines);

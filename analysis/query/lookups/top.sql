@@ -5,7 +5,8 @@
 -- billionths; the last digit of a sum of fractions depends on their order, so a little is added before it
 -- is truncated. :since_boot_ns where "now" begins, a few seconds before stream.committed_boot_ns; :window_ns
 -- its length; :host_id only this host, NULL for any; :limit how many of the most recently written rows are
--- searched for ended processes.
+-- searched for ended processes; :written_rev only those with a higher revision, NULL: that of the last sample before
+-- "now".
 WITH recent AS (
   SELECT process_id, boot_ns, cpu_ns, read_bytes, write_bytes,
          coalesce(rss_anon_bytes, 0) + coalesce(rss_file_bytes, 0) + coalesce(rss_shmem_bytes, 0) AS rss_bytes
@@ -35,7 +36,7 @@ WITH recent AS (
    WHERE p.end_boot_ns IS NULL AND (:host_id IS NULL OR p.host_id = :host_id)
 ), written AS (
   SELECT id, end_boot_ns FROM processes
-   WHERE rev > coalesce((SELECT max(rev) FROM samples WHERE boot_ns < :since_boot_ns), 0)
+   WHERE rev > coalesce(:written_rev, (SELECT max(rev) FROM samples WHERE boot_ns < :since_boot_ns), 0)
      AND (:host_id IS NULL OR host_id = :host_id)
    ORDER BY rev DESC
    LIMIT :limit
