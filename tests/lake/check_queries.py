@@ -244,7 +244,7 @@ def values_for(store):
         "first_boot_ns": ["n", "i0"], "last_boot_ns": ["n", f"i{2 ** 62}", *whole(column("SELECT begin_boot_ns FROM tasks"))],
         "begin_boot_ns": ["i0", *whole(column("SELECT begin_boot_ns FROM tasks"))], "end_boot_ns": [f"i{2 ** 62}"],
         "since_boot_ns": whole([0, boots[len(boots) // 2], boots[-1] + 1]),
-        "window_ns": ["i3500000000", f"i{2 ** 60}"],
+        "window_ns": ["i3500000000", f"i{2 ** 60}"], "written_rev": ["n", "i5"],
         "host": ["n", "tno such host", *(f"t{name}" for name in column("SELECT hostname FROM hosts"))],
         "status": ["n", "tfailed", "trunning", "tsucceeded"],
         "run_key": ["n", *(f"t{key}" for key in column("SELECT run_key FROM runs WHERE run_key IS NOT NULL")), "t"],
