@@ -7,6 +7,7 @@
 -- finding: top
 -- parameter: seen_unix_ns time = 15m; only hosts that were heard of since
 -- parameter: least_share share = 90%; minimum share of the limit; source: our proposal (docs/live.md)
+-- parameter: recent_ns duration = 1h; time that is searched for samples: a process that did nothing for longer does not count
 -- column: host_id id; the host
 -- column: run_id id; the run
 -- column: run text; name of the run
@@ -37,20 +38,25 @@ WITH limited AS ( -- with a peak that is high enough, which page cache alone may
 ), member AS (
   SELECT host_id AS member_host_id, run_id AS member_run_id, task_id AS member_task_id, id AS member_id,
          coalesce(container_id, 0) AS member_container_id, program AS member_program,
-         CASE WHEN began = 'fork' THEN parent_id END AS member_parent_id
+         CASE WHEN began = 'fork' THEN parent_id END AS member_parent_id, begin_boot_ns - started_unix_ns AS member_clock_ns
     FROM open_processes
    WHERE (host_id, run_id) IN (SELECT limited_host_id, limited_run_id FROM limited)
-), sampled AS (
-  SELECT host_id AS sampled_host_id, process_id AS sampled_id, boot_ns AS sampled_boot_ns, unix_ns AS sampled_unix_ns,
-         coalesce(rss_anon_bytes, 0) AS sampled_anon_bytes, coalesce(rss_shmem_bytes, 0) AS sampled_shmem_bytes,
-         row_number() OVER (PARTITION BY host_id, process_id ORDER BY boot_ns DESC) AS place
+), since AS ( -- on the boot clock
+  SELECT min(h.last_seen_unix_ns + member.member_clock_ns) - :recent_ns AS since_boot_ns
+    FROM member JOIN hosts h ON h.id = member.member_host_id
+), newest AS (
+  SELECT host_id AS newest_host_id, process_id AS newest_id, max(boot_ns) AS newest_boot_ns
     FROM placed_samples
    WHERE (host_id, process_id) IN (SELECT member_host_id, member_id FROM member)
+     AND boot_ns >= (SELECT since_boot_ns FROM since)
+   GROUP BY host_id, process_id
 ), latest AS (
-  SELECT sampled_host_id AS latest_host_id, sampled_id AS latest_id, sampled_unix_ns AS latest_unix_ns,
-         sampled_anon_bytes AS latest_anon_bytes, sampled_shmem_bytes AS latest_shmem_bytes
-    FROM sampled
-   WHERE place = 1
+  SELECT host_id AS latest_host_id, process_id AS latest_id, unix_ns AS latest_unix_ns,
+         coalesce(rss_anon_bytes, 0) AS latest_anon_bytes, coalesce(rss_shmem_bytes, 0) AS latest_shmem_bytes
+    FROM placed_samples
+   WHERE (host_id, process_id) IN (SELECT member_host_id, member_id FROM member)
+     AND boot_ns >= (SELECT since_boot_ns FROM since)
+     AND (host_id, process_id, boot_ns) IN (SELECT newest_host_id, newest_id, newest_boot_ns FROM newest)
 ), own AS ( -- what a forked process does not share with its parent, at least
   SELECT member.member_host_id AS own_host_id, member.member_run_id AS own_run_id,
          member.member_container_id AS own_container_id, member.member_task_id AS own_task_id,
@@ -62,8 +68,8 @@ WITH limited AS ( -- with a peak that is high enough, which page cache alone may
                             ORDER BY latest.latest_anon_bytes DESC, member.member_id) AS own_place
     FROM member
     JOIN latest ON latest.latest_host_id = member.member_host_id AND latest.latest_id = member.member_id
-    LEFT JOIN (SELECT sampled_host_id AS parent_host_id, sampled_id AS parent_id, sampled_anon_bytes AS parent_anon_bytes
-                 FROM sampled WHERE place = 1) parent
+    LEFT JOIN (SELECT latest_host_id AS parent_host_id, latest_id AS parent_id, latest_anon_bytes AS parent_anon_bytes
+                 FROM latest) parent
       ON parent.parent_host_id = member.member_host_id AND parent.parent_id = member.member_parent_id
 ), held AS (
   SELECT own_host_id AS held_host_id, own_run_id AS held_run_id, own_container_id AS held_container_id,
