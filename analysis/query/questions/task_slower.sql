@@ -6,7 +6,7 @@
 --   (docs/live.md).
 -- finding: top
 -- parameter: seen_unix_ns time = 15m; only hosts that were heard of since
--- parameter: since_unix_ns time = 90d; only runs that began from then on
+-- parameter: since_unix_ns time = 30d; only runs that began from then on
 -- parameter: least_count count = 20; minimum number of tasks before; source: our proposal, simulated (docs/live.md)
 -- parameter: least_ratio number = 2; minimum wall time, as a multiple of the longest task before; source: our proposal,
 --   simulated (docs/live.md)
