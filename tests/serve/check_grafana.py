@@ -11,6 +11,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.dont_write_bytecode = True
@@ -22,8 +23,7 @@ from check_queries import environment, shipped  # noqa: E402
 from lake import Lake, QueryError  # noqa: E402
 from testing import Skip, find_tests, require, run_tests, same, wait_until  # noqa: E402
 
-FOLDER = ROOT / "deploy/grafana"
-DASHBOARDS = {path.stem: json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))}
+GENERATE = ROOT / "deploy/grafana/generate"
 COLUMNS = 24
 # Panels without data: of a store without GPUs, that no daemon writes, on a host without a shipper.
 EMPTY = {"prometheus-run": {"GPUs"},
@@ -33,6 +33,15 @@ EMPTY = {"prometheus-run": {"GPUs"},
          "lake-overview": {"Memory available, the least", "Processors busy"}}
 
 
+def dashboards():
+    with tempfile.TemporaryDirectory() as directory:
+        subprocess.run([GENERATE, directory], check=True)
+        return {path.stem: json.loads(path.read_text()) for path in sorted(pathlib.Path(directory).glob("*.json"))}
+
+
+DASHBOARDS = dashboards()
+
+
 def targets(kind):
     """(dashboard, panel, target) of all that ask that kind of source."""
     for name, dashboard in DASHBOARDS.items():
@@ -40,11 +49,6 @@ def targets(kind):
             for target in panel["targets"]:
                 if target["datasource"]["type"] == kind:
                     yield name, panel, target
-
-
-def test_dashboards_are_as_generated():
-    command(FOLDER / "generate", "--check")
-    assert len(DASHBOARDS) == 6, sorted(DASHBOARDS)
 
 
 def test_panels_have_places_and_sources():
