@@ -352,7 +352,6 @@ struct answers *answers_new(const struct answers_options *options)
 	if (!answers)
 		return NULL;
 	answers->options = *options;
-	answers->child_signal.data = answers->timer.data = answers;
 	uv_signal_init(options->loop, &answers->child_signal);
 	uv_signal_start(&answers->child_signal, child_ended, SIGCHLD);
 	uv_timer_init(options->loop, &answers->timer);

@@ -27,6 +27,12 @@
 	"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " \
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
+/* Connections of each user to the Unix socket. */
+struct user_connections {
+	uid_t uid;
+	unsigned count; /* 0: the entry is free */
+};
+
 struct listener {
 	struct server *server;
 	struct MHD_Daemon *daemon;
@@ -51,6 +57,7 @@ struct server {
 	size_t listener_count;
 	struct answers *answers;
 	struct request *requests;
+	struct user_connections users[CONNECTIONS_MAX];
 };
 
 /* ---- responses */
@@ -343,38 +350,44 @@ static void answer_ready(void *context, struct answer *answer)
 
 /* ---- connections */
 
-/* One user cannot take all connections of a Unix socket. */
+/* Returns the entry of a user, or a free one: there are as many as connections. */
+static struct user_connections *user_find(struct server *server, uid_t uid)
+{
+	struct user_connections *unused = NULL;
+
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
+		struct user_connections *user = &server->users[i];
+
+		if (user->count > 0 && user->uid == uid)
+			return user;
+		if (user->count == 0 && !unused)
+			unused = user;
+	}
+	return unused;
+}
+
+/* One user cannot take all connections of the Unix socket. */
 static void connection_changed(void *context, struct MHD_Connection *connection, void **memory,
 			       enum MHD_ConnectionNotificationCode code)
 {
-	static struct {
-		uid_t uid;
-		unsigned count;
-	} users[CONNECTIONS_MAX];
 	struct listener *listener = context;
-	uid_t uid;
-	size_t i = 0;
+	struct user_connections *user = *memory;
+	int fd;
 
-	if (!listener->is_unix)
-		return;
-	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-		if (*memory)
-			users[(size_t)(uintptr_t)*memory - 1].count--;
+	if (user) {
+		user->count--;
+		*memory = NULL;
 		return;
 	}
-	uid = scope_peer(unix_socket_of(listener, connection));
-	for (size_t at = 0; at < CONNECTIONS_MAX; at++)
-		if (users[at].count > 0 && users[at].uid == uid) {
-			i = at;
-			break;
-		} else if (users[at].count == 0 && users[i].count > 0) {
-			i = at;
-		}
-	users[i].uid = uid;
-	users[i].count++;
-	*memory = (void *)(uintptr_t)(i + 1);
-	if (users[i].count > CONNECTIONS_PER_USER_MAX && uid != 0)
-		shutdown(unix_socket_of(listener, connection), SHUT_RDWR);
+	fd = unix_socket_of(listener, connection);
+	if (fd < 0 || code != MHD_CONNECTION_NOTIFY_STARTED)
+		return;
+	user = *memory = user_find(listener->server, scope_peer(fd));
+	if (!user)
+		return;
+	user->uid = scope_peer(fd);
+	if (++user->count > CONNECTIONS_PER_USER_MAX && user->uid != 0)
+		shutdown(fd, SHUT_RDWR);
 }
 
 /* ---- the loop */
