@@ -4,7 +4,8 @@
     check_users.py TRACER MAKE_STORE [TEST...]
 
 Alice and Bob ran something, Carol nothing, and Mallory is a member of the group tracer. What Alice is shown is compared
-with a store that has only her rows. Needs root, to be these users, in a mount namespace of its own.
+with a store that has only her rows. With the daemons, each is shown what they start by `tracer run`. Needs root, to be
+these users, in a mount namespace of its own.
 """
 import contextlib
 import json
@@ -20,13 +21,13 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from testing import PATH, enter_own_mounts, run_cases, same, skip_all, wait_until  # noqa: E402 (the line above has to come first)
+from testing import PATH, Skip, enter_own_mounts, run_cases, same, skip_all, wait_until  # noqa: E402 (the line above has to come first)
 
 TRACER, MAKE_STORE = map(os.path.abspath, sys.argv[1:3])
 STATE, SOCKET = pathlib.Path("/var/lib/tracer"), pathlib.Path("/run/tracer-serve/serve.sock")
 GROUP, ALICE, BOB, CAROL, MALLORY, SERVER = range(40000, 40006)
 USERS = {"tracer": GROUP, "alice": ALICE, "bob": BOB, "carol": CAROL, "mallory": MALLORY, "tracer-serve": SERVER}
-COMMAND = "/run/tracer-command"
+COMMAND = pathlib.Path("/run/command/tracer")
 SECRET = "bobs-secret"
 
 
@@ -107,9 +108,11 @@ def rows_of(answer):
     return json.loads(answer)["rows"] if answer else []
 
 
-class Users(unittest.TestCase):
+class Host(unittest.TestCase):
+    """The directories and users of a host with the services, and `tracer serve`."""
+
     @classmethod
-    def setUpClass(cls):
+    def make_host(cls):
         for folder in ("/var/lib", "/run"):
             subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], check=True)
         cls.folder = pathlib.Path(tempfile.mkdtemp(dir="/run"))
@@ -120,34 +123,95 @@ class Users(unittest.TestCase):
             copy.write_text("\n".join(others + [line.format(*user) for user in USERS.items()]) + "\n")
             copy.chmod(0o644)
             subprocess.run(["mount", "--bind", copy, f"/etc/{file}"], check=True)
+        COMMAND.parent.mkdir(mode=0o755)
         shutil.copy(TRACER, COMMAND) # all users can reach it there
         STATE.mkdir(mode=0o750)
+        os.chown(STATE, SERVER, GROUP)
         SOCKET.parent.mkdir(mode=0o755)
+        os.chown(SOCKET.parent, SERVER, SERVER)
+
+    @classmethod
+    def start(cls, name, command, **more):
+        """Starts a program that runs until the end of these tests. Returns it, and the file with what it says."""
+        log = cls.folder / f"{name}.log"
+        with open(log, "wb") as said:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, **more)
+        cls.addClassCleanup(process.wait)
+        cls.addClassCleanup(process.terminate)
+        return process, log
+
+    @classmethod
+    def start_server(cls):
+        server, log = cls.start("server", [COMMAND, "serve", "--socket", SOCKET], user=SERVER, group=GROUP, extra_groups=[])
+        wait_until("the server listens", lambda: SOCKET.is_socket() or server.poll() is not None)
+        same(log.read_text(errors="replace"), server.poll(), None)
+
+
+class Live(Host):
+    """With the daemons."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.make_host()
+        try:
+            cls.start_daemons()
+            cls.start_server()
+        except BaseException:
+            cls.doClassCleanups()
+            raise
+
+    @classmethod
+    def start_daemons(cls):
+        folder = pathlib.Path("/run/tracer")
+        folder.mkdir(mode=0o755)
+        os.chown(folder, SERVER, GROUP)
+        build = pathlib.Path(TRACER).parents[1]
+        cls.start("correlator", [build / "correlator/tracer-correlator"], user=SERVER, group=GROUP, extra_groups=[],
+                  umask=0o027)
+        wait_until("the correlator listens", (folder / "tracer.sock").is_socket)
+        probe, log = cls.start("probe", [build / "probe/tracer-probe", "--no-pin", "--peer-uid", str(SERVER)])
+        wait_until("a scan is stored", lambda: probe.poll() is not None or cls.has_host())
+        if probe.poll() is not None:
+            raise Skip(f"no probe: {log.read_text(errors='replace').strip()}")
+
+    @staticmethod
+    def has_host():
+        try:
+            return execute(STATE / "tracer.db", "SELECT id FROM hosts")[0]
+        except sqlite3.OperationalError: # not yet made
+            return False
+
+    def test_tracer_run_shows_a_user_their_run(self):
+        status, _, said = run_as(ALICE, [COMMAND, "run", "--", "sh", "-c", "sleep 0.2; exit 3"])
+        same(said, status, 3)
+        assert "failed with exit code 3" in said, said
+        status, _, said = run_as(BOB, [COMMAND, "run", "--", "sort", "/etc/passwd"])
+        same(said, status, 0)
+        assert "succeeded" in said, said
+        for user, result in ((ALICE, "failed"), (BOB, "succeeded"), (CAROL, None)):
+            runs = json.loads(tracer(user, "runs", "--all", "--json")[1])["runs"]
+            same("runs", [(run["user_id"], run["status"]) for run in runs], [(user, result)] if result else [])
+
+
+class Users(Host):
+    """On a store with known content."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.make_host()
         cls.store = STATE / "tracer.db"
         subprocess.run([MAKE_STORE, cls.store], check=True)
         give_runs(cls.store)
         cls.alices = cls.folder / "alice.db"
         shutil.copy(cls.store, cls.alices)
         leave_only(cls.alices, ALICE)
-        for path in (STATE, *STATE.iterdir()):
-            os.chown(path, 0, GROUP)
-            path.chmod(0o770 if path == STATE else 0o660)
-        STATE.chmod(0o750)
-        os.chown(SOCKET.parent, SERVER, SERVER)
+        for path in STATE.iterdir():
+            os.chown(path, SERVER, GROUP)
+            path.chmod(0o640)
         cls.bobs = [f"{row[0]:016x}" for row in execute(cls.store, f"SELECT id FROM runs WHERE user_id = {BOB}")[0]]
         cls.own = [f"{row[0]:016x}" for row in execute(cls.store, f"SELECT id FROM runs WHERE user_id = {ALICE}")[0]]
         cls.host = execute(cls.store, "SELECT id FROM hosts")[0][0][0]
         cls.start_server()
-
-    @classmethod
-    def start_server(cls):
-        cls.said = open(cls.folder / "server.log", "w+b")
-        cls.server = subprocess.Popen([COMMAND, "serve", "--socket", SOCKET], stdout=cls.said, stderr=cls.said,
-                                      user=SERVER, group=GROUP, extra_groups=[])
-        cls.addClassCleanup(cls.server.wait)
-        cls.addClassCleanup(cls.server.kill)
-        wait_until("the server listens", lambda: SOCKET.is_socket() or cls.server.poll() is not None)
-        same((cls.folder / "server.log").read_text(errors="replace"), cls.server.poll(), None)
 
     def expect_as_own(self, *arguments):
         """Alice is shown what is in the store that has only her rows."""
