@@ -6,7 +6,7 @@ import { formatBytes, formatCount, formatNanoseconds, formatShare, isKnown, plur
 import { Choice, textField } from "./choice.js";
 import { LiveTable } from "./live_table.js";
 import { aside, filters, follow, section } from "./view.js";
-import { shareBar } from "./words.js";
+import { shareBar, textCell } from "./words.js";
 
 const EVERY_MS = 2000;
 /** Two samples are needed for what is used now. */
@@ -64,10 +64,10 @@ const COLUMNS = [
   { title: "disk writes", cell: ({ usage }) => perSecond(usage.written), sort: ({ usage }) => usage.written },
   { title: "received", cell: ({ usage }) => perSecond(usage.received), sort: ({ usage }) => usage.received },
   { title: "sent", cell: ({ usage }) => perSecond(usage.sent), sort: ({ usage }) => usage.sent },
-  { title: "machine", isText: true, cell: ({ host }) => quoted(host.cloud_instance_type ?? host.product, 28), sort: ({ host }) => host.cloud_instance_type ?? host.product },
-  { title: "cluster", isText: true, cell: ({ host }) => (host.cluster ? quoted(host.cluster, 24) : null), sort: ({ host }) => host.cluster },
-  { title: "kernel", isText: true, cell: ({ host }) => quoted(host.kernel, 24), sort: ({ host }) => host.kernel },
-  { title: "probe", isText: true, definition: "Version of tracer on the host.", cell: ({ host }) => quoted(host.probe_version, 16), sort: ({ host }) => host.probe_version },
+  { title: "machine", isText: true, cell: ({ host }) => textCell(host.cloud_instance_type ?? host.product, 28), sort: ({ host }) => host.cloud_instance_type ?? host.product },
+  { title: "cluster", isText: true, cell: ({ host }) => textCell(host.cluster, 24), sort: ({ host }) => host.cluster },
+  { title: "kernel", isText: true, cell: ({ host }) => textCell(host.kernel, 24), sort: ({ host }) => host.kernel },
+  { title: "probe", isText: true, definition: "Version of tracer on the host.", cell: ({ host }) => textCell(host.probe_version, 16), sort: ({ host }) => host.probe_version },
 ];
 
 /** @param {HTMLElement} place */

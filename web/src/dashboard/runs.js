@@ -88,7 +88,7 @@ class Runs {
     this.running = new LiveTable({ caption: "Runs that run now", isFull: true, key: (run) => run.id, columns: this.runningColumns() });
     this.all = new LiveTable({ caption: "All runs", isFull: true, key: (run) => run.id, head: 1, columns: [
       { title: "compare", isHidden: true, isText: true, cell: (run) => this.tick(run) },
-      ...["name", "status", "user", "host", "began", "wall", "cpu", "cores", "memory", "read", "written", "tasks", "processes", "failed"].map((name) => COLUMNS[name])] });
+      ...["name", "status", "failed", "user", "host", "began", "wall", "cpu", "cores", "memory", "read", "written", "tasks", "processes"].map((name) => COLUMNS[name])] });
     this.runningCount = aside();
     this.warnings = element("div");
     this.count = aside();

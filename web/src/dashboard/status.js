@@ -44,7 +44,7 @@ const fact = (title, value, ...notes) => element("div", {}, element("dt", {}, ti
 function facts({ stream, store, shipper, daemons = [] }) {
   return element("dl", { class: "facts" },
     stream ? fact("Behind the kernel", formatNanoseconds(stream.lag_ns), `last stored ${formatTime(stream.committed_unix_ns)}`) : null,
-    store ? fact("Store", formatBytes(store.size_bytes), `${formatCount(store.rows?.runs)} runs, ${formatCount(store.rows?.processes)} processes`) : null,
+    store ? fact("Store", formatBytes(store.size_bytes), `${plural(store.rows?.runs, "run")}, ${plural(store.rows?.processes, "process", "processes")}`) : null,
     shipper ? fact("Behind the store", formatNanoseconds(shipper.lag_ns), `${formatCount(shipper.lag_revs)} changes not sent`, isKnown(shipper.failing_since_unix_ns) ? `failing since ${formatTime(shipper.failing_since_unix_ns)}` : null) : null,
     ...daemons.map((/** @type {Row} */ daemon) => fact(daemon.name, formatBytes(daemon.rss_bytes), daemon.stopped ? "stopped by a signal" : "resident memory")));
 }

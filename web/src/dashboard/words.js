@@ -20,6 +20,12 @@ export function formatWhen(unixNs) {
  */
 export const runLink = (id, name) => element("a", { href: `/runs/${encodeURIComponent(id)}` }, quoted(name, 36));
 
+/**
+ * @param {string | null | undefined} text
+ * @param {number} length
+ */
+export const textCell = (text, length) => (text ? quoted(text, length) : null);
+
 /** @param {number | null | undefined} micros of the currency */
 export const formatMicros = (micros) => formatMoney(isKnown(micros) ? micros * 1000 : micros);
 
