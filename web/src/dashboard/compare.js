@@ -1,7 +1,7 @@
 // Two runs, or the runs of two names, step by step: which differ, by how much, and how sure that is.
 
 import { element, quoted } from "../dom.js";
-import { figures, formatBytes, formatCount, formatNanoseconds, isKnown, plural, visible } from "../figures.js";
+import { formatBytes, formatCount, formatNanoseconds, isKnown, plural, visible } from "../figures.js";
 import { Choice, selectField, textField } from "./choice.js";
 import { LiveTable } from "./live_table.js";
 import { aside, filters, follow, section } from "./view.js";

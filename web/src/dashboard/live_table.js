@@ -10,7 +10,6 @@ import { UNKNOWN } from "../figures.js";
  * @property {boolean} [isHidden] the title is only to be read out
  * @property {string} [definition]
  * @property {boolean} [isText] else a number, aligned at the right
- * @property {string} [width] of CSS
  * @property {(row: Row) => import("../dom.js").Child} cell "unknown" or null: unknown
  * @property {(row: Row) => number | string | null | undefined} [sort] what it is sorted by; none: it is not
  * @property {(row: Row) => string} [kind] a class of the cell
@@ -98,7 +97,7 @@ export class LiveTable {
       gone.delete(key);
       let line = this.lines.get(key);
       if (!line) {
-        line = element("tr", {}, ...this.columns.map((column, at) => (at === this.head ? element("th", { scope: "row" }) : element("td"))));
+        line = element("tr", {}, ...this.columns.map((_, at) => (at === this.head ? element("th", { scope: "row" }) : element("td"))));
         this.lines.set(key, line);
       }
       this.fill(line, row);

@@ -1,7 +1,6 @@
 // The dashboard: each view has a path of its own, and is a page of its own for the browser.
 
 import { takeToken } from "../api.js";
-import { element } from "../dom.js";
 import { THEMES, applyTheme, readTheme, themeButtons, writeTheme } from "../theme.js";
 import { mountConnection } from "../watch.js";
 import { mount as mountCompare } from "./compare.js";
