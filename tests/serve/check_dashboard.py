@@ -285,6 +285,23 @@ def test_a_server_that_is_gone_is_missed(session):
         result.wait()
 
 
+def test_a_user_is_told_what_needs_all_users(session):
+    store = session.make("tests/cli/make_store", "user", "fixed")
+    with Server(session.build, store, "--trusted-header", "X-User", unix=False) as server:
+        session.browser.command("Network.setExtraHTTPHeaders", headers={"X-User": "daemon"})
+        try:
+            session.open(server, "/")
+            session.wait_text("align.sh")
+            for path in ("/hosts", "/sweep", "/cost", "/status"):
+                session.open(server, path)
+                session.wait_text("needs to see the work of all users", "[role=alert]")
+                same(f"rows of {path}", session.browser.script("return document.querySelectorAll('tbody tr').length"), 0)
+        finally:
+            session.browser.command("Network.setExtraHTTPHeaders", headers={})
+    session.browser.driver.get("about:blank")
+    session.browser.complaints()
+
+
 # ---- the page of a run ------------------------------------------------------------------
 
 

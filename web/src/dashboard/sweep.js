@@ -4,7 +4,7 @@ import { element, quoted } from "../dom.js";
 import { formatCount, formatHours, formatTime, isKnown, plural, setCurrency } from "../figures.js";
 import { Choice, SPANS, selectField, textField } from "./choice.js";
 import { LiveTable } from "./live_table.js";
-import { aside, filters, follow, section } from "./view.js";
+import { aside, filters, follow, section, watchJson } from "./view.js";
 import { formatMicros, formatWhen, runLink } from "./words.js";
 
 const EVERY_MS = 60000;
@@ -110,7 +110,7 @@ export function mount(place) {
     findings.update(answer.findings);
     hosts.update(answer.hosts);
   });
-  const askedUsers = follow(byUser, userPath(), EVERY_MS, (answer) => {
+  const askedUsers = watchJson(userPath(), EVERY_MS, (answer) => {
     userCount.textContent = answer.user_count === 0 ? "none wastes more than the thresholds" : shownOf(answer.users.length, answer.user_count, "user");
     users.element.hidden = answer.user_count === 0;
     users.update(answer.users);

@@ -17,7 +17,7 @@ export const watchJson = (path, everyMs, draw, refuse = () => {}) =>
   watch(path, { read: json, every_ms: everyMs, draw, refuse: (refusal) => refuse(visible(refusal.message)) });
 
 /**
- * Asks for a path, and draws what comes; a refusal takes the place of what was drawn before.
+ * Asks for a path, and draws what comes; a refusal is said, above what was drawn before.
  * @param {HTMLElement} place
  * @param {string} path
  * @param {number} everyMs
@@ -25,14 +25,21 @@ export const watchJson = (path, everyMs, draw, refuse = () => {}) =>
  */
 export function follow(place, path, everyMs, draw) {
   const problem = element("p", { class: "bad", role: "alert" });
-  const body = [...place.children];
-  place.prepend(problem);
+  const body = [...place.children].filter((child) => !child.classList.contains("filters"));
+  const form = place.querySelector(".filters");
+  if (form) form.after(problem);
+  else place.prepend(problem);
+  let isDrawn = false;
   /** @param {string} message */
   const show = (message) => {
-    problem.textContent = message;
-    for (const child of body) child.classList.toggle("old", message !== "");
+    problem.textContent = message && `${message[0].toUpperCase()}${message.slice(1)}.`;
+    for (const child of body) {
+      child.classList.toggle("old", message !== "");
+      child.classList.toggle("undrawn", !isDrawn);
+    }
   };
   return watchJson(path, everyMs, (answer) => {
+    isDrawn = true;
     show("");
     draw(answer);
   }, show);
