@@ -7,6 +7,7 @@
 -- parameter: seen_unix_ns time = 15m; only hosts that were heard of since
 -- parameter: recent_ns duration = 5m; time whose minutes count
 -- parameter: most_ns duration = 30s; maximum age of the latest position when the host was last heard of
+-- parameter: lag_ns duration = 2s; how much older than its sample a position may be: it is from the scan before
 -- parameter: margin_share share = 10%; how much faster and slower it may become
 -- column: host_id id; the host
 -- column: run_id id; the run
@@ -64,7 +65,7 @@ SELECT reader.reader_host_id AS host_id, reader.reader_run_id AS run_id, r.name 
        reader.reader_id AS process_id, reader.reader_program AS program,
        CASE WHEN r.process_count = 1 THEN 1 ELSE 0 END AS is_whole_run, rated.rated_bytes AS file_position_bytes,
        rated.rated_size_bytes AS file_size_bytes, 1.0 * rated.rated_bytes / rated.rated_size_bytes AS read_share,
-       rated.rated_unix_ns
+       rated.rated_unix_ns - :lag_ns
          + CAST(1.0 * (rated.rated_size_bytes - rated.rated_bytes) / ((1 + :margin_share) * rated.fastest) AS BIGINT)
          AS earliest_unix_ns,
        rated.rated_unix_ns
