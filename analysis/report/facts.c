@@ -8,7 +8,6 @@
 #include "analysis/query/ask.h"
 #include "analysis/query/live.h"
 #include "analysis/query/failure.h"
-#include "analysis/query/live.h"
 #include "analysis/query/units.h"
 #include "analysis/report/share.h"
 
