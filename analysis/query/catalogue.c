@@ -262,8 +262,7 @@ static json_t *question_to_json(const struct question *question)
 			 question->title, "explanation", question->explanation, "file", question->file, "finding_of",
 			 question->finding.kind, "is_query", !question->of_account, "parameters",
 			 fields_to_json(question->parameters, question->parameter_count, true), "columns",
-			 catalogue_columns_to_json(question), "all_columns_of",
-			 question->relation);
+			 catalogue_columns_to_json(question), "all_columns_of", question->relation);
 }
 
 json_t *catalogue_to_json(const struct catalogue *catalogue)

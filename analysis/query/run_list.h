@@ -15,7 +15,7 @@ struct run_list_request {
 struct run_list {
 	struct store *store; /* borrowed */
 	struct rows runs, parts, hosts;
-	struct live live; /* of the listed runs */
+	struct live live;       /* of the listed runs */
 	int64_t left_out_count; /* matching runs of the system's own that are omitted */
 	int64_t count;          /* of matching runs, also of those beyond the limit */
 };

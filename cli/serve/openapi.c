@@ -178,19 +178,16 @@ static void questions_add(json_t *paths, const struct route *route)
 static void route_add(json_t *paths, const struct route *route)
 {
 	const struct verb *verb = route->verb ? verb_find(route->verb) : NULL;
+	const char *summary = verb && !route->describe ? verb->summary : route->describe;
 	json_t *parameters = json_array();
 	char id[128];
 
-	if (route->verb && !verb)
-		return;
 	path_names_add(parameters, route, verb);
 	if (verb)
 		options_add(parameters, route, verb);
 	json_object_set_new(paths, route->path,
-			    operation(id_of(route->path, id, sizeof(id)),
-				      route->describe ? route->describe : verb->summary,
-				      verb ? verb->description : NULL, parameters,
-				      responses_of(route->type ? route->type : "application/json", NULL)));
+			    operation(id_of(route->path, id, sizeof(id)), summary, verb ? verb->description : NULL,
+				      parameters, responses_of(route->type ? route->type : "application/json", NULL)));
 }
 
 static json_t *document_make(void)

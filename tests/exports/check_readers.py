@@ -206,7 +206,10 @@ def test_multiqc_by_multiqc(exports):
 
 
 def test_versions_by_multiqc(exports):
-    distribution_python("import multiqc.utils.software_versions", "") # of 1.17; an earlier one reads no versions
+    try:
+        distribution_python("import multiqc.utils.software_versions", "")  # of 1.17
+    except Skip:
+        raise Skip("this MultiQC reads no versions") from None
     directory = exports.directory / "multiqc-versions"
     directory.mkdir()
     (directory / "run_mqc_versions.yml").write_text(exports.export("versions", "versions"))
