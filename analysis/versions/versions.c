@@ -150,7 +150,9 @@ static size_t words_split(const struct row_blob *arguments, const char **words)
 	const char *text = arguments->data;
 	size_t count = 0;
 
-	for (size_t at = 0; text && at < arguments->size && count < WORDS_MAX; at += strlen(text + at) + 1)
+	if (!text)
+		return 0;
+	for (size_t at = 0; at < arguments->size && count < WORDS_MAX; at += strlen(text + at) + 1)
 		words[count++] = text + at;
 	return count;
 }
