@@ -197,6 +197,15 @@ TEST(services_of_the_distribution_are_distinguished)
 				 "service mine.service 1500\n");
 }
 
+/* As Ubuntu 24.04 does; the manager was running before the probe. */
+TEST(a_service_begins_behind_a_step_in_the_managers_cgroup)
+{
+	tell("cgroup 500 /init.scope; cgroup 601 /system.slice/nightly.service; 1 cgroup=500 systemd; "
+	     "1>11 cgroup=500 systemd-executor x; 11 cgroup=601 uid=1500 sh x; 11>12 cgroup=601 uid=1500 align y; "
+	     "1>13 cgroup=500 systemd-executor x; ends");
+	ck_assert_rows(runs_sql, "service nightly.service 1500\n");
+}
+
 /* Whatever starts them: the service manager, a container, init. */
 TEST(agents_that_watch_the_host_are_its_own)
 {

@@ -123,6 +123,14 @@ static bool is_managers_own(const struct process *manager, const struct placing 
 	       placing->context->cgroup_id == manager->cgroup_id;
 }
 
+bool origin_is_step(const struct process *process, const struct placing *placing)
+{
+	const struct process *manager = process->parent;
+
+	return manager && manager->image && manager->image->role == RULES_ROLE_ORIGIN && placing->class &&
+	       placing->class->role == RULES_ROLE_WRAPPER && is_managers_own(manager, placing);
+}
+
 /* Whether a process beneath `origin` can begin a run, even if `origin` itself is part of a run. */
 static bool origin_is_free(const struct process *origin)
 {

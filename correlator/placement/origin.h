@@ -16,6 +16,9 @@ struct placing;
  * parent or the keeper of its container. */
 struct run *origin_begin_run(struct model *model, struct process *process, struct process *origin,
 			     const struct placing *placing, struct rules_class *ret_class);
+/* Whether a service manager's child executes only a step before the service, in the manager's own cgroup: systemd-executor
+ * of systemd 254 and 255 changes the cgroup itself. The service is what it executes next. */
+bool origin_is_step(const struct process *process, const struct placing *placing);
 /* Begins a run that no other process joins. */
 struct run *origin_begin_own(struct model *model, struct process *process, enum run_kind kind, enum reason reason);
 /* Whether `process` is the run's root, or only wrappers stand between the two. */

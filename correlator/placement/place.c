@@ -306,7 +306,8 @@ void place_full(struct model *model, struct process *process, const struct placi
 void place_exec(struct model *model, struct process *process, const struct placing *placing)
 {
 	if (process->place != PLACE_FULL) {
-		place_full(model, process, placing);
+		if (!origin_is_step(process, placing))
+			place_full(model, process, placing);
 		return;
 	}
 	struct tool *tool = find_tool(model, process, process->group, placing->class);
