@@ -170,7 +170,7 @@ class Live(Host):
                   umask=0o027)
         wait_until("the correlator listens", (folder / "tracer.sock").is_socket)
         probe, log = cls.start("probe", [build / "probe/tracer-probe", "--no-pin", "--peer-uid", str(SERVER)])
-        wait_until("a scan is stored", lambda: probe.poll() is not None or cls.has_host())
+        wait_until("a scan is stored", lambda: probe.poll() is not None or cls.has_host(), 180)
         if probe.poll() is not None:
             raise Skip(f"no probe: {log.read_text(errors='replace').strip()}")
 

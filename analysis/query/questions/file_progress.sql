@@ -26,13 +26,9 @@
 -- column: latest_unix_ns time; latest expected end of the file
 WITH reader AS (
   SELECT host_id AS reader_host_id, id AS reader_id, run_id AS reader_run_id, task_id AS reader_task_id,
-         tool_id AS reader_tool_id, user_id AS reader_user_id, program AS reader_program,
-         begin_boot_ns - started_unix_ns AS reader_clock_ns
+         tool_id AS reader_tool_id, user_id AS reader_user_id, program AS reader_program
     FROM open_processes
    WHERE host_id IN (SELECT id FROM hosts WHERE last_seen_unix_ns >= :seen_unix_ns)
-), since AS ( -- on the boot clock
-  SELECT min(h.last_seen_unix_ns + reader.reader_clock_ns) - :recent_ns AS since_boot_ns
-    FROM reader JOIN hosts h ON h.id = reader.reader_host_id
 ), reading AS (
   SELECT host_id AS reading_host_id, process_id AS reading_id, boot_ns AS reading_boot_ns, unix_ns AS reading_unix_ns,
          file_position_bytes AS reading_bytes, file_size_bytes AS reading_size_bytes,
@@ -45,7 +41,7 @@ WITH reader AS (
                                         ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS before_bytes,
          max(boot_ns) OVER (PARTITION BY host_id, process_id) AS last_boot_ns
     FROM placed_samples
-   WHERE file_size_bytes IS NOT NULL AND boot_ns >= (SELECT since_boot_ns FROM since)
+   WHERE file_size_bytes IS NOT NULL AND unix_ns >= :seen_unix_ns - :recent_ns
      AND (host_id, process_id) IN (SELECT reader_host_id, reader_id FROM reader)
 ), rated AS ( -- of the file that was read last; a position that goes back is another file, or a jump
   SELECT reading_host_id AS rated_host_id, reading_id AS rated_id, max(reading_size_bytes) AS rated_size_bytes,
