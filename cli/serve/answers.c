@@ -217,7 +217,7 @@ static struct entry *entry_find(struct answers *answers, const struct route_comm
 	return NULL;
 }
 
-/* Frees those that nobody holds: the oldest first, until the rest is below the limits; all that are old. */
+/* Frees answers that no request holds: all that are old, and the oldest of the others until the rest is below the limits. */
 static void trim(struct answers *answers)
 {
 	uint64_t now_ms = uv_now(answers->options.loop), kept_bytes = 0;
