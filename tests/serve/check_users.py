@@ -21,7 +21,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from testing import PATH, enter_own_mounts, run_cases, same, skip_all, wait_until  # noqa: E402 (the line above has to come first)
+from testing import PATH, Skip, enter_own_mounts, run_cases, same, skip_all, wait_until  # noqa: E402 (the line above has to come first)
 
 TRACER, MAKE_STORE = map(os.path.abspath, sys.argv[1:3])
 STATE, SOCKET = pathlib.Path("/var/lib/tracer"), pathlib.Path("/run/tracer-serve/serve.sock")
@@ -32,7 +32,8 @@ SECRET = "bobs-secret"
 
 
 def execute(path, *statements):
-    with contextlib.closing(sqlite3.connect(path)) as database, database:
+    """Never creates the file: it would be root's, and a correlator that is still starting could not open it."""
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=rw", uri=True)) as database, database:
         database.text_factory = bytes
         return [database.execute(statement).fetchall() for statement in statements]
 
@@ -145,6 +146,52 @@ class Host(unittest.TestCase):
         server, log = cls.start("server", [COMMAND, "serve", "--socket", SOCKET], user=SERVER, group=GROUP, extra_groups=[])
         wait_until("the server listens", lambda: SOCKET.is_socket() or server.poll() is not None)
         same(log.read_text(errors="replace"), server.poll(), None)
+
+
+class Live(Host):
+    """With the daemons."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.make_host()
+        try:
+            cls.start_daemons()
+            cls.start_server()
+        except BaseException:
+            cls.doClassCleanups()
+            raise
+
+    @classmethod
+    def start_daemons(cls):
+        folder = pathlib.Path("/run/tracer")
+        folder.mkdir(mode=0o755)
+        os.chown(folder, SERVER, GROUP)
+        build = pathlib.Path(TRACER).parents[1]
+        cls.start("correlator", [build / "correlator/tracer-correlator"], user=SERVER, group=GROUP, extra_groups=[],
+                  umask=0o027)
+        wait_until("the correlator listens", (folder / "tracer.sock").is_socket)
+        probe, log = cls.start("probe", [build / "probe/tracer-probe", "--no-pin", "--peer-uid", str(SERVER)])
+        wait_until("a scan is stored", lambda: probe.poll() is not None or cls.has_host(), 180)
+        if probe.poll() is not None:
+            raise Skip(f"no probe: {log.read_text(errors='replace').strip()}")
+
+    @staticmethod
+    def has_host():
+        try:
+            return execute(STATE / "tracer.db", "SELECT id FROM hosts")[0]
+        except sqlite3.OperationalError: # not yet made
+            return False
+
+    def test_tracer_run_shows_a_user_their_run(self):
+        status, _, said = run_as(ALICE, [COMMAND, "run", "--", "sh", "-c", "sleep 0.2; exit 3"])
+        same(said, status, 3)
+        assert "failed with exit code 3" in said, said
+        status, _, said = run_as(BOB, [COMMAND, "run", "--", "sort", "/etc/passwd"])
+        same(said, status, 0)
+        assert "succeeded" in said, said
+        for user, result in ((ALICE, "failed"), (BOB, "succeeded"), (CAROL, None)):
+            runs = json.loads(tracer(user, "runs", "--all", "--json")[1])["runs"]
+            same("runs", [(run["user_id"], run["status"]) for run in runs], [(user, result)] if result else [])
 
 
 class Users(Host):
