@@ -18,6 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "page")]
 import axe  # noqa: E402 (found by the path above)
 from chromium import Chromium  # noqa: E402
+from firefox import Firefox  # noqa: E402
 from server import Server  # noqa: E402
 from testing import ENVIRONMENT, Skip, arguments, copy_rows, find_tests, hold, run_tests, same, skip_all, wait_until  # noqa: E402
 
@@ -219,6 +220,20 @@ def test_every_view_is_drawn_in_light_and_dark(session):
             if code:
                 hold([f"{path} {theme}: {line}" for line in axe.violations(session.browser, code)])
     session.browser.prefer("light")
+
+
+def test_every_view_is_drawn_in_firefox(session):
+    server = session.many()
+    origin = f"http://127.0.0.1:{server.port}/"
+    with Firefox() as browser:
+        for path in VIEWS:
+            browser.ask("browsingContext.navigate", context=browser.context, wait="complete", url="about:blank")
+            browser.ask("browsingContext.navigate", context=browser.context, wait="complete",
+                        url=f"{origin[:-1]}{path}#token={server.token}")
+            session.wait(f"rows of {path}", lambda: browser.script("document.querySelectorAll('tbody tr').length") > 0)
+            same(f"problems of {path}", browser.script(
+                "[...document.querySelectorAll('[role=alert]')].map((alert) => alert.innerText).filter(Boolean)"), [])
+            hold([f"{path}: {line}" for line in browser.complaints() if not line.startswith(f"request: {origin}")])
 
 
 def test_names_are_texts(session):
