@@ -28,7 +28,11 @@ WITH run AS (
    WHERE host_id = :host_id AND run_id = :run_id AND status IN ('failed', 'killed') AND kind <> 'main'
      AND id NOT IN (SELECT task_id FROM processes
                      WHERE host_id = :host_id AND oom_killed = 1 AND task_id IS NOT NULL
-                       AND tool_id IN (SELECT id FROM tools WHERE host_id = :host_id AND run_id = :run_id))
+                       AND tool_id IN (SELECT id FROM tools
+                                      WHERE host_id = :host_id
+                                        AND task_id IN (SELECT id FROM tasks
+                                                         WHERE host_id = :host_id AND run_id = :run_id
+                                                           AND status IN ('failed', 'killed'))))
 ), total AS (
   SELECT task_name AS total_name, count(*) AS all_count, sum(task_wall_ns) AS all_wall_ns, sum(was_retried) AS retried_count
     FROM task

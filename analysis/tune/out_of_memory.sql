@@ -20,5 +20,9 @@ SELECT t.id AS task_id, t.name AS name, t.memory_limit_bytes AS memory_limit_byt
  WHERE t.host_id = :host_id AND t.run_id = :run_id AND t.status IN ('failed', 'killed')
    AND t.id IN (SELECT task_id FROM processes
                  WHERE host_id = :host_id AND oom_killed = 1
-                   AND tool_id IN (SELECT id FROM tools WHERE host_id = :host_id AND run_id = :run_id))
+                   AND tool_id IN (SELECT id FROM tools
+                                  WHERE host_id = :host_id
+                                    AND task_id IN (SELECT id FROM tasks
+                                                     WHERE host_id = :host_id AND run_id = :run_id
+                                                       AND status IN ('failed', 'killed'))))
  ORDER BY saved_ns DESC NULLS LAST, task_id;

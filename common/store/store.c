@@ -21,6 +21,7 @@
 #define LOOKASIDE_COUNT 500       /* as many as an upsert of the widest table needs */
 #define LOCKS_READ_MAX 3          /* /proc/locks, until the writer's is in it */
 #define BUSY_TIMEOUT_MS 5000      /* for WAL recovery by a reader, or the lock of a copy tool */
+#define READER_CACHE_KIB 32768    /* most: a report visits the same pages again and again */
 
 /* ---- errors ------------------------------------------------------------------ */
 
@@ -318,6 +319,8 @@ static int reader_prepare(struct store *store, const char *path, struct store_er
 				    path, (long long)version, store_schema_version());
 	/* A reader may be in a sandbox that lets it write no file: a large sort would fail. */
 	error = store_exec(store, "PRAGMA temp_store = MEMORY");
+	if (error == 0)
+		error = store_limit_cache(store, READER_CACHE_KIB);
 	return error < 0 ? store_explain(ret_error, error, path, store->base.error) : 0;
 }
 

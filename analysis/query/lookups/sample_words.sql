@@ -11,7 +11,10 @@ WITH task AS (
          row_number() OVER (PARTITION BY task_id ORDER BY begin_boot_ns, id) AS place
     FROM processes
    WHERE host_id = :host_id AND length(arguments) > 0
-     AND tool_id IN (SELECT id FROM standing_tools WHERE host_id = :host_id AND run_id = :run_id)
+     AND tool_id IN (SELECT id FROM tools
+                      WHERE host_id = :host_id
+                        AND task_id IN (SELECT id FROM tasks
+                                         WHERE host_id = :host_id AND run_id = :run_id AND kind <> 'main'))
 ), first_line AS (
   SELECT line_task_id, line_arguments, line_path, line_directory, place AS line_place FROM line WHERE place <= 64
 )

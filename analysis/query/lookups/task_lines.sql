@@ -20,7 +20,9 @@ WITH task AS (
     FROM processes JOIN tool ON tool.wanted_tool_id = processes.tool_id
                             AND tool.tool_begin_boot_ns = processes.begin_boot_ns
    WHERE processes.host_id = :host_id AND length(processes.arguments) > 0 AND tool.place <= 3
-     AND processes.tool_id IN (SELECT id FROM standing_tools WHERE host_id = :host_id AND run_id = :run_id)
+     AND processes.tool_id IN (SELECT id FROM tools
+                                WHERE host_id = :host_id
+                                  AND task_id IN (SELECT id FROM tasks WHERE host_id = :host_id AND run_id = :run_id))
 )
 SELECT line.line_task_id AS task_id, task.task_name AS name, line.line_tool AS tool, line.line_arguments AS arguments
   FROM line JOIN task ON task.wanted_task_id = line.line_task_id
