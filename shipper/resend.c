@@ -3,6 +3,7 @@
  * A batch that is too large for the lake, or for a proxy in front of it, is sent in parts: its rows are unpacked into
  * the scratch directory, and the next of them form a batch of their own, with half the rows each time.
  */
+#include <signal.h>
 #include <string.h>
 
 #include "common/grow.h"
@@ -22,6 +23,7 @@ struct resend {
 	struct sink *sink;
 	uv_loop_t loop;
 	uv_timer_t timer;
+	uv_signal_t terminate, interrupt;
 	const char *directory, *scratch;
 	bool remove;
 	struct batch *batches;
@@ -212,6 +214,23 @@ static void batch_answered(const struct delivery *delivery, void *data)
 	uv_timer_start(&resend->timer, next_send, (uint64_t)wait_ms, 0);
 }
 
+/* What was not sent stays in its files, and the scratch directory is removed. */
+static void stop_requested(uv_signal_t *signal, int number)
+{
+	struct resend *resend = signal->data;
+
+	log_warning("stopped by SIG%s: repeat the command to send the rest", sigabbrev_np(number));
+	resend->result = -EINTR;
+	uv_stop(&resend->loop);
+}
+
+static void stop_on(struct resend *resend, uv_signal_t *signal, int number)
+{
+	uv_signal_init(&resend->loop, signal);
+	signal->data = resend;
+	uv_signal_start(signal, stop_requested, number);
+}
+
 static int batches_send(struct resend *resend, const struct settings *settings)
 {
 	int error = uv_loop_init(&resend->loop);
@@ -225,14 +244,20 @@ static int batches_send(struct resend *resend, const struct settings *settings)
 	uv_timer_init(&resend->loop, &resend->timer);
 	resend->timer.data = resend;
 	uv_timer_start(&resend->timer, next_send, 0, 0);
+	stop_on(resend, &resend->terminate, SIGTERM);
+	stop_on(resend, &resend->interrupt, SIGINT);
 	uv_run(&resend->loop, UV_RUN_DEFAULT);
 	progress_hide();
 	resend->type->close(resend->sink);
 	uv_close((uv_handle_t *)&resend->timer, NULL);
+	uv_close((uv_handle_t *)&resend->terminate, NULL);
+	uv_close((uv_handle_t *)&resend->interrupt, NULL);
 	uv_run(&resend->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&resend->loop);
-	if (resend->rows)
+	if (resend->rows) {
+		scratch_remove(resend, resend->part.name);
 		fclose(resend->rows);
+	}
 	return resend->result;
 }
 

@@ -16,6 +16,7 @@ import pathlib
 import random
 import re
 import shutil
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -43,6 +44,7 @@ CORRELATOR, MAKE_STORE = BUILD / "correlator/tracer-correlator", BUILD / "tests/
 SCHEMA = BUILD / "datalake"
 ACCEPTED = http("200 OK", b"", "X-ClickHouse-Summary: {}")
 BUSY = http("503 Service Unavailable")
+TOO_LARGE = http("413 Payload Too Large")
 QUICK = {"interval": "1s"}
 
 
@@ -968,6 +970,27 @@ def test_files_are_carried_to_the_lake(directory, lake, store):
     result = run_plain("--config", config, "--lake", lake.url, "--from", outbox, "--remove", code=1)
     assert "damaged or truncated" in result.stderr and " of 5 files sent" in result.stderr, result.stderr
     same("files left", [path.name for path in outbox.iterdir()], files[:1])
+
+
+def test_stopped_in_the_middle(directory, lake, store):
+    """What was sent in parts stays as it was, and no scratch directory is left."""
+    outbox, scratch = directory / "outbox", directory / "scratch"
+    outbox.mkdir()
+    scratch.mkdir()
+    once(directory, store, "--directory", outbox)
+    files = sorted(outbox.iterdir())
+    for number in signal.SIGINT, signal.SIGTERM:
+        kinds = itertools.chain([ACCEPTED, TOO_LARGE], itertools.repeat(BUSY))  # one host; then parts of its processes
+        with Answers(lambda head: next(kinds)) as answers, in_environment(TMPDIR=str(scratch)):
+            process = subprocess.Popen([SHIPPER, "--config", "/dev/null", "--lake", answers.url, "--from", outbox],
+                                       env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+            wait_until("a part", lambda: len(answers.requests) > 2)
+            same("scratch directories", len(list(scratch.iterdir())), 1)
+            process.send_signal(number)
+            said = process.communicate(timeout=20)[1]
+        same(f"exit status: {said}", process.returncode, 1)
+        assert f"stopped by {number.name}" in said, said
+        same("left", (sorted(outbox.iterdir()), list(scratch.iterdir())), (files, []))
 
 
 def test_full_outbox_waits(directory, lake, store):
