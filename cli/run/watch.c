@@ -279,9 +279,13 @@ static int correlator_launch(struct watch *watch, int *ret_ready_fd)
 			READY_FD, NULL};
 	/* clang-format on */
 
-	return !group || program_find(PROGRAM_CORRELATOR, path) < 0
-		       ? -ENOENT
-		       : daemon_launch(watch, WATCH_CORRELATOR, argv, ret_ready_fd);
+	if (!group) {
+		fprintf(stderr, "tracer run: the group %u of user %s is not in /etc/group\n",
+			watch->accounts[WATCH_PROBE].gid, watch->accounts[WATCH_PROBE].name);
+		return -ENOENT;
+	}
+	return program_find(PROGRAM_CORRELATOR, path) < 0 ? -ENOENT
+							  : daemon_launch(watch, WATCH_CORRELATOR, argv, ret_ready_fd);
 }
 
 static int probe_launch(struct watch *watch, int *ret_ready_fd)

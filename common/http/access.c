@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <arpa/inet.h>
 
@@ -219,6 +220,28 @@ static int identity_apply(const struct access *access, CURL *easy, char *ret_rea
 	return error;
 }
 
+/* A distribution's libcurl knows the certificate authorities of its host. A static one (deploy/portable) does not:
+ * it gets the first of these files that exists; without any of them no certificate is trusted. */
+static void authorities_find(CURL *easy)
+{
+	static const char *const files[] = {
+		"/etc/ssl/certs/ca-certificates.crt", /* Debian, Ubuntu, Alpine, Arch */
+		"/etc/pki/tls/certs/ca-bundle.crt",   /* RHEL, Fedora, Amazon Linux */
+		"/etc/ssl/ca-bundle.pem",             /* SUSE */
+	};
+	const char *known = NULL;
+
+	if (curl_easy_getinfo(easy, CURLINFO_CAINFO, &known) == CURLE_OK && known)
+		return;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		if (access(files[i], R_OK) == 0) {
+			curl_easy_setopt(easy, CURLOPT_CAINFO, files[i]);
+			curl_easy_setopt(easy, CURLOPT_PROXY_CAINFO, files[i]);
+			return;
+		}
+	}
+}
+
 int access_apply(const struct access *access, CURL *easy, char *ret_reason, size_t capacity)
 {
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -230,6 +253,7 @@ int access_apply(const struct access *access, CURL *easy, char *ret_reason, size
 	curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
 	curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
 	curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	authorities_find(easy);
 	if (access && access->ca_file[0]) {
 		curl_easy_setopt(easy, CURLOPT_CAINFO, access->ca_file);
 		curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
