@@ -144,6 +144,8 @@ static const struct store_parameter every_parameter[] = {
 	{"user_id", STORE_NULL},
 	{"host", STORE_NULL},
 	{"host_id", STORE_INTEGER, 1, NULL},
+	{"first_host_id", STORE_INTEGER, 1, NULL},
+	{"last_host_id", STORE_INTEGER, 1, NULL},
 	{0},
 };
 

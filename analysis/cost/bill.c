@@ -17,7 +17,8 @@
 #define MS INT64_C(1000000)
 #define CORE INT64_C(1000000000) /* billionths */
 #define CORES_MAX 1e6
-#define AHEAD_HOSTS 2 /* three questions each; a lake takes eight */
+#define GROUPS_AHEAD 2     /* two questions each; a lake takes eight */
+#define GROUP_TASKS 100000 /* asked for at once; a lake answers with a million rows at most */
 
 /* The work of one host in a time. */
 struct host_work {
@@ -26,11 +27,11 @@ struct host_work {
 	struct price_times prices;
 	int64_t priced_memory_bytes;
 	struct price idle_price;   /* of energy: what the host takes without any work */
-	struct rows watched;       /* row_cost_watched */
+	struct rows watched;       /* row_cost_watched, borrowed like the next two */
 	struct rows tasks;         /* row_cost_task, by run */
-	struct charge_item *items; /* as many, and one for each run with a request */
+	struct rows tools;         /* row_cost_tool, by task; if asked for */
+	struct charge_item *items; /* one for each task, and for each run with a request */
 	size_t item_count;
-	struct rows tools; /* row_cost_tool, by task; if asked for */
 	struct charge_period *periods;
 	size_t period_count, period_capacity;
 };
@@ -46,6 +47,9 @@ struct maker {
 	struct store *store;
 	const struct bill_request *request;
 	struct bill *bill;
+	struct host_work *works; /* of the hosts of interest, by id */
+	size_t work_count;
+	struct rows watched;         /* of all of them */
 	struct rows parts;           /* of the run that is asked for; else of all shared runs */
 	struct sampled_run *sampled; /* if by sample */
 	const char *day;             /* name of the row for what is divided now, if by day */
@@ -661,22 +665,6 @@ static int64_t day_end(int64_t unix_ns, char *ret_name, size_t capacity)
 	return mktime(&local) * SECOND_NS;
 }
 
-#define WATCHED_PARAMETERS(work) \
-	{ \
-		STORE_INT("host_id", (work)->host->host.id), {"kind", STORE_TEXT, 0, "system"}, \
-		{ \
-			0 \
-		} \
-	}
-#define WORK_PARAMETERS(work) \
-	{ \
-		STORE_INT("since_unix_ns", (work)->since_unix_ns), STORE_INT("until_unix_ns", (work)->until_unix_ns), \
-			STORE_INT("host_id", (work)->host->host.id), \
-		{ \
-			0 \
-		} \
-	}
-
 /* Finds the time in which this host is of interest, as far as anything is known of it. */
 static bool work_begin(const struct maker *maker, const struct row_cloud_host *host, struct host_work *ret_work)
 {
@@ -780,57 +768,178 @@ static int power_apply(struct maker *maker, struct host_work *work)
 	return 0;
 }
 
-static int host_add(struct maker *maker, struct host_work *work)
+/* Those rows of several hosts, sorted by host, that are this one's: borrowed. */
+static struct rows rows_of_host(const struct rows *all, size_t id_offset, int64_t host_id)
 {
-	const struct store_parameter parameters[] = WORK_PARAMETERS(work), watched[] = WATCHED_PARAMETERS(work);
-	int error = rows_load(&work->watched, &row_type_cost_watched, maker->store, "cost_watched", watched);
-	if (error == 0)
-		error = rows_load(&work->tasks, &row_type_cost_task, maker->store, "cost_tasks", parameters);
-	if (error == 0 && maker->request->by == BILL_BY_TOOL)
-		error = rows_load(&work->tools, &row_type_cost_tool, maker->store, "cost_tools", parameters);
-	if (error == 0)
-		error = maker->request->is_energy ? power_apply(maker, work) : prices_apply(maker, work);
+	struct rows own = *all;
+	size_t first = rows_find(all, id_offset, host_id, &own.count);
+
+	if (own.count)
+		own.items = (char *)all->items + first * all->type->size;
+	return own;
+}
+
+static int host_add(struct maker *maker, struct host_work *work, const struct rows *tasks, const struct rows *tools)
+{
+	int64_t id = work->host->host.id;
+	int error;
+
+	work->watched = rows_of_host(&maker->watched, offsetof(struct row_cost_watched, host_id), id);
+	work->tasks = rows_of_host(tasks, offsetof(struct row_cost_task, host_id), id);
+	work->tools = rows_of_host(tools, offsetof(struct row_cost_tool, host_id), id);
+	error = maker->request->is_energy ? power_apply(maker, work) : prices_apply(maker, work);
 	if (error == 0)
 		error = items_make(work, maker->request->is_energy);
 	if (error == 0 && work->since_unix_ns < work->until_unix_ns)
 		error = work_divide(maker, work);
 	price_times_free(&work->prices);
-	rows_free(&work->watched);
-	rows_free(&work->tasks);
-	rows_free(&work->tools);
 	free(work->items);
 	free(work->periods);
 	return error;
 }
 
-/* A lake answers questions about several hosts at once. */
-static void ask_ahead(struct maker *maker, size_t index)
+/* ---- hosts ------------------------------------------------------------------------ */
+
+/* Hosts with successive ids, about which a lake of many is asked at once. */
+struct host_group {
+	struct host_work *works;
+	size_t count;
+};
+
+/* All from the first to the last. */
+static void group_parameters(const struct host_group *group, struct store_parameter ret[5])
 {
-	struct host_work work;
+	int64_t since_unix_ns = INT64_MAX, until_unix_ns = INT64_MIN;
 
-	if (index >= maker->bill->hosts.count ||
-	    !work_begin(maker, ROWS_ITEM(&maker->bill->hosts, cloud_host, index), &work))
-		return;
-	const struct store_parameter parameters[] = WORK_PARAMETERS(&work), watched[] = WATCHED_PARAMETERS(&work);
+	for (size_t i = 0; i < group->count; i++) {
+		since_unix_ns = row_least(since_unix_ns, group->works[i].since_unix_ns);
+		until_unix_ns = row_most(until_unix_ns, group->works[i].until_unix_ns);
+	}
+	const struct store_parameter parameters[] = {
+		STORE_INT("since_unix_ns", since_unix_ns),
+		STORE_INT("until_unix_ns", until_unix_ns),
+		STORE_INT("first_host_id", group->works[0].host->host.id),
+		STORE_INT("last_host_id", group->works[group->count - 1].host->host.id),
+		{0},
+	};
+	memcpy(ret, parameters, sizeof(parameters));
+}
 
-	query_ask_ahead(maker->store, "cost_watched", watched);
+static void group_ask_ahead(struct maker *maker, const struct host_group *group)
+{
+	struct store_parameter parameters[5];
+
+	group_parameters(group, parameters);
 	query_ask_ahead(maker->store, "cost_tasks", parameters);
 	if (maker->request->by == BILL_BY_TOOL)
 		query_ask_ahead(maker->store, "cost_tools", parameters);
 }
 
-static int hosts_add(struct maker *maker)
+static int group_add(struct maker *maker, const struct host_group *group)
 {
-	struct host_work work;
+	struct store_parameter parameters[5];
+	struct rows tasks = {0}, tools = {0};
+	int error;
+
+	group_parameters(group, parameters);
+	error = rows_load(&tasks, &row_type_cost_task, maker->store, "cost_tasks", parameters);
+	if (error == 0 && maker->request->by == BILL_BY_TOOL)
+		error = rows_load(&tools, &row_type_cost_tool, maker->store, "cost_tools", parameters);
+	for (size_t i = 0; i < group->count && error == 0; i++)
+		error = host_add(maker, &group->works[i], &tasks, &tools);
+	rows_free(&tasks);
+	rows_free(&tools);
+	return error;
+}
+
+/* Returns the hosts from `first` on with few enough tasks, at least one. Hosts between those that are chosen one by one
+ * are of no interest: each is a group. */
+static struct host_group group_from(const struct maker *maker, const struct rows *counts, size_t first)
+{
+	struct host_group group = {&maker->works[first], 0};
+	int64_t tasks = 0;
+	size_t found;
+
+	while (first + group.count < maker->work_count) {
+		int64_t id = group.works[group.count].host->host.id;
+		size_t at = rows_find(counts, offsetof(struct row_cost_count, host_id), id, &found);
+
+		tasks += found ? ROWS_ITEM(counts, cost_count, at)->task_count : 0;
+		if (group.count > 0 && (tasks > GROUP_TASKS || maker->request->run || maker->request->host))
+			break;
+		group.count++;
+	}
+	return group;
+}
+
+static int groups_add(struct maker *maker, const struct rows *counts)
+{
+	struct host_group ahead[GROUPS_AHEAD + 1];
+	size_t asked = 0, asked_works = 0, done = 0, done_works = 0;
 	int error = 0;
 
-	for (size_t i = 0; i < AHEAD_HOSTS; i++)
-		ask_ahead(maker, i);
-	for (size_t i = 0; i < maker->bill->hosts.count && error == 0; i++) {
-		ask_ahead(maker, i + AHEAD_HOSTS);
-		if (work_begin(maker, ROWS_ITEM(&maker->bill->hosts, cloud_host, i), &work))
-			error = host_add(maker, &work);
+	while (done_works < maker->work_count && error == 0) {
+		while (asked_works < maker->work_count && asked <= done + GROUPS_AHEAD) {
+			struct host_group group = group_from(maker, counts, asked_works);
+
+			group_ask_ahead(maker, &group);
+			ahead[asked++ % (GROUPS_AHEAD + 1)] = group;
+			asked_works += group.count;
+		}
+		const struct host_group *next = &ahead[done++ % (GROUPS_AHEAD + 1)];
+
+		done_works += next->count;
+		error = group_add(maker, next);
 	}
+	return error;
+}
+
+static int compare_works(const void *left, const void *right)
+{
+	int64_t a = ((const struct host_work *)left)->host->host.id,
+		b = ((const struct host_work *)right)->host->host.id;
+
+	return a < b ? -1 : a > b;
+}
+
+static int works_find(struct maker *maker)
+{
+	const struct rows *hosts = &maker->bill->hosts;
+
+	maker->works = calloc(hosts->count + 1, sizeof(*maker->works));
+	if (!maker->works)
+		return -ENOMEM;
+	for (size_t i = 0; i < hosts->count; i++)
+		maker->work_count +=
+			work_begin(maker, ROWS_ITEM(hosts, cloud_host, i), &maker->works[maker->work_count]);
+	qsort(maker->works, maker->work_count, sizeof(*maker->works), compare_works);
+	return 0;
+}
+
+static int hosts_add(struct maker *maker)
+{
+	struct rows counts = {.type = &row_type_cost_count};
+	int error = works_find(maker);
+	const struct host_group all = {maker->works, maker->work_count};
+	struct store_parameter parameters[5];
+
+	if (error < 0 || all.count == 0)
+		return error;
+	const struct store_parameter watched[] = {
+		{"host_id", all.count == 1 ? STORE_INTEGER : STORE_NULL, all.works[0].host->host.id, NULL},
+		{"kind", STORE_TEXT, 0, "system"},
+		{0},
+	};
+
+	query_ask_ahead(maker->store, "cost_watched", watched);
+	group_parameters(&all, parameters);
+	if (all.count > 1 && !maker->request->run && !maker->request->host)
+		error = rows_load(&counts, &row_type_cost_count, maker->store, "cost_counts", parameters);
+	if (error == 0)
+		error = rows_load(&maker->watched, &row_type_cost_watched, maker->store, "cost_watched", watched);
+	if (error == 0)
+		error = groups_add(maker, &counts);
+	rows_free(&counts);
 	return error;
 }
 
@@ -880,7 +989,9 @@ int bill_make(struct store *store, const struct bill_request *request, struct bi
 	else
 		HASH_SORT(ret_bill->rows, compare_rows);
 	sampled_runs_free(&maker);
+	rows_free(&maker.watched);
 	rows_free(&maker.parts);
+	free(maker.works);
 	return error;
 }
 

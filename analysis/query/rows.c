@@ -95,6 +95,9 @@ DESCRIBE(cost_task, ROW_COST_TASK_COLUMNS, "run run_kind task")
 #define ROW_TYPE row_cost_tool
 DESCRIBE(cost_tool, ROW_COST_TOOL_COLUMNS, "name")
 #undef ROW_TYPE
+#define ROW_TYPE row_cost_count
+DESCRIBE(cost_count, ROW_COST_COUNT_COLUMNS, "")
+#undef ROW_TYPE
 #define ROW_TYPE row_cost_watched
 DESCRIBE(cost_watched, ROW_COST_WATCHED_COLUMNS, "")
 #undef ROW_TYPE

@@ -69,12 +69,15 @@ extern const struct row_type row_type_cloud_host;
 
 /* Result columns of analysis/query/lookups/cost_tasks.sql. */
 #define ROW_COST_TASK_COLUMNS(I, T, B) \
-	I(run_id) T(run) T(run_kind) T(run_cgroup_path) I(user_id) I(task_id) T(task) \
+	I(host_id) I(run_id) T(run) T(run_kind) T(run_cgroup_path) I(user_id) I(task_id) T(task) \
 	I(begin_unix_ns) I(end_unix_ns) I(cpu_ns) I(memory_bytes) I(memory_limit_bytes) I(run_memory_limit_bytes) \
 	I(run_core_limit_milli)
 
 /* Result columns of analysis/query/lookups/cost_tools.sql. */
-#define ROW_COST_TOOL_COLUMNS(I, T, B) I(task_id) T(name) I(cpu_ns) I(memory_bytes) I(wall_ns)
+#define ROW_COST_TOOL_COLUMNS(I, T, B) I(host_id) I(task_id) T(name) I(cpu_ns) I(memory_bytes) I(wall_ns)
+
+/* Result columns of analysis/query/lookups/cost_counts.sql. */
+#define ROW_COST_COUNT_COLUMNS(I, T, B) I(host_id) I(task_count)
 
 /* Result columns of analysis/query/lookups/cost_watched.sql. */
 #define ROW_COST_WATCHED_COLUMNS(I, T, B) I(host_id) I(begin_unix_ns) I(end_unix_ns)
@@ -121,6 +124,7 @@ extern const struct row_type row_type_cloud_host;
 	R(TOP, top) \
 	R(COST_TASK, cost_task) \
 	R(COST_TOOL, cost_tool) \
+	R(COST_COUNT, cost_count) \
 	R(COST_WATCHED, cost_watched) \
 	R(OWNER_DAY, owner_day) \
 	R(SAMPLE_WORD, sample_word) \

@@ -234,6 +234,8 @@ def values_for(store):
         "tool_id": whole([*column("SELECT id FROM tools"), 1]),
         "process_id": whole([*column("SELECT id FROM processes ORDER BY exec_id DESC"), 1]),
         "host_id": ["n", *whole([*column("SELECT id FROM hosts"), 1])],
+        "first_host_id": whole([-2 ** 63 + 1, *column("SELECT id FROM hosts")]),
+        "last_host_id": whole([2 ** 63 - 1, *column("SELECT id FROM hosts")]),
         "pid": whole([*column("SELECT pid FROM processes"), 1]),
         "name": [f"t{name}" for name in names] + ["n", "tno'such \\ name %_", "t"],
         "first_id": ["i0", *whole(ids)],
