@@ -115,8 +115,8 @@ int privilege_enter_seccomp(uint32_t otherwise, uint32_t action, const struct pr
 	int result = filter ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < count && !result; i++)
-		result =
-			seccomp_rule_add_array(filter, action, calls[i].number, calls[i].is_narrow, &calls[i].argument);
+		result = seccomp_rule_add_array(filter, calls[i].error ? SCMP_ACT_ERRNO(calls[i].error) : action,
+						calls[i].number, calls[i].is_narrow, &calls[i].argument);
 	if (!result)
 		result = seccomp_load(filter);
 	seccomp_release(filter);

@@ -44,6 +44,7 @@ struct privilege_call {
 	int number;
 	bool is_narrow;
 	struct scmp_arg_cmp argument;
+	uint16_t error; /* if not 0, it fails with this, whatever the action */
 };
 
 /* Calls that no daemon with an own user needs: initialisers of struct privilege_call. A list of what is refused, not of

@@ -68,7 +68,8 @@ static int seccomp_enter(void)
 		{SCMP_SYS(pidfd_open)},
 		{SCMP_SYS(pidfd_send_signal)},
 		{SCMP_SYS(truncate)}, /* Landlock restricts it only from 6.2 on */
-		{SCMP_SYS(clone3)},   /* whose flags no filter can see */
+		/* Its flags no filter can see. Threads are then made with clone. */
+		{SCMP_SYS(clone3), .error = ENOSYS},
 		{SCMP_SYS(clone), true, {0, SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER}},
 		{SCMP_SYS(socket), true, {0, SCMP_CMP_NE, AF_UNIX, 0}},
 		/* abort(3) signals this process. */

@@ -10,7 +10,8 @@
 #include "common/grow.h"
 
 /* The findings of kind "top", the most urgent first. */
-static const char *const names[] = {"memory_nearly_full", "task_stuck", "run_slower", "task_slower"};
+static const char *const names[] = {"memory_nearly_full", "disk_nearly_full", "task_stuck", "run_slower",
+				    "task_slower"};
 
 #define COUNT (sizeof(names) / sizeof(names[0]))
 #define EXPECTED_ENDS "expected_ends"

@@ -294,6 +294,14 @@ struct row_blob {
 	I(boot_ns) \
 	ROW_HOST_FIGURES(I)
 
+#define ROW_FILE_SYSTEM_SAMPLE_COLUMNS(I, T, B) \
+	I(host_id) \
+	I(unix_ns) \
+	T(mount_point) \
+	T(type) \
+	I(total_bytes) \
+	I(available_bytes)
+
 #define ROW_CGROUP_COLUMNS(I, T, B) \
 	I(id) \
 	I(cgroup_id) \
@@ -318,6 +326,7 @@ struct row_blob {
 #define ROW_FACTS(R) \
 	R(SAMPLE, sample, samples, "process_id, boot_ns") \
 	R(HOST_SAMPLE, host_sample, host_samples, "host_id, unix_ns") \
+	R(FILE_SYSTEM_SAMPLE, file_system_sample, file_system_samples, "host_id, unix_ns, mount_point") \
 	R(INCIDENT, incident, incidents, "id") \
 	R(LOSS, loss, losses, "id")
 

@@ -342,6 +342,15 @@ void apply_host_sample(struct model *model, const struct host_figures *figures, 
 				       });
 }
 
+void apply_file_system_sample(struct model *model, const struct row_file_system_sample *sample)
+{
+	struct row_file_system_sample row = *sample;
+
+	row.host_id = model->host.id;
+	if (row.host_id)
+		pending_add_file_system_sample(model, &row);
+}
+
 int apply_begin(const struct model_options *options, struct store *store, struct model **ret_model)
 {
 	struct model *model = model_new(options, store);

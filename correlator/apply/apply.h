@@ -36,6 +36,7 @@ void apply_device_use(struct model *model, uint64_t pid, uint64_t start_boot_ns,
  * has identified the host, facts are not written and samples are ignored. */
 void apply_host(struct model *model, const struct host_facts *facts);
 void apply_host_sample(struct model *model, const struct host_figures *figures, uint64_t boot_ns, uint64_t unix_ns);
+void apply_file_system_sample(struct model *model, const struct row_file_system_sample *sample);
 
 /* Writes all changes since the last commit, with the stream's position. On failure
  * (-ENOSPC, -EBUSY, ...) nothing is written and the call can be repeated. */

@@ -202,3 +202,17 @@ void host_read_facts(struct host_facts *ret_facts)
 	read_dmi("/sys/class/dmi/id/board_asset_tag", ret_facts->asset_tag, sizeof(ret_facts->asset_tag));
 	read_dmi("/sys/class/dmi/id/chassis_asset_tag", ret_facts->asset_tag, sizeof(ret_facts->asset_tag));
 }
+
+int host_read_mounts(struct mounts *ret_mounts)
+{
+	char *text = read_file("/proc/self/mountinfo");
+	int error;
+
+	*ret_mounts = (struct mounts){0};
+	if (!text || strlen(text) == FILE_MAX) /* cut */
+		error = 0;
+	else
+		error = mounts_parse(text, ret_mounts);
+	free(text);
+	return error;
+}

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "correlator/host/host.h"
+#include "correlator/host/mounts.h"
 
 /* Reads the facts of the host. To be called once: some of the files are long. */
 void host_read_facts(struct host_facts *ret_facts);
@@ -13,3 +14,6 @@ void host_read_cluster(struct host_facts *facts);
 
 /* Reads the current figures. Takes about a quarter of a millisecond. */
 void host_read_figures(struct host_figures *ret_figures);
+
+/* Reads the mounts of this process' namespace, which a service manager makes of the host's. Returns as mounts_parse(). */
+int host_read_mounts(struct mounts *ret_mounts);

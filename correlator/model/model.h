@@ -94,7 +94,7 @@ struct model {
 	struct image *dirty_images;
 	size_t dirty_image_count;
 	struct fact *facts;                   /* to be written */
-	size_t fact_count, host_sample_count; /* host samples are included in fact_count */
+	size_t fact_count, host_sample_count; /* host samples, also of file systems, are included in fact_count */
 	int64_t *gone;                        /* ids whose states are to be deleted */
 	struct kept_text *kept_texts;
 	size_t gone_count, gone_capacity;

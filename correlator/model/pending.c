@@ -5,7 +5,7 @@
 
 #include "correlator/model/model.h"
 
-#define HOST_SAMPLES_MAX 60 /* while the store cannot be written: ten minutes by default */
+#define HOST_SAMPLES_MAX 600 /* while the store cannot be written: of the host and its file systems */
 
 #define NO_TEXT(column)
 #define COPY_TEXT(column) copy->column = text_copy(model, row->column);
@@ -17,6 +17,11 @@ static const char *text_copy(struct model *model, const char *text)
 
 	model->out_of_memory = model->out_of_memory || (text && !copy);
 	return copy;
+}
+
+static bool is_host_sample(enum fact_kind kind)
+{
+	return kind == FACT_HOST_SAMPLE || kind == FACT_FILE_SYSTEM_SAMPLE;
 }
 
 static void fact_free(struct model *model, struct fact *fact)
@@ -34,7 +39,7 @@ static void fact_free(struct model *model, struct fact *fact)
 	}
 	DL_DELETE(model->facts, fact);
 	model->fact_count--;
-	model->host_sample_count -= fact->kind == FACT_HOST_SAMPLE;
+	model->host_sample_count -= is_host_sample(fact->kind);
 	free(fact);
 }
 
@@ -43,7 +48,7 @@ static void oldest_host_sample_free(struct model *model)
 	struct fact *fact;
 
 	DL_FOREACH (model->facts, fact)
-		if (fact->kind == FACT_HOST_SAMPLE) {
+		if (is_host_sample(fact->kind)) {
 			fact_free(model, fact);
 			return;
 		}
@@ -53,7 +58,7 @@ static struct fact *fact_new(struct model *model, enum fact_kind kind)
 {
 	struct fact *fact;
 
-	if (kind == FACT_HOST_SAMPLE && model->host_sample_count == HOST_SAMPLES_MAX)
+	if (is_host_sample(kind) && model->host_sample_count == HOST_SAMPLES_MAX)
 		oldest_host_sample_free(model);
 	fact = model_alloc(model, sizeof(*fact));
 	if (!fact)
@@ -61,7 +66,7 @@ static struct fact *fact_new(struct model *model, enum fact_kind kind)
 	fact->kind = kind;
 	DL_APPEND(model->facts, fact);
 	model->fact_count++;
-	model->host_sample_count += kind == FACT_HOST_SAMPLE;
+	model->host_sample_count += is_host_sample(kind);
 	return fact;
 }
 

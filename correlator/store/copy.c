@@ -39,6 +39,7 @@ static const struct {
 	{process_copy, "processes", "+tool_id IN (SELECT id FROM tools WHERE run_id = :run_id)"},
 	{sample_copy, "samples", PROCESS_IS_OF_RUN},
 	{host_sample_copy, "host_samples", "unix_ns >= :begin_unix_ns"},
+	{file_system_sample_copy, "file_system_samples", "unix_ns >= :begin_unix_ns"},
 	{incident_copy, "incidents", "run_id = :run_id"},
 	/* The sum of these is stored, so they are copied once, in the end. */
 	{loss_copy, "losses", "unix_ns + last_boot_ns - first_boot_ns >= :begin_unix_ns AND unix_ns <= :end_unix_ns"},

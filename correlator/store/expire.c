@@ -30,6 +30,7 @@ static const struct statement expiry_statements[] = {
 	{"expire_containers"},
 	{"expire_losses"},
 	{"expire_host_samples"},
+	{"expire_file_system_samples"},
 };
 
 static const struct statement unused_statements[] = {

@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "common/loop.h"
 #include "common/ready.h"
+#include "correlator/host/file_systems.h"
 #include "correlator/host/host_read.h"
 #include "correlator/stream/listen.h"
 #include "correlator/stream/samplers.h"
@@ -36,13 +37,14 @@ struct server {
 	uv_pipe_t listener;
 	uv_pipe_t peer;
 	struct samplers *samplers; /* NULL: none are served */
-	bool has_peer;             /* until its handle is closed */
-	bool has_next;             /* a peer waits until the previous one is gone */
-	uint64_t heard_ms;         /* latest bytes of a greeted peer, or when reading began, on the loop's clock */
-	bool is_silent;            /* for SILENT_MS: this was logged */
-	uint64_t lines_until_ms;   /* end of the period, on the loop's clock */
-	unsigned line_count;       /* messages about connections in this period */
-	bool paused;               /* the store cannot be written */
+	struct file_systems *file_systems;
+	bool has_peer;           /* until its handle is closed */
+	bool has_next;           /* a peer waits until the previous one is gone */
+	uint64_t heard_ms;       /* latest bytes of a greeted peer, or when reading began, on the loop's clock */
+	bool is_silent;          /* for SILENT_MS: this was logged */
+	uint64_t lines_until_ms; /* end of the period, on the loop's clock */
+	unsigned line_count;     /* messages about connections in this period */
+	bool paused;             /* the store cannot be written */
 	int failure;
 	struct wire_input input;
 	struct retention retention;
@@ -328,12 +330,29 @@ static void retention_due(uv_timer_t *timer)
 	uv_timer_start(timer, retention_due, more ? DELETE_PAUSE_MS : by_size ? BOUND_PERIOD_MS : EXPIRE_PERIOD_MS, 0);
 }
 
+static void take_file_system(const struct row_file_system_sample *sample, void *data)
+{
+	apply_file_system_sample(data, sample);
+}
+
+static void watch_file_systems(struct server *server)
+{
+	struct model *model = server->session->model;
+	struct mounts mounts;
+
+	if (!server->file_systems || !model->host.id || host_read_mounts(&mounts) < 0)
+		return;
+	file_systems_step(server->file_systems, &mounts, (int64_t)clock_unix_ns(), take_file_system, model);
+	mounts_deinit(&mounts);
+}
+
 /* Uses the host's own clock. Like everything that a replay must not see, it is only in this file. */
 static void host_due(uv_timer_t *timer)
 {
 	struct server *server = timer->data;
 	struct host_figures figures;
 
+	watch_file_systems(server);
 	host_read_figures(&figures);
 	session_add_host_sample(server->session, &figures, clock_boot_ns(), clock_unix_ns());
 }
@@ -370,8 +389,10 @@ static void watch_host(struct server *server)
 	else
 		host_read_cluster(&facts);
 	apply_host(server->session->model, &facts);
-	if (period_ms > 0)
-		start_timer(server, &server->host_timer, host_due, HOST_FIRST_MS, period_ms);
+	if (period_ms == 0)
+		return;
+	server->file_systems = file_systems_new(file_systems_ask_kernel);
+	start_timer(server, &server->host_timer, host_due, HOST_FIRST_MS, period_ms);
 }
 
 static void start(struct server *server)
@@ -415,6 +436,7 @@ int server_run(const struct server_options *options, struct session *session, st
 	server.options.once = false;
 	loop_end(&server.loop);
 	samplers_free(server.samplers);
+	file_systems_free(server.file_systems);
 	wire_input_deinit(&server.input);
 	return r;
 }

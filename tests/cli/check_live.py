@@ -17,6 +17,7 @@ from testing import copy_rows, run_cases
 
 SECOND = 10**9
 MIB = 2**20
+GIB = 2**30
 RUN = "(SELECT id FROM runs WHERE name = 'make' AND end_boot_ns IS NULL)"
 LIVING = f"id = {RUN}"
 
@@ -87,6 +88,23 @@ def reading(database, positions, size=1000 * MIB, late=0):
         boot = begin + last - unix - (late + 10 * number) * SECOND - 1
         database.execute("INSERT INTO samples (process_id, boot_ns, rev, cpu_ns, file_position_bytes, file_size_bytes)"
                          " VALUES (?, ?, ?, 0, ?, ?)", (process, boot, 3 * 10**6 + number, int(position), size))
+
+
+def disk(database, *figures, mount="/work"):
+    """What was available on a file system of 100 GiB at so many minutes before the host was last heard of; the root is empty."""
+    last, = database.execute("SELECT max(last_seen_unix_ns) FROM hosts").fetchone()
+    for number, (point, minutes, gib) in enumerate([("/", 0, 90), *((mount, minutes, gib) for minutes, gib in figures)]):
+        database.execute("INSERT INTO file_system_samples VALUES ((SELECT max(id) FROM hosts), ?, CAST(? AS TEXT), ?, 'xfs', ?, ?)",
+                         (last - minutes * 60 * SECOND, point, 4 * 10**6 + number, None if gib is None else 100 * GIB, None if gib is None else int(gib * GIB)))
+
+
+def works_in(database, directory, container=None):
+    """The processes and tasks of the running run, and it itself, work there."""
+    for table in ("process_rows", "tasks", "runs"):
+        of = {"process_rows": f"tool_id IN (SELECT id FROM tools WHERE run_id = {RUN})", "tasks": f"run_id = {RUN}", "runs": LIVING}[table]
+        database.execute(f"UPDATE {table} SET working_directory = NULL, container_id = ? WHERE {of}", (container,))
+    database.execute("UPDATE process_rows SET working_directory = ? WHERE id = (SELECT max(p.id) FROM open_processes p"
+                     f" WHERE p.run_id = {RUN})", (directory,))
 
 
 class Live(Case):
@@ -205,6 +223,51 @@ class Live(Case):
         full, = self.answer(lambda database: fill_memory(database, [95 * MIB, 50 * MIB], begun="fork"))[0]
         self.assertEqual(full["memory_bytes"], 95 * MIB)
 
+    # ---- disk ----
+
+    def on_disk(self, *figures, directory="/work/a", container=None, **options):
+        def change(database):
+            disk(database, *figures, **options)
+            works_in(database, directory, container)
+        return [warning for warning in self.answer(change)[0] if warning["warning"] == "disk_nearly_full"]
+
+    def test_a_disk_is_nearly_full(self):
+        for directory in ("/work", "/work/a"):
+            full, = self.on_disk((0, 4.5), directory=directory)
+            self.assertEqual((full["mount_point"], full["type"], full["working_directory"]), ("/work", "xfs", directory))
+            self.assertEqual((full["total_bytes"], full["available_bytes"], full["available_share"], full["full_unix_ns"]),
+                             (100 * GIB, 4.5 * GIB, 0.045, None))
+            self.assertEqual(full["sentence"], "4.50 GiB of 100 GiB left on /work")
+
+    def test_a_disk_fills_up(self):
+        full, = self.on_disk((14, 30), (7, 22), (0, 16)) # a GiB a minute
+        last = full["since_unix_ns"]
+        self.assertEqual((full["full_unix_ns"] - last, full["sentence"]), (16 * 60 * SECOND, "16.0 GiB of 100 GiB left on /work, full soon at this rate"))
+
+    def test_a_disk_is_not_nearly_full_if(self):
+        for why, figures, options in (("there is more", [(0, 5.5)], {}),
+                                      ("the run works elsewhere", [(0, 1)], {"directory": "/workshop"}),
+                                      ("and in what is mounted beneath", [(0, 1)], {"directory": "/"}),
+                                      ("the directory is cut at its beginning", [(0, 1)], {"directory": "\u2026/work/a"}),
+                                      ("it runs in a container", [(0, 1)], {"container": 4711}),
+                                      ("it is no longer known", [(5, 1), (0, None)], {}),
+                                      ("it was asked long ago", [(50, 1)], {}),
+                                      ("there is room again", [(5, 1), (0, 50)], {}),
+                                      ("it fills slowly", [(14, 17), (0, 16)], {}),
+                                      ("it fills, but there is much left", [(14, 80), (0, 21)], {}),
+                                      ("it filled long ago", [(29, 60), (14, 16.1), (0, 16)], {}),
+                                      ("its rate is of a short time", [(4, 40), (0, 10)], {}),
+                                      ("it gets emptier", [(14, 6), (0, 16)], {})):
+            with self.subTest(why):
+                self.assertEqual(self.on_disk(*figures, **options), [])
+
+    def test_hostile_mount_points(self):
+        full, = self.on_disk((0, 1), mount="/evil\x1b[2J\nx", directory="/evil\x1b[2J\nx/a")
+        self.assertEqual(full["mount_point"], "/evil\x1b[2J\nx")
+        for screen in self.screens:
+            self.assertIn(r"1.00 GiB of 100 GiB left on /evil\e[2J\nx", screen)
+            self.assertNotIn("\x1b", screen)
+
     # ---- expected end ----
 
     def test_the_end_is_expected_as_an_interval(self):
@@ -291,6 +354,8 @@ def everything(path):
         earlier(database, range(300, 310))
         fill_memory(database, [80 * MIB, 12 * MIB])
         stall(database)
+        disk(database, (0, 4))
+        works_in(database, "/work")
         reading(database, [400 * MIB + number * 10 * MIB for number in range(11)])
         ran_for(database, 600)
         copy_rows(database, "runs", LIVING, id="4000", rev="4000000", name="'later'")

@@ -271,7 +271,7 @@ def test_rows_of_a_key_are_in_one_month(lake):
         loader.load(lake, store, version, change=on_another_host(1, late_ns))
     for entity in loader.entities():
         lake.query(f"OPTIMIZE TABLE tracer.{entity}_rows FINAL")
-        rows, keys = lake.rows(f"SELECT count(), uniqExact({'process_id, boot_ns' if entity == 'samples' else 'unix_ns' if entity == 'host_samples' else 'id'})"
+        rows, keys = lake.rows(f"SELECT count(), uniqExact({'process_id, boot_ns' if entity == 'samples' else 'unix_ns' if entity == 'host_samples' else 'unix_ns, mount_point' if entity == 'file_system_samples' else 'id'})"
                                f" FROM tracer.{entity}_rows")[0]
         same(f"rows of {entity}", rows, keys)
 

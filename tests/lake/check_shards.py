@@ -68,7 +68,7 @@ def test_rows_are_spread_and_found_from_both(first, second):
 SWEEP = {"owner_days", *(path.stem for path in (ROOT / "analysis/sweep").glob("*.sql"))}
 # Of what runs now: a node of this engine, whose part of such a query the other has cancelled, may end of it (an uncaught
 # NETWORK_ERROR), also later.
-LIVE = {"expected_ends", "file_progress", "memory_nearly_full", "run_slower", "task_slower", "task_stuck"}
+LIVE = {"disk_nearly_full", "expected_ends", "file_progress", "memory_nearly_full", "run_slower", "task_slower", "task_stuck"}
 LEFT_OUT = {"hosts", "metrics_hosts", "status", *SWEEP, *LIVE, *(path.stem for path in (ROOT / "analysis/tune").glob("*.sql"))}
 
 

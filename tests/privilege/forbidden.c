@@ -147,7 +147,14 @@ static long try_one(const struct attempt *attempt)
 	return syscall(attempt->number, with[0], with[1], with[2], with[3], with[4], with[5]);
 }
 
-/* EPERM comes from the filter, EACCES from Landlock: be_nobody() shows that. */
+/* EPERM comes from the filter, EACCES from Landlock: be_nobody() shows that. The correlator's filter answers clone3 as
+ * a kernel without it, so that threads are made with clone. */
+static bool is_refusal(int who, const struct attempt *attempt)
+{
+	return errno == EPERM || (who != PROBE && errno == EACCES) ||
+	       (who == CORRELATOR && attempt->number == SYS_clone3 && errno == ENOSYS);
+}
+
 static void try_forbidden(int who)
 {
 	char why[128];
@@ -157,7 +164,7 @@ static void try_forbidden(int who)
 			continue;
 		long result = try_one(&attempts[i]);
 		snprintf(why, sizeof(why), "gave %ld, %s", result, strerror(errno));
-		verdict(result == -1 && (errno == EPERM || (who != PROBE && errno == EACCES)), attempts[i].name, why);
+		verdict(result == -1 && is_refusal(who, &attempts[i]), attempts[i].name, why);
 	}
 }
 

@@ -108,6 +108,7 @@ static void serve(int fd)
 	case FUSE_OPEN:
 	case FUSE_OPENDIR: answer(fd, header, 0, &opened, sizeof(opened)); break;
 	case FUSE_READ: /* never answered, on purpose */
+	case FUSE_STATFS:
 	case FUSE_FORGET:
 	case FUSE_BATCH_FORGET:
 	case FUSE_INTERRUPT: break;

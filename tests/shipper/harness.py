@@ -29,7 +29,8 @@ ENTITIES = {path.stem: path.read_text() for path in (ROOT / "common/store/entiti
 # Prevents a silent name server from exceeding a test's time limit.
 IMPATIENT = {"RES_OPTIONS": "timeout:1 attempts:1"}
 ENVIRONMENT.update(IMPATIENT)
-KEYS = {"samples": ("host_id", "process_id", "boot_ns"), "host_samples": ("host_id", "unix_ns")}
+KEYS = {"samples": ("host_id", "process_id", "boot_ns"), "host_samples": ("host_id", "unix_ns"),
+        "file_system_samples": ("host_id", "unix_ns", "mount_point")}
 
 
 # ---- stores --------------------------------------------------------------------------------

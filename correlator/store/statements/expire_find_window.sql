@@ -6,5 +6,6 @@ SELECT min(:end_rev,
   coalesce((SELECT rev FROM process_rows WHERE rev > :first_rev ORDER BY rev LIMIT 1 OFFSET :row_count), :end_rev),
   coalesce((SELECT rev FROM samples WHERE rev > :first_rev ORDER BY rev LIMIT 1 OFFSET :row_count), :end_rev),
   coalesce((SELECT rev FROM host_samples WHERE rev > :first_rev ORDER BY rev LIMIT 1 OFFSET :row_count), :end_rev),
+  coalesce((SELECT rev FROM file_system_samples WHERE rev > :first_rev ORDER BY rev LIMIT 1 OFFSET :row_count), :end_rev),
   coalesce((SELECT rev FROM incidents WHERE rev > :first_rev ORDER BY rev LIMIT 1 OFFSET :row_count), :end_rev),
   coalesce((SELECT rev FROM containers WHERE rev > :first_rev ORDER BY rev LIMIT 1 OFFSET :row_count), :end_rev));

@@ -1,0 +1,253 @@
+/* Parses /proc/self/mountinfo. See mounts.h, and proc_pid_mountinfo(5) for the fields. */
+#include "correlator/host/mounts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/grow.h"
+
+#define LINES_MAX 4096
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+struct line {
+	long id, parent;
+	const char *root, *point, *type, *super_options;
+};
+
+struct table {
+	struct line *lines;
+	size_t count, capacity;
+};
+
+/* ---- lines ----------------------------------------------------------------------- */
+
+/* Blank, tab, newline, # and \ are written as \ and three octal digits. */
+static void unescape(char *text)
+{
+	char *to = text;
+
+	for (; *text; text++) {
+		unsigned value = 0, digit;
+
+		for (digit = 1; *text == '\\' && digit <= 3 && text[digit] >= '0' && text[digit] <= '7'; digit++)
+			value = value * 8 + (unsigned)(text[digit] - '0');
+		if (digit == 4 && value > 0 && value < 256) {
+			*to++ = (char)value;
+			text += 3;
+		} else {
+			*to++ = *text;
+		}
+	}
+	*to = '\0';
+}
+
+static bool take_number(char **position, long *ret)
+{
+	char *text = strsep(position, " "), *end;
+
+	if (!text)
+		return false;
+	*ret = strtol(text, &end, 10);
+	return end > text && !*end;
+}
+
+/* ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [TAG]... - TYPE SOURCE SUPER-OPTIONS */
+static bool take_line(char *text, struct line *ret)
+{
+	char *field;
+
+	if (!take_number(&text, &ret->id) || !take_number(&text, &ret->parent) || !strsep(&text, " "))
+		return false;
+	ret->root = strsep(&text, " ");
+	ret->point = strsep(&text, " ");
+	while ((field = strsep(&text, " ")) && strcmp(field, "-") != 0)
+		;
+	ret->type = strsep(&text, " ");
+	if (!strsep(&text, " ") || !text || ret->point[0] != '/')
+		return false;
+	ret->super_options = text;
+	unescape((char *)ret->point);
+	return true;
+}
+
+/* Returns 0, -EINVAL or -ENOMEM. The lines point into `text`. */
+static int take_lines(char *text, struct table *table)
+{
+	char *line;
+
+	while ((line = strsep(&text, "\n")) && *line) {
+		struct line *lines = table->count == LINES_MAX
+					     ? NULL
+					     : grow(table->lines, &table->capacity, table->count + 1, sizeof(*lines));
+
+		if (!lines)
+			return table->count == LINES_MAX ? -EINVAL : -ENOMEM;
+		table->lines = lines;
+		if (!take_line(line, &lines[table->count++]))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/* ---- the tree of mounts ------------------------------------------------------------ */
+
+static const struct line *parent_of(const struct table *table, const struct line *line)
+{
+	for (size_t i = 0; i < table->count; i++)
+		if (table->lines[i].id == line->parent && &table->lines[i] != line)
+			return &table->lines[i];
+	return NULL;
+}
+
+/* Tables are from the kernel, but a loop in one must not hang the correlator. */
+static bool is_ancestor(const struct table *table, const struct line *line, const struct line *of)
+{
+	for (size_t depth = 0; of && depth < table->count; depth++) {
+		of = parent_of(table, of);
+		if (of == line)
+			return true;
+	}
+	return false;
+}
+
+static bool is_beneath(const char *path, const char *directory)
+{
+	size_t size = strlen(directory);
+
+	return strncmp(path, directory, size) == 0 &&
+	       (size == 1 || path[size] == '/' || path[size] == '\0'); /* size 1: the root */
+}
+
+/* A mount at a directory above hides those that are not mounted in it. */
+static bool hides(const struct table *table, const struct line *other, const struct line *line)
+{
+	return strcmp(line->point, other->point) != 0 && is_beneath(line->point, other->point) &&
+	       !is_ancestor(table, other, line);
+}
+
+static bool is_hidden(const struct table *table, const struct line *line)
+{
+	for (size_t i = 0; i < table->count; i++)
+		if (hides(table, &table->lines[i], line))
+			return true;
+	return false;
+}
+
+/* Of mounts at one point the last is on top. */
+static bool is_covered(const struct table *table, const struct line *line)
+{
+	for (const struct line *later = line + 1; later < table->lines + table->count; later++)
+		if (strcmp(line->point, later->point) == 0)
+			return true;
+	return false;
+}
+
+/* ---- which are kept ---------------------------------------------------------------- */
+
+static bool is_one_of(const char *text, const char *const names[], size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(text, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* File systems without storage, and what runtimes mount for containers: no process of the host itself works there. */
+static bool is_left_out(const struct line *line)
+{
+	static const char *const types[] = {
+		"binfmt_misc", "bpf",      "cgroup",     "cgroup2",    "configfs",  "debugfs", "devpts",
+		"devtmpfs",    "efivarfs", "fusectl",    "hugetlbfs",  "mqueue",    "nsfs",    "overlay",
+		"proc",        "pstore",   "rpc_pipefs", "securityfs", "selinuxfs", "sysfs",   "tracefs",
+	};
+	static const char *const directories[] = {"/var/lib/docker", "/var/lib/containers", "/var/lib/kubelet",
+						  "/run/containerd", "/run/credentials"};
+
+	for (size_t i = 0; i < COUNT(directories); i++)
+		if (is_beneath(line->point, directories[i]) && strlen(line->point) > strlen(directories[i]))
+			return true;
+	return is_one_of(line->type, types, COUNT(types)) || strlen(line->point) > MOUNT_POINT_MAX;
+}
+
+/* A request that a FUSE server has taken and does not answer cannot be ended, not even by SIGKILL: it would keep the
+ * correlator from ending. */
+static bool is_fuse(const char *type)
+{
+	return strncmp(type, "fuse", strlen("fuse")) == 0;
+}
+
+static bool is_in_fuse(const struct table *table, const struct line *line)
+{
+	for (size_t depth = 0; line && depth < table->count; depth++, line = parent_of(table, line))
+		if (is_fuse(line->type))
+			return true;
+	return false;
+}
+
+static bool is_read_only(const char *options)
+{
+	return strncmp(options, "ro", 2) == 0 && (options[2] == ',' || options[2] == '\0');
+}
+
+/* Asking an automount point would mount it. systemd hides directories beneath an empty one of its own. */
+static bool is_askable(const struct table *table, const struct line *line)
+{
+	return strcmp(line->type, "autofs") != 0 && !is_read_only(line->super_options) &&
+	       !is_beneath(line->root, "/systemd/inaccessible") && !is_in_fuse(table, line) && !is_hidden(table, line);
+}
+
+static bool is_a_container_s(const struct table *table)
+{
+	for (size_t i = 0; i < table->count; i++)
+		if (strcmp(table->lines[i].point, "/") == 0 && strcmp(table->lines[i].type, "overlay") == 0)
+			return true;
+	return false;
+}
+
+static int keep(const struct table *table, struct mounts *mounts)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct line *line = &table->lines[i];
+		struct mount *mount = &mounts->items[mounts->count];
+
+		if (is_left_out(line) || is_covered(table, line))
+			continue;
+		if (mounts->count == MOUNTS_MAX)
+			return -EINVAL;
+		mount->point = strdup(line->point);
+		if (!mount->point)
+			return -ENOMEM;
+		mounts->count++;
+		strncpy(mount->type, line->type, sizeof(mount->type) - 1);
+		mount->is_askable = is_askable(table, line);
+	}
+	return 0;
+}
+
+int mounts_parse(const char *text, struct mounts *ret_mounts)
+{
+	struct table table = {0};
+	char *copy = strdup(text);
+	int error = -ENOMEM;
+
+	*ret_mounts = (struct mounts){.items = calloc(MOUNTS_MAX, sizeof(struct mount))};
+	if (copy && ret_mounts->items)
+		error = take_lines(copy, &table);
+	if (error == 0 && !is_a_container_s(&table))
+		error = keep(&table, ret_mounts);
+	free(table.lines);
+	free(copy);
+	if (error < 0)
+		mounts_deinit(ret_mounts);
+	return error == -EINVAL ? 0 : error;
+}
+
+void mounts_deinit(struct mounts *mounts)
+{
+	for (size_t i = 0; i < mounts->count; i++)
+		free(mounts->items[i].point);
+	free(mounts->items);
+	*mounts = (struct mounts){0};
+}
