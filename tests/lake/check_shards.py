@@ -66,10 +66,7 @@ def test_rows_are_spread_and_found_from_both(first, second):
 # Findings have no rows in this store: those of tune use the views that the other queries use.
 # Runs by name, for comparisons and right sizes: not yet right, or not tried, on several shards.
 SWEEP = {"owner_days", *(path.stem for path in (ROOT / "analysis/sweep").glob("*.sql"))}
-# Of what runs now: a node of this engine, whose part of such a query the other has cancelled, may end of it (an uncaught
-# NETWORK_ERROR), also later.
-LIVE = {"disk_nearly_full", "expected_ends", "file_progress", "memory_nearly_full", "run_slower", "task_slower", "task_stuck"}
-LEFT_OUT = {"hosts", "metrics_hosts", "status", *SWEEP, *LIVE, *(path.stem for path in (ROOT / "analysis/tune").glob("*.sql"))}
+LEFT_OUT = {"hosts", "metrics_hosts", "status", *SWEEP, *(path.stem for path in (ROOT / "analysis/tune").glob("*.sql"))}
 
 
 def few_of_each(lines, queries=None):
