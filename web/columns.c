@@ -112,6 +112,7 @@ struct packer {
 	FILE *file;
 	bool is_text; /* base64 */
 	z_stream stream;
+	unsigned char out[16384];
 	unsigned char rest[3]; /* bytes that do not make four characters yet */
 	size_t rest_count;
 };
@@ -157,15 +158,13 @@ static void compressed_write(struct packer *packer, const unsigned char *data, s
 /* Compresses and writes; `flush` is Z_FINISH for the end. */
 static void pack(struct packer *packer, const void *data, size_t size, int flush)
 {
-	unsigned char out[16384];
-
 	packer->stream.next_in = (unsigned char *)data;
 	packer->stream.avail_in = (unsigned)size;
 	do {
-		packer->stream.next_out = out;
-		packer->stream.avail_out = sizeof(out);
+		packer->stream.next_out = packer->out;
+		packer->stream.avail_out = sizeof(packer->out);
 		deflate(&packer->stream, flush);
-		compressed_write(packer, out, sizeof(out) - packer->stream.avail_out);
+		compressed_write(packer, packer->out, sizeof(packer->out) - packer->stream.avail_out);
 	} while (packer->stream.avail_out == 0);
 }
 

@@ -314,13 +314,24 @@ int report_load_attempts(struct report *report, struct store *store, const struc
 	return load(report, store, run, true, with_containers);
 }
 
+int report_load_lines(struct report *report)
+{
+	if (report->lines)
+		return 0;
+	report->lines = calloc(1, sizeof(*report->lines));
+	return report->lines ? run_lines_load(report->store, &report->parts,
+					      ROWS_ITEM(&report->parts, part, 0)->joined_id, report->lines)
+			     : -ENOMEM;
+}
+
 int report_load_samples(struct report *report, const struct sample_names *names)
 {
+	int error = report_load_lines(report);
+
 	report->samples = calloc(1, sizeof(*report->samples));
-	if (!report->samples)
-		return -ENOMEM;
-	return run_samples_load(report->store, &report->parts, ROWS_ITEM(&report->parts, part, 0)->joined_id, names,
-				report->samples);
+	if (error < 0 || !report->samples)
+		return error < 0 ? error : -ENOMEM;
+	return run_samples_make(report->lines, names, report->samples);
 }
 
 int report_load_labels(struct report *report)
@@ -331,6 +342,9 @@ int report_load_labels(struct report *report)
 void report_free(struct report *report)
 {
 	labels_free(&report->labels);
+	if (report->lines)
+		rows_free(report->lines);
+	free(report->lines);
 	if (report->samples)
 		run_samples_free(report->samples);
 	free(report->samples);
@@ -526,6 +540,7 @@ struct walk {
 	const struct report_writer *writer;
 	void *context;
 	struct window *windows; /* one per part */
+	struct rows held;       /* a process */
 	bool goes_on;           /* the task after it is walked next, so reading ahead pays */
 };
 
@@ -657,33 +672,33 @@ static int reading_give(void *context, const void *row)
 struct process_stream {
 	struct row_cursor cursor;
 	struct row_process next;
-	int more; /* result of row_cursor_next() */
+	struct rows *held; /* the row before it */
+	int more;          /* result of row_cursor_next() */
 };
 
 /* Walks the processes of one tool. Copies each: only the next row shows whether it was the last. */
 static int stream_walk(const struct walk *walk, struct process_stream *stream, int64_t tool_id)
 {
-	struct rows held = {0};
 	int error = 0;
 
 	while (error == 0 && stream->more > 0 && stream->next.tool_id == tool_id) {
-		error = rows_add(&held, &row_type_process, &stream->next);
+		rows_clear(stream->held);
+		error = rows_add(stream->held, &row_type_process, &stream->next);
 		if (error == 0)
 			error = row_cursor_next(&stream->cursor, &stream->next);
 		stream->more = error;
 		if (error >= 0)
-			error = walk->writer->process(walk->context, held.items,
+			error = walk->writer->process(walk->context, stream->held->items,
 						      !stream->more || stream->next.tool_id != tool_id);
-		rows_free(&held);
 	}
 	return error;
 }
 
-static int tools_walk(const struct walk *walk, const struct row_task *task, const struct row_tool *tools, size_t count)
+static int tools_walk(struct walk *walk, const struct row_task *task, const struct row_tool *tools, size_t count)
 {
 	const struct store_parameter parameters[] = QUERY_PARAMETERS_OF("task_id", task->id, task->host_id);
 	bool by_tool = walk->writer->process && walk->writer->by_tool;
-	struct process_stream stream = {.more = 0};
+	struct process_stream stream = {.held = &walk->held};
 	int error = 0;
 
 	if (by_tool)
@@ -770,7 +785,8 @@ static void tasks_ask_ahead(const struct report *report, const size_t *order, si
 int report_walk(const struct report *report, const size_t *order, size_t count, const struct report_writer *writer,
 		void *context)
 {
-	struct walk walk = {report, writer, context, calloc(report->parts.count, sizeof(struct window)), true};
+	struct walk walk = {report, writer, context, .windows = calloc(report->parts.count, sizeof(struct window)),
+			    .goes_on = true};
 	const char *queries[3];
 	int error = walk.windows ? 0 : -ENOMEM;
 
@@ -786,5 +802,6 @@ int report_walk(const struct report *report, const size_t *order, size_t count, 
 	for (size_t i = 0; walk.windows && i < report->parts.count; i++)
 		window_free(&walk.windows[i]);
 	free(walk.windows);
+	rows_free(&walk.held);
 	return error;
 }

@@ -55,6 +55,7 @@ struct report {
 	size_t task_count;
 	size_t *by_id;                    /* indexes into tasks, sorted by id */
 	struct engine_name *engine_names; /* one per task, NULL if not requested */
+	struct rows *lines;               /* report_load_lines(); NULL: not yet */
 	struct run_samples *samples;      /* NULL if not requested */
 	struct labels labels;             /* of tasks without one in the store; none if not requested */
 	struct report_doubts doubts;
@@ -69,6 +70,8 @@ int report_load(struct report *report, struct store *store, const struct row_run
 /* The same with the attempts before it at the same work (run_previous.sql) since the last one that succeeded. On the run's
  * clock each begins when the one before it ended: the time between them is left out. */
 int report_load_attempts(struct report *report, struct store *store, const struct row_run *run, bool with_containers);
+/* Loads the command lines of its tasks (run_samples.h), unless they are loaded. Returns 0 or -errno. */
+int report_load_lines(struct report *report);
 /* Finds out which sample each task worked on. `names` is NULL to infer them. Returns 0 or -errno. */
 int report_load_samples(struct report *report, const struct sample_names *names);
 /* Makes the labels of tasks that have none in the store: in all rows of tasks that are read from now on. Returns 0 or

@@ -359,6 +359,12 @@ void rows_keep_host(struct rows *hosts, const char *hostname)
 	hosts->count = count;
 }
 
+void rows_clear(struct rows *rows)
+{
+	arena_clear(&rows->texts);
+	rows->count = 0;
+}
+
 void rows_free(struct rows *rows)
 {
 	arena_deinit(&rows->texts);

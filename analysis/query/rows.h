@@ -213,6 +213,8 @@ int rows_load(struct rows *rows, const struct row_type *type, struct store *stor
 int rows_add(struct rows *rows, const struct row_type *type, const void *row);
 /* Leaves only those of the hosts (row_cloud_host) that have this name; NULL: all. */
 void rows_keep_host(struct rows *hosts, const char *hostname);
+/* Frees all rows, but keeps memory for others. */
+void rows_clear(struct rows *rows);
 void rows_free(struct rows *rows);
 
 /* In rows sorted by the number `at` bytes into each: returns the index of the first row with that

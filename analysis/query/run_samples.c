@@ -8,8 +8,7 @@
 #include "analysis/query/ask.h"
 
 struct input {
-	struct rows lines; /* row_sample_word, by part and task */
-	int64_t line_bytes;
+	const struct rows *lines;
 	struct samples_task *tasks;
 	const char **words;
 	char **samples; /* that rules say, by task */
@@ -22,22 +21,37 @@ static int64_t line_bytes(const struct row_sample_word *row)
 			 (row->working_directory ? strlen(row->working_directory) : 0));
 }
 
+struct reader {
+	struct rows *lines;
+	int64_t line_bytes;
+};
+
 static int line_take(void *context, const void *row)
 {
 	struct row_sample_word line = *(const struct row_sample_word *)row;
-	struct input *input = context;
+	struct reader *reader = context;
 
-	input->line_bytes += line_bytes(&line);
-	if (input->line_bytes > RUN_SAMPLES_BYTES_MAX)
+	reader->line_bytes += line_bytes(&line);
+	if (reader->line_bytes > RUN_LINES_BYTES_MAX)
 		line = (struct row_sample_word){.task_id = line.task_id, .name = line.name};
-	return rows_add(&input->lines, &row_type_sample_word, &line);
+	return rows_add(reader->lines, &row_type_sample_word, &line);
 }
 
-static int part_read(struct store *store, const struct row_run *part, struct input *input)
+int run_lines_load(struct store *store, const struct rows *parts, int64_t joined_id, struct rows *ret_lines)
 {
-	const struct store_parameter parameters[] = QUERY_PARAMETERS_OF("run_id", part->id, part->host_id);
+	struct reader reader = {.lines = ret_lines};
+	int error = 0;
 
-	return rows_each(&row_type_sample_word, store, "sample_words", parameters, line_take, input);
+	*ret_lines = (struct rows){0};
+	for (size_t i = 0; i < parts->count && error == 0; i++) {
+		const struct row_part *part = ROWS_ITEM(parts, part, i);
+		const struct store_parameter parameters[] =
+			QUERY_PARAMETERS_OF("run_id", part->run.id, part->run.host_id);
+
+		if (part->joined_id == joined_id)
+			error = rows_each(&row_type_sample_word, store, "sample_words", parameters, line_take, &reader);
+	}
+	return error;
 }
 
 /* Sets the words of a command line, each terminated by NUL, if `words` is not NULL. Returns their number. */
@@ -83,17 +97,17 @@ static int tasks_make(struct input *input, const struct rules *rules, struct run
 	int error = 0;
 	size_t word_count = 0;
 
-	for (size_t i = 0; i < input->lines.count; i++)
-		word_count += words_set(&ROWS_ITEM(&input->lines, sample_word, i)->arguments, NULL);
+	for (size_t i = 0; i < input->lines->count; i++)
+		word_count += words_set(&ROWS_ITEM(input->lines, sample_word, i)->arguments, NULL);
 	input->words = calloc(word_count + 1, sizeof(*input->words));
-	input->tasks = calloc(input->lines.count + 1, sizeof(*input->tasks));
-	input->samples = calloc(input->lines.count + 1, sizeof(*input->samples));
-	samples->tasks = calloc(input->lines.count + 1, sizeof(*samples->tasks));
+	input->tasks = calloc(input->lines->count + 1, sizeof(*input->tasks));
+	input->samples = calloc(input->lines->count + 1, sizeof(*input->samples));
+	samples->tasks = calloc(input->lines->count + 1, sizeof(*samples->tasks));
 	if (!input->words || !input->samples || !input->tasks || !samples->tasks)
 		return -ENOMEM;
 	word_count = 0;
-	for (size_t i = 0; i < input->lines.count && error == 0; i++) {
-		const struct row_sample_word *line = ROWS_ITEM(&input->lines, sample_word, i);
+	for (size_t i = 0; i < input->lines->count && error == 0; i++) {
+		const struct row_sample_word *line = ROWS_ITEM(input->lines, sample_word, i);
 		size_t count = words_set(&line->arguments, input->words + word_count);
 
 		if (i == 0 || line->task_id != samples->tasks[input->task_count - 1].id) {
@@ -118,19 +132,14 @@ static int compare_tasks(const void *left, const void *right)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-int run_samples_load(struct store *store, const struct rows *parts, int64_t joined_id, const struct sample_names *names,
-		     struct run_samples *ret_samples)
+int run_samples_make(const struct rows *lines, const struct sample_names *names, struct run_samples *ret_samples)
 {
 	const struct rules *rules = sample_names_rules(names);
-	struct input input = {0};
-	int error = 0;
+	struct input input = {.lines = lines};
+	int error;
 
 	*ret_samples = (struct run_samples){0};
-	for (size_t i = 0; i < parts->count && error == 0; i++)
-		if (ROWS_ITEM(parts, part, i)->joined_id == joined_id)
-			error = part_read(store, &ROWS_ITEM(parts, part, i)->run, &input);
-	if (error == 0)
-		error = tasks_make(&input, rules, ret_samples);
+	error = tasks_make(&input, rules, ret_samples);
 	if (error == 0)
 		error = samples_find(input.tasks, input.task_count, rules ? NULL : names, &ret_samples->samples);
 	if (error == 0) {
@@ -139,12 +148,24 @@ int run_samples_load(struct store *store, const struct rows *parts, int64_t join
 			ret_samples->tasks[i].sample = ret_samples->samples.of_task[i];
 		qsort(ret_samples->tasks, input.task_count, sizeof(*ret_samples->tasks), compare_tasks);
 	}
-	rows_free(&input.lines);
 	free(input.tasks);
 	free(input.words);
 	for (size_t i = 0; i < input.sample_count; i++)
 		free(input.samples[i]);
 	free(input.samples);
+	return error;
+}
+
+int run_samples_load(struct store *store, const struct rows *parts, int64_t joined_id, const struct sample_names *names,
+		     struct run_samples *ret_samples)
+{
+	struct rows lines;
+	int error = run_lines_load(store, parts, joined_id, &lines);
+
+	*ret_samples = (struct run_samples){0};
+	if (error == 0)
+		error = run_samples_make(&lines, names, ret_samples);
+	rows_free(&lines);
 	return error;
 }
 

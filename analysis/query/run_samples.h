@@ -11,8 +11,8 @@
 
 #define RUN_SAMPLES_NONE "(no sample)"
 #define RUN_SAMPLES_SHARED "(shared)"
-/* Command lines of a run that are read, besides 64 of each task: words of further ones are unknown. */
-#define RUN_SAMPLES_BYTES_MAX (INT64_C(64) << 20)
+/* Command lines of a run that are read, at most 64 of each task: words of further ones are unknown. */
+#define RUN_LINES_BYTES_MAX (INT64_C(64) << 20)
 
 struct run_samples_task {
 	int64_t id;
@@ -25,8 +25,14 @@ struct run_samples {
 	struct samples samples;
 };
 
-/* Finds the samples of a run, of those of the parts (row_part) that `joined_id` represents. `names` is NULL to infer
- * them. Returns 0, -ENOMEM or the store's error. Free them either way. */
+/* Loads the command lines (row_sample_word, by part and task) of a run, of those of the parts (row_part) that `joined_id`
+ * represents. Returns 0, -ENOMEM or the store's error. Free them either way. */
+int run_lines_load(struct store *store, const struct rows *parts, int64_t joined_id, struct rows *ret_lines);
+
+/* Finds the samples of a run by its command lines. `names` is NULL to infer them. Returns 0 or -ENOMEM. Free them either
+ * way. */
+int run_samples_make(const struct rows *lines, const struct sample_names *names, struct run_samples *ret_samples);
+/* The same with lines that are read for that alone. Returns 0, -ENOMEM or the store's error. */
 int run_samples_load(struct store *store, const struct rows *parts, int64_t joined_id, const struct sample_names *names,
 		     struct run_samples *ret_samples);
 void run_samples_free(struct run_samples *samples);

@@ -8,13 +8,11 @@
 
 #include <uthash.h>
 
-#include "analysis/query/ask.h"
 #include "common/grow.h"
 
 #define NAME_BYTES_LEAST 3
-#define NAMES_MAX 200000       /* different ones; further ones are ignored */
-#define BYTES_MAX (64LL << 20) /* of command lines, likewise */
-#define CANDIDATES_MAX 256     /* the last to end */
+#define NAMES_MAX 200000   /* different ones; further ones are ignored */
+#define CANDIDATES_MAX 256 /* the last to end */
 
 /* ---- names ------------------------------------------------------------------------- */
 
@@ -29,7 +27,6 @@ struct reader {
 	const struct report *report;
 	const size_t *index_of;
 	struct name *known;
-	int64_t bytes;
 	size_t task; /* in the schedule, of the row at hand */
 };
 
@@ -88,17 +85,14 @@ static int name_add(struct reader *reader, const char *text)
 }
 
 /* Rows of one task are adjacent. */
-static int line_take(void *context, const void *of_task)
+static int line_take(struct reader *reader, const struct row_sample_word *row)
 {
-	const struct row_sample_word *row = of_task;
-	struct reader *reader = context;
 	size_t task = report_find_task(reader->report, row->task_id), place;
 	const char *text = row->arguments.data;
 	int error = 0;
 
 	place = task == REPORT_NO_TASK ? SCHEDULE_NO_TASK : reader->index_of[task];
-	reader->bytes += (int64_t)row->arguments.size;
-	if (place == SCHEDULE_NO_TASK || reader->bytes > BYTES_MAX)
+	if (place == SCHEDULE_NO_TASK)
 		return 0;
 	if (place != reader->task)
 		reader->edges->tasks[place].first = reader->edges->used;
@@ -114,13 +108,6 @@ static int line_take(void *context, const void *of_task)
 	return error;
 }
 
-static int part_read(struct reader *reader, const struct row_run *run)
-{
-	const struct store_parameter parameters[] = QUERY_PARAMETERS_OF("run_id", run->id, run->host_id);
-
-	return rows_each(&row_type_sample_word, reader->report->store, "sample_words", parameters, line_take, reader);
-}
-
 int edges_load(struct edges *edges, const struct report *report, const struct schedule *schedule,
 	       const size_t *index_of)
 {
@@ -131,8 +118,8 @@ int edges_load(struct edges *edges, const struct report *report, const struct sc
 	*edges = (struct edges){.tasks = calloc(schedule->count + 1, sizeof(*edges->tasks))};
 	if (!edges->tasks)
 		return -ENOMEM;
-	for (size_t i = 0; i < report->parts.count && error == 0; i++)
-		error = part_read(&reader, &ROWS_ITEM(&report->parts, part, i)->run);
+	for (size_t i = 0; i < report->lines->count && error == 0; i++)
+		error = line_take(&reader, ROWS_ITEM(report->lines, sample_word, i));
 	HASH_ITER (hh, reader.known, name, next) {
 		HASH_DEL(reader.known, name);
 		free(name);

@@ -21,8 +21,8 @@ struct edges {
 	size_t name_count, name_capacity;
 };
 
-/* Reads the command lines of the run's tasks. `index_of` gives the index in the schedule by that in the report. Returns 0,
- * -ENOMEM or the store's error. Free the edges either way. */
+/* Finds the names of files in the report's lines. `index_of` gives the index in the schedule by that in the report. Returns
+ * 0 or -ENOMEM. Free the edges either way. */
 int edges_load(struct edges *edges, const struct report *report, const struct schedule *schedule,
 	       const size_t *index_of);
 void edges_free(struct edges *edges);

@@ -10,7 +10,7 @@
 
 struct tuning {
 	/* Set before tuning_make(): */
-	const struct report *report;
+	const struct report *report; /* with its lines */
 	struct thresholds *thresholds;
 	struct catalogue *catalogue;
 	struct prices *prices;

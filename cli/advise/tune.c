@@ -329,6 +329,8 @@ static int run_show(struct view *view, struct tuning tune)
 		error = sample_options_read(options, by == 1, &sample_names);
 	if (error == 0 && by == 1)
 		error = report_load_samples(&report, sample_names);
+	if (error == 0)
+		error = report_load_lines(&report);
 	tune.report = &report;
 	if (error == 0)
 		error = tuning_make(&tune, finding_value);

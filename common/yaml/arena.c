@@ -52,6 +52,19 @@ char *arena_copy(struct arena *arena, const char *data, size_t size)
 	return copy;
 }
 
+void arena_clear(struct arena *arena)
+{
+	struct arena_chunk *last = arena->chunks;
+	struct arena older = {last ? last->next : NULL};
+
+	arena_deinit(&older);
+	if (!last)
+		return;
+	memset(last->data, 0, last->used);
+	last->next = NULL;
+	last->used = 0;
+}
+
 void arena_deinit(struct arena *arena)
 {
 	while (arena->chunks) {
