@@ -83,6 +83,7 @@ static int run(const struct options *options, struct server_options *server)
 	r = apply_begin(&(struct model_options){.rules = rules,
 						.arguments = (enum redact_mode)options->arguments,
 						.keep_arguments = options->keep_arguments,
+						.hostname = options->hostname,
 						.keep_states = !options->replay},
 			store, &model);
 	if (r == 0)

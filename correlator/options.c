@@ -38,6 +38,12 @@ static const char *parse_cluster(const struct option_spec *spec, const char *tex
 	return host_cluster_is_valid(text) ? NULL : "1 to 64 letters, digits, '.', '_' and '-'";
 }
 
+static const char *parse_hostname(const struct option_spec *spec, const char *text)
+{
+	options.hostname = text;
+	return host_name_is_valid(text) ? NULL : "1 to 253 letters, digits, '.', '_' and '-'";
+}
+
 static const char *parse_programs(const struct option_spec *spec, const char *text)
 {
 	options.keep_arguments = text;
@@ -86,6 +92,8 @@ static const struct option_program program = {
 		 .number = &options.host_period_s, .most = 3600, .initial = "10"},
 		{"cluster", 0, "NAME", NULL, "cluster of this host; job ids are unique within it "
 		 "(default: " TRACER_CONFIG_DIR "/cluster, else ClusterName of slurm.conf)", .parse = parse_cluster},
+		{"hostname", 0, "NAME", NULL, "name of this host (default: what the probe finds, in a container that "
+		 "container's)", .parse = parse_hostname},
 		{"once", 0, NULL, NULL, "exit when the first probe disconnects", .flag = &options.once},
 		{"replay", 0, "FILE", NULL, "read a recording instead of listening, then exit",
 		 .text = &options.replay, .no_setting = true},

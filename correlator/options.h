@@ -17,7 +17,7 @@ struct rules_directories {
 };
 
 struct options {
-	const char *socket, *sampler_socket, *store, *replay, *record, *cluster;
+	const char *socket, *sampler_socket, *store, *replay, *record, *cluster, *hostname;
 	struct rules_directories rules;
 	int arguments;              /* enum redact_mode */
 	const char *keep_arguments; /* NULL: of no program */

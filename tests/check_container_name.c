@@ -33,6 +33,15 @@ static const struct {
 	{"/kubepods/pod1/crio-" ID, "crio", ID, 0},
 	{"/kubepods/besteffort/pod6d9b3f4e/" ID "/init", "kubernetes", ID,
 	 sizeof("/kubepods/besteffort/pod6d9b3f4e/" ID) - 1},
+	{"/kubepods.slice/kubepods-pod1.slice/docker-" ID ".scope", "docker", ID, 0}, /* by cri-dockerd */
+	{"/kubepods.slice/kubepods-pod1.slice/crio-" ID ".scope/container", "crio", ID,
+	 sizeof("/kubepods.slice/kubepods-pod1.slice/crio-" ID ".scope") - 1},
+	/* kind: the node is a container */
+	{"/docker/" ID "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod1_2.slice/cri-containerd-" OTHER
+	 ".scope",
+	 "containerd", OTHER, 0},
+	{"/system.slice/docker-" ID ".scope/kubelet/kubepods/besteffort/pod1-2/" OTHER "/init", "kubernetes", OTHER,
+	 sizeof("/system.slice/docker-" ID ".scope/kubelet/kubepods/besteffort/pod1-2/" OTHER) - 1},
 	/* containerd alone: ctr, nerdctl */
 	{"/default/" ID, "containerd", ID, 0},
 	{"/user.slice/nerdctl-" ID ".scope", "containerd", ID, 0},

@@ -3,6 +3,8 @@
 #include "correlator/host/host.h"
 #include "tests/suite.h"
 
+#define HEX64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 static struct host_figures figures;
 static struct host_facts facts;
 
@@ -246,6 +248,36 @@ TEST_EACH(garbage_gives_nothing, garbage)
 	ck_assert_int_eq(figures.load_milli, ROW_NULL);
 	ck_assert_int_eq(facts.core_limit_milli, ROW_NULL);
 	ck_assert_int_eq(facts.delay_accounting, ROW_NULL);
+}
+
+static const struct {
+	const char *link, *id, *name;
+} links[] = {
+	{"align-x7k2p_genomics_main-" HEX64 ".log", HEX64, "genomics/align-x7k2p/main"},
+	{"api.v2-0_web_istio-proxy-" HEX64 ".log", HEX64, "web/api.v2-0/istio-proxy"},
+	/* cut by the kubelet, because a name has at most 255 bytes */
+	{"align_genomics_main-0123456789abcdef.log", NULL, NULL},
+	{"align_genomics_main-" HEX64 "0.log", NULL, NULL},
+	{"align_genomics_main-" HEX64, NULL, NULL},
+	{"align_genomics_-" HEX64 ".log", NULL, NULL},
+	{"_genomics_main-" HEX64 ".log", NULL, NULL},
+	{"align__main-" HEX64 ".log", NULL, NULL},
+	{"align_genomics-" HEX64 ".log", NULL, NULL},
+	{"al\x1b[2Jign_genomics_main-" HEX64 ".log", NULL, NULL},
+	{"align_genomics_ma\nin-" HEX64 ".log", NULL, NULL},
+	{".", NULL, NULL},
+	{"", NULL, NULL},
+};
+
+TEST_EACH(links_of_pods, links)
+{
+	struct host_pod_container found;
+
+	ck_assert_int_eq(host_parse_pod_link(links[_i].link, &found), links[_i].id != NULL);
+	if (!links[_i].id)
+		return;
+	ck_assert_str_eq(found.id, links[_i].id);
+	ck_assert_str_eq(found.name, links[_i].name);
 }
 
 int main(void)

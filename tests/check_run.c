@@ -381,6 +381,49 @@ TEST_EACH(keys_of_runs_are_earned, keys)
 		       keys[_i].keys);
 }
 
+#define POD_STORY \
+	"cgroup 500 /kubepods/besteffort/pod01234567-89ab-cdef-0123-456789abcdef/" HEX64 "; " \
+	"1>10 mntns=5 containerd-shim-runc-v2; "
+static const struct host_pod_container pod_container = {HEX64, "genomics/align-x7k2p/main"};
+
+/* The kubelet names a container once it runs; until then its program does. */
+TEST(a_pod_names_its_runs)
+{
+	tell(POD_STORY "10>11 cgroup=500 mntns=6 uid=33 nginx");
+	ck_assert(apply_awaits_pods(model));
+	ck_assert_rows("SELECT name FROM runs WHERE kind = 'container'", "nginx\n");
+	apply_pod_container(model, &pod_container);
+	ck_assert(!apply_awaits_pods(model));
+	tell("11>12 cgroup=500 mntns=6 python3 /usr/bin/snakemake -j2; restart");
+	ck_assert_rows("SELECT r.name, r.run_key, c.name FROM runs r JOIN containers c ON c.id = r.container_id "
+		       "WHERE r.kind = 'container'",
+		       "genomics/align-x7k2p pod:01234567-89ab-cdef-0123-456789abcdef genomics/align-x7k2p/main\n");
+}
+
+TEST(a_pod_names_a_run_that_begins_later)
+{
+	WITHOUT_RESTARTS();
+	tell(POD_STORY "commit");
+	apply_pod_container(model, &pod_container);
+	tell("10>11 cgroup=500 mntns=6 nginx; 10>12 cgroup=500 mntns=6 tty=5 bash; 12>13 pgid=13 sort x");
+	ck_assert_rows("SELECT kind, name FROM runs WHERE kind <> 'system' ORDER BY begin_boot_ns",
+		       "container genomics/align-x7k2p\nsession bash\njob sort\n");
+}
+
+/* A sandbox is never named; another container of the same id is not of a pod. */
+TEST(names_of_pods_are_not_awaited_for_ever)
+{
+	tell(POD_STORY "10>11 cgroup=500 mntns=6 pause");
+	ck_assert(apply_awaits_pods(model));
+	wait_ms(61000);
+	ck_assert(!apply_awaits_pods(model));
+	apply_pod_container(model, &pod_container);
+	tell("cgroup 501 /docker/" HEX64 "; 10>12 cgroup=501 mntns=7 nginx");
+	ck_assert(!apply_awaits_pods(model));
+	apply_pod_container(model, &pod_container);
+	ck_assert_rows("SELECT count(*) FROM containers WHERE name IS NOT NULL", "0\n");
+}
+
 int main(void)
 {
 	return streams_run("run");

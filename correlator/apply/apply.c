@@ -18,6 +18,7 @@
 #include "correlator/model/cgroup.h"
 #include "correlator/model/collect.h"
 #include "correlator/model/command.h"
+#include "correlator/model/container.h"
 #include "correlator/model/device.h"
 #include "correlator/model/pending.h"
 #include "correlator/model/process.h"
@@ -301,6 +302,22 @@ int apply_record(struct model *model, const struct record *record)
 	case RECORD_FILE: apply_file(model, &record->file); break;
 	}
 	return model->out_of_memory ? -ENOMEM : 0;
+}
+
+bool apply_awaits_pods(const struct model *model)
+{
+	const struct container *container = model->containers;
+
+	while (container && !container_awaits_pod(model, container))
+		container = container->hh.next;
+	return container != NULL;
+}
+
+void apply_pod_container(struct model *model, const struct host_pod_container *found)
+{
+	for (struct container *container = model->containers; container; container = container->hh.next)
+		if (strcmp(container->runtime_id, found->id) == 0 && container_awaits_pod(model, container))
+			container_set_pod(model, container, found->name);
 }
 
 static const char *text_or_null(const char *text)

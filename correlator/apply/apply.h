@@ -32,6 +32,10 @@ int apply_unreadable(struct model *model, const struct record_header *header, ui
 void apply_device_use(struct model *model, uint64_t pid, uint64_t start_boot_ns, const char *device,
 		      const struct device_report *report);
 
+/* Names the container with that id after its pod. Not part of the stream either. */
+void apply_pod_container(struct model *model, const struct host_pod_container *found);
+bool apply_awaits_pods(const struct model *model);
+
 /* Facts and samples of the host. They are not part of the stream, so a replay has none. Until the stream
  * has identified the host, facts are not written and samples are ignored. */
 void apply_host(struct model *model, const struct host_facts *facts);

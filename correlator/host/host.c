@@ -10,6 +10,7 @@
 #define SECTOR_BYTES 512 /* unit of /proc/diskstats, whatever the disk's sector size */
 #define SECOND_NS INT64_C(1000000000)
 #define HOST_INTERFACE_NAME_SIZE 16 /* IFNAMSIZ */
+#define HOST_NAME_SIZE_MAX 253      /* of a node of Kubernetes: a DNS name */
 #define HOST_DISK_NAME_SIZE 32      /* BDEVNAME_SIZE */
 
 /* ---- lines and numbers ---- */
@@ -306,12 +307,22 @@ void host_parse_siblings(const char *text, int64_t cpu, struct host_facts *facts
 		add_to(&facts->core_count, 1);
 }
 
-bool host_cluster_is_valid(const char *name)
+static bool name_is_valid(const char *name, size_t size_max)
 {
 	size_t size = strlen(name);
 
-	return size > 0 && size < HOST_CLUSTER_SIZE &&
+	return size > 0 && size <= size_max &&
 	       strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") == size;
+}
+
+bool host_cluster_is_valid(const char *name)
+{
+	return name_is_valid(name, HOST_CLUSTER_SIZE - 1);
+}
+
+bool host_name_is_valid(const char *name)
+{
+	return name_is_valid(name, HOST_NAME_SIZE_MAX);
 }
 
 void host_parse_cluster(const char *text, struct host_facts *facts)
@@ -374,6 +385,35 @@ void host_parse_delay_accounting(const char *text, struct host_facts *facts)
 {
 	if ((text[0] == '0' || text[0] == '1') && (text[1] == '\n' || text[1] == '\0'))
 		facts->delay_accounting = text[0] - '0';
+}
+
+/* Returns the size of the name at `text`, of letters, digits, '-' and '.', if `end` follows it; else 0. */
+static size_t pod_name_size(const char *text, char end)
+{
+	size_t size = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-.");
+
+	return text[size] == end ? size : 0;
+}
+
+bool host_parse_pod_link(const char *link, struct host_pod_container *ret)
+{
+	static const char suffix[] = ".log";
+	const char *pod = link, *namespace, *container, *id;
+	size_t pod_size, namespace_size, id_size = sizeof(ret->id) - 1;
+
+	pod_size = pod_name_size(pod, '_');
+	namespace = pod + pod_size + 1;
+	namespace_size = pod_size ? pod_name_size(namespace, '_') : 0;
+	container = namespace + namespace_size + 1;
+	id = namespace_size ? strrchr(container, '-') : NULL;
+	if (!id++ || id - 1 == container || strspn(id, "0123456789abcdef") != id_size ||
+	    strcmp(id + id_size, suffix) != 0)
+		return false;
+	if (pod_name_size(container, '\0') != strlen(container))
+		return false;
+	snprintf(ret->id, sizeof(ret->id), "%s", id);
+	return snprintf(ret->name, sizeof(ret->name), "%.*s/%.*s/%.*s", (int)namespace_size, namespace, (int)pod_size,
+			pod, (int)(id - 1 - container), container) < (int)sizeof(ret->name);
 }
 
 void host_set_dmi(const char *text, char *ret, size_t size)

@@ -51,6 +51,8 @@ void host_parse_net_dev(const char *text, host_is_device is_device, struct host_
 
 /* Whether `name` is a valid cluster name: 1 to 64 letters, digits, '.', '_' and '-'. */
 bool host_cluster_is_valid(const char *name);
+/* Whether `name` is a valid name of a host: 1 to 253 of the same characters. */
+bool host_name_is_valid(const char *name);
 /* A file with the name of the cluster in its first line. */
 void host_parse_cluster(const char *text, struct host_facts *facts);
 /* slurm.conf: ClusterName. */
@@ -66,5 +68,13 @@ void host_parse_memory_limit(const char *text, struct host_facts *facts);
 /* "QUOTA PERIOD" of v2 cpu.max; the reader joins the two files of v1 to the same form. */
 void host_parse_cpu_limit(const char *text, struct host_facts *facts);
 void host_parse_delay_accounting(const char *text, struct host_facts *facts);
+/* A container of a pod, from the name of its link in the kubelet's directory. */
+struct host_pod_container {
+	char id[65];
+	char name[3 * 128]; /* NAMESPACE/POD/CONTAINER */
+};
+
+/* POD_NAMESPACE_CONTAINER-ID.log. Returns false for anything else, such as one that the kubelet has cut. */
+bool host_parse_pod_link(const char *link, struct host_pod_container *ret);
 /* Copies one DMI text, except the placeholders that firmware uses for missing values. */
 void host_set_dmi(const char *text, char *ret, size_t size);

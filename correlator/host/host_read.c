@@ -1,6 +1,7 @@
 /* Reads what host.h parses. See host_read.h. */
 #include "correlator/host/host_read.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -215,4 +216,17 @@ int host_read_mounts(struct mounts *ret_mounts)
 		error = mounts_parse(text, ret_mounts);
 	free(text);
 	return error;
+}
+
+/* Only names are read: the logs that the links point to need not be visible. */
+void host_read_pods(void (*visit)(void *context, const struct host_pod_container *found), void *context)
+{
+	DIR *directory = opendir("/var/log/containers");
+	struct host_pod_container found;
+
+	for (struct dirent *entry; directory && (entry = readdir(directory));)
+		if (host_parse_pod_link(entry->d_name, &found))
+			visit(context, &found);
+	if (directory)
+		closedir(directory);
 }

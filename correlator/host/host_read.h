@@ -12,6 +12,9 @@ void host_read_facts(struct host_facts *ret_facts);
 /* Reads the host's cluster from the administrator's file, or else from Slurm's. */
 void host_read_cluster(struct host_facts *facts);
 
+/* Calls `visit` for each container in the directory of the kubelet, if there is one. */
+void host_read_pods(void (*visit)(void *context, const struct host_pod_container *found), void *context);
+
 /* Reads the current figures. Takes about a quarter of a millisecond. */
 void host_read_figures(struct host_figures *ret_figures);
 

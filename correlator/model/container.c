@@ -7,6 +7,10 @@
 #include "correlator/model/container_name.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
+#include "correlator/model/run.h"
+
+/* The kubelet names a container just after it has started it. The sandbox of a pod never gets a name. */
+#define POD_NAME_WAIT_NS (60 * UINT64_C(1000000000))
 
 /* Makes it the container of its pid namespace, unless a later one has that number now. */
 static void link_namespace(struct model *model, struct container *container)
@@ -79,6 +83,40 @@ void container_set_label(struct model *model, struct container *container, const
 	if (label.image && !container->image)
 		model_set_text(model, &container->image, label.image);
 	container_set_dirty(model, container);
+}
+
+/* Returns where NAMESPACE/POD ends in the container's name; NULL unless the kubelet has named it. */
+static const char *pod_end(const struct container *container)
+{
+	return container->name && cgroup_is_of_pod(container->cgroup_path) ? strrchr(container->name, '/') : NULL;
+}
+
+bool container_awaits_pod(const struct model *model, const struct container *container)
+{
+	return model->now_boot_ns < container->begin_boot_ns + POD_NAME_WAIT_NS &&
+	       cgroup_is_of_pod(container->cgroup_path) && !pod_end(container);
+}
+
+void container_name_run(struct model *model, const struct container *container, struct run *run)
+{
+	const char *end = pod_end(container);
+	char pod[RULES_NAME_MAX];
+
+	if (!end || run->container != container)
+		return;
+	snprintf(pod, sizeof(pod), "%.*s", (int)(end - container->name), container->name);
+	run_set_name(model, run, pod, RUN_NAME_FIXED);
+}
+
+void container_set_pod(struct model *model, struct container *container, const char *name)
+{
+	struct run *run;
+
+	model_set_text(model, &container->name, name);
+	container_set_dirty(model, container);
+	DL_FOREACH (model->runs, run)
+		if (run->id == container->run_id)
+			container_name_run(model, container, run);
 }
 
 void container_note_namespaces(struct model *model, struct container *container, const struct process *process)

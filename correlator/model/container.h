@@ -9,6 +9,7 @@
 
 struct model;
 struct process;
+struct run;
 struct container_name;
 
 #define CONTAINER_OF_NAMESPACE "namespace" /* the runtime of those that only a namespace shows */
@@ -44,6 +45,12 @@ struct container *container_get(struct model *model, const struct container_name
 void container_note_namespaces(struct model *model, struct container *container, const struct process *process);
 /* Takes name and image of a container from the command line that started or monitors it. */
 void container_set_label(struct model *model, struct container *container, const struct process *teller);
+/* Whether it is of a pod, new, and has no name yet. */
+bool container_awaits_pod(const struct model *model, const struct container *container);
+/* `name`: NAMESPACE/POD/CONTAINER. */
+void container_set_pod(struct model *model, struct container *container, const char *name);
+/* Names the run that a pod's container has begun after the pod. */
+void container_name_run(struct model *model, const struct container *container, struct run *run);
 /* Its row or state has changed: the next commit writes both. */
 void container_set_dirty(struct model *model, struct container *container);
 void container_free(struct model *model, struct container *container);

@@ -114,6 +114,11 @@ bool container_parse(const char *path, struct container_name *ret_name)
 	return parse(path, false, ret_name);
 }
 
+bool cgroup_is_of_pod(const char *path)
+{
+	return strstr(path, "kubepods") != NULL;
+}
+
 const char *cgroup_unit(const char *path, char *buffer, size_t size)
 {
 	const char *unit = NULL;

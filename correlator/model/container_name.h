@@ -17,6 +17,9 @@ struct container_name {
 /* Whether `path` is in a container's cgroup. */
 bool container_parse(const char *path, struct container_name *ret_name);
 
+/* Whether the kubelet has made the cgroup, for a pod. */
+bool cgroup_is_of_pod(const char *path);
+
 /* Returns the innermost systemd unit in `path` ("ssh.service"), written to `buffer`,
  * or NULL if there is none. */
 const char *cgroup_unit(const char *path, char *buffer, size_t size);

@@ -13,6 +13,7 @@ struct model *model_new(const struct model_options *options, struct store *store
 	model->rules = options->rules;
 	model->arguments = options->arguments;
 	model->keep_arguments = options->keep_arguments;
+	model->hostname = options->hostname;
 	model->keep_states = options->keep_states;
 	model->scan_number = 1;
 	return model;

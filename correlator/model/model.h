@@ -20,6 +20,7 @@ struct model_options {
 	const struct rules *rules;
 	enum redact_mode arguments;
 	const char *keep_arguments; /* program-only: of these programs, separated by commas; NULL: of none */
+	const char *hostname;       /* NULL: what the probe says */
 	bool keep_states;           /* store what is running, for a restart; not needed in a replay */
 };
 
@@ -52,6 +53,7 @@ struct model {
 	const struct rules *rules;
 	enum redact_mode arguments;
 	const char *keep_arguments;
+	const char *hostname;
 	bool keep_states;
 	struct identity image_identity; /* hash state of the prefix of all image ids */
 	int64_t generation;             /* of ids: how often the stored state was discarded */

@@ -69,6 +69,7 @@ void run_set_root(struct model *model, struct run *run, const struct process *pr
 	if (run->container && run->container->run_id == ROW_NULL) {
 		run->container->run_id = run->id;
 		container_set_dirty(model, run->container);
+		container_name_run(model, run->container, run);
 	}
 }
 

@@ -15,15 +15,13 @@
 
 #include "correlator/model/command.h"
 #include "correlator/model/container.h"
+#include "correlator/model/container_name.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
 
 /* What a word of the command adds to how well a client fits: more than all else together. */
 #define FIT_OF_WORD 4
-
-/* The kubelet starts and enters containers beneath this cgroup, for no client on this host. */
-#define KUBERNETES_CGROUP "kubepods"
 
 /* An engine starts a container of an image that it has in about a second. */
 #define START_SOON_NS (10 * UINT64_C(1000000000))
@@ -117,7 +115,8 @@ struct process *client_take(struct model *model, const struct process *process, 
 	size_t best_fit = 0;
 	bool is_contested = false;
 
-	if (strstr(container->cgroup_path, KUBERNETES_CGROUP))
+	/* The kubelet starts and enters them for no client on this host. */
+	if (cgroup_is_of_pod(container->cgroup_path))
 		return NULL;
 	/* The oldest comes first. */
 	DL_FOREACH2 (model->clients, image, client_next) {

@@ -304,10 +304,17 @@ static void watch_peer(struct server *server)
 	}
 }
 
+static void pod_found(void *model, const struct host_pod_container *found)
+{
+	apply_pod_container(model, found);
+}
+
 static void commit_due(uv_timer_t *timer)
 {
 	struct server *server = timer->data;
 
+	if (apply_awaits_pods(server->session->model))
+		host_read_pods(pod_found, server->session->model);
 	commit(server);
 	watch_peer(server);
 	connection_lines_renew(server);

@@ -331,6 +331,12 @@ def test_the_cluster_is_known(directory):
             same("cluster", correlator.rows("SELECT cluster FROM hosts"), [(expected,)])
 
 
+def test_the_host_has_the_name_that_it_is_given(directory):
+    story = Story().commands(3)
+    correlator = reported(story, directory, "--host-period", "0", "--hostname", "worker-7.example")
+    same("name", correlator.rows("SELECT hostname FROM hosts"), [("worker-7.example",)])
+
+
 def test_the_host_is_sampled_and_in_no_replay(directory):
     story = Story().commands(3)
     recording = directory / "stream.rec"
@@ -881,7 +887,8 @@ def test_wrong_usage(directory):
     for arguments in (["--nonsense"], ["extra"], ["--store"], ["--retain", "x"], ["--retain", "-1"],
                       ["--arguments", "some"], ["--log-level", "loud"], ["--user", "no-such-user"],
                       ["--probe-user", ""], ["--socket-group", "no-such-group"],
-                      ["--ready-fd", "-2"], ["--cluster", "two words"], ["--cluster", ""]):
+                      ["--ready-fd", "-2"], ["--cluster", "two words"], ["--cluster", ""],
+                      ["--hostname", "two words"], ["--hostname", "a" * 254]):
         status, said = run_program(*arguments, cwd=directory)
         same(f"status of {arguments}", status, 2)
         assert "--help" in said, said

@@ -14,7 +14,7 @@ ALTER TABLE hosts ADD COLUMN core_limit_milli INTEGER; -- 1/1000 core; processor
 ALTER TABLE hosts ADD COLUMN delay_accounting INTEGER; -- 0 or 1; whether the kernel counts waits for block I/O and memory; kernel.task_delayacct
 
 ALTER TABLE containers ADD COLUMN image TEXT; -- text; image that it was created from, NULL: visible only through the runtime's socket; command line of its client
-ALTER TABLE containers ADD COLUMN name TEXT; -- text; name that it was given, NULL: as for image; command line of its client or monitor
+ALTER TABLE containers ADD COLUMN name TEXT; -- text; name that it was given, NULL: as for image; command line of its client or monitor, of a pod NAMESPACE/POD/CONTAINER from /var/log/containers
 ALTER TABLE containers ADD COLUMN pid_namespace INTEGER; -- inode; pid namespace of its first process; task.nsproxy
 ALTER TABLE containers ADD COLUMN memory_limit_bytes INTEGER; -- bytes; requested: memory limit of its cgroup, NULL: none or unknown; smallest mem_cgroup.memory.max from it up to the root
 ALTER TABLE containers ADD COLUMN cgroup_peak_bytes INTEGER; -- bytes; used: highest memory use of that cgroup since its creation, page cache included; mem_cgroup.memory.watermark
