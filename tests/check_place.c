@@ -291,6 +291,35 @@ TEST(a_deep_line_of_found_is_placed)
 	ck_assert_rows("SELECT count(*), max(process_count) FROM runs WHERE kind <> 'system'", "1 19992\n");
 }
 
+#define ECS_TASK "0123456789abcdef0123456789abcdef"
+#define OTHER_ECS_TASK "f123456789abcdef0123456789abcdef"
+
+static const struct {
+	const char *task, *container, *end;
+} ecs_layouts[] = {
+	{"/ecstasks.slice/ecstasks-", ".slice/docker-", ".scope"}, /* cgroup v2, as on Amazon Linux 2023 */
+	{"/ecs/", "/", ""},                                        /* v1, as on Amazon Linux 2 */
+};
+
+/* AWS Batch uses ECS. Its agent is a container, and tasks with a network of their own have one that only sleeps. */
+TEST_EACH(containers_of_an_ecs_task_have_its_key, ecs_layouts)
+{
+	const char *const cgroups[][2] = {{ECS_TASK, ID("b")}, {ECS_TASK, ID("c")}, {OTHER_ECS_TASK, ID("d")}};
+
+	for (unsigned i = 0; i < 3; i++)
+		tell("cgroup %u %s%s%s%s%s", 601 + i, ecs_layouts[_i].task, cgroups[i][0], ecs_layouts[_i].container,
+		     cgroups[i][1], ecs_layouts[_i].end);
+	tell("cgroup 600 /system.slice/docker-%s.scope", ID("a"));
+	tell("1>10 containerd-shim-runc-v2; 10>20 cgroup=600 /agent; 1>11 containerd-shim-runc-v2; "
+	     "11>21 cgroup=601 /pause; 1>12 containerd-shim-runc-v2; 12>22 cgroup=602 bwa mem x; ends; "
+	     "1>13 containerd-shim-runc-v2; 13>25 cgroup=603 python train.py; ends 1");
+	ck_assert_rows("SELECT kind, name, status, run_key FROM runs WHERE kind <> 'system' ORDER BY begin_boot_ns",
+		       "host-service agent running -\n"
+		       "host-service pause running ecs:" ECS_TASK "\n"
+		       "container bwa mem succeeded ecs:" ECS_TASK "\n"
+		       "container train.py failed ecs:" OTHER_ECS_TASK "\n");
+}
+
 int main(void)
 {
 	return streams_run("place");

@@ -177,7 +177,7 @@ static void set_command(struct record *r, const char *command)
 			*c = *c == '~' ? ' ' : *c;
 		r->argv.item[r->argv.count++] = bytes(word);
 	}
-	snprintf(program, sizeof(program), "/usr/bin/%s", r->argv.item[0].data);
+	snprintf(program, sizeof(program), "%s%s", *copy == '/' ? "" : "/usr/bin/", r->argv.item[0].data);
 	r->path = bytes(*copy == '-' ? "/bin/bash" : program);
 }
 
