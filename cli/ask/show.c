@@ -73,12 +73,12 @@ const struct verb verb_show = {
 	.operands = "[RUN]",
 	.operands_most = 1,
 	.summary = "show a run: its tasks, tools and figures",
-	.description = "Shows the latest run, or RUN: the beginning of its id, its name, or a part of\n"
-		       "its name that no other name contains. Figures come from the kernel's counters\n"
-		       "at the end of each process, threads included. On a terminal, a run of more than\n"
-		       "40 tasks shows the failed ones first, then the longest; narrow terminals omit\n"
-		       "columns. Other output is complete: every task in order of start, and with\n"
-		       "--processes full command lines, last.\n"
+	.description = "Shows the latest run, or RUN: the beginning of its id, its name or key, or a\n"
+		       "part of its name that no other name contains. Figures come from the kernel's\n"
+		       "counters at the end of each process, threads included. On a terminal, a run of\n"
+		       "more than 40 tasks shows the failed ones first, then the longest; narrow\n"
+		       "terminals omit columns. Other output is complete: every task in order of start,\n"
+		       "and with --processes full command lines, last.\n"
 		       "\n"
 		       "wall      from the first process to the last\n"
 		       "CPU       time on processors; cores is CPU divided by wall\n"

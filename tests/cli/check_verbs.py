@@ -280,6 +280,9 @@ class Stores(Case):
             ("in", "init"), ("latest", runs[0]["name"]))}
         self.assertEqual({asked: self.json("show", asked)["run"]["id"] for asked in found}, found)
         self.assertIn("no run has a name that contains 'nothing'", self.text("show", "nothing", status=1))
+        with self.changed("key") as (store, database):
+            database.execute("UPDATE runs SET run_key = 'ecs:f00d' WHERE name = 'make'")
+        self.assertEqual(self.json("show", "ecs:f00d", "--store", store)["run"]["id"], by_name["make"])
         said = self.text("show", "a", status=1)
         for text in ("several runs have names that contain 'a'", "bash", "make", "snakemake: Snakefile"):
             self.assertIn(text, said)
