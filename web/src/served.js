@@ -7,7 +7,7 @@ import { visible } from "./figures.js";
 import { applyStoredTheme, find, showRun } from "./page.js";
 import { mountConnection, watch } from "./watch.js";
 
-const EVERY_MS = 1500;
+const EVERY_MS = 1000;
 /** What ended last is stored a little later than the run's end. */
 const LAST_MS = 5000;
 

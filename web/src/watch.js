@@ -13,8 +13,8 @@ const listeners = new Set();
 const ANSWER_LIMIT_MS = 60000;
 const MESSAGE_LENGTH = 60;
 const RETRY_MOST_MS = 30000;
-/** A server that needs long for an answer, and a browser that needs long to draw it, are asked less often. */
-const WORK_SHARE = 1;
+/** After an answer that took long to make and to draw, server and browser rest so long, as a share of that time. */
+const REST_SHARE = 1 / 3;
 
 function tell() {
   for (const listener of listeners) listener();
@@ -60,7 +60,7 @@ export function mountConnection(place, notice) {
  * @property {(response: Response) => Promise<T>} read
  * @property {(answer: T) => void | Promise<void>} draw
  * @property {(refusal: Refusal) => void} refuse the server has no such answer
- * @property {number} every_ms
+ * @property {number} every_ms from one question to the next
  */
 
 /**
@@ -132,7 +132,8 @@ export function watch(path, { read, draw, refuse, every_ms }) {
     }
     if (mine !== asking) return;
     asking = null;
-    if (!isStopped) plan(wait || Math.max(every_ms, WORK_SHARE * (performance.now() - begin)));
+    const took_ms = performance.now() - begin;
+    if (!isStopped) plan(wait || Math.max(every_ms - took_ms, REST_SHARE * took_ms));
   }
 
   /**
