@@ -116,7 +116,7 @@ struct record_fork {
 	uint32_t pad;                /* older records have another number there */
 	uint32_t pgid;               /* process group */
 	uint32_t uid;                /* real user id */
-	uint32_t flags;              /* RECORD_KERNEL_THREAD */
+	uint32_t flags;              /* RECORD_KERNEL_THREAD, RECORD_WITHOUT_PROBE */
 };
 
 /* An exec dropped by the ignore list. */
@@ -150,6 +150,7 @@ struct record_context {
 #define RECORD_CWD_TRUNCATED (1U << 7)   /* cwd lacks its beginning */
 #define RECORD_CORE_LIMIT (1U << 8)      /* core_limit_milli is known; older records have another number there */
 #define RECORD_MEMORY_STALL (1U << 9) /* sample: a thread in uninterruptible sleep waits for memory: task.in_memstall */
+#define RECORD_WITHOUT_PROBE (1U << 10) /* not of the kernel side: tracer run of a user read it from /proc */
 
 #define RECORD_FILENAME_MAX 512
 #define RECORD_CWD_MAX 1024
@@ -186,6 +187,7 @@ struct record_exit {
  * if the parent never had a second thread. */
 #define RECORD_EXIT_PARENT_READ (1U << 4)
 #define RECORD_EXIT_PARENT_READ_SHIFT 8
+#define RECORD_EXIT_UNKNOWN (1U << 5) /* not of the kernel side: wait_status is not known */
 
 /* The target is the header's image. Only delivered signals are recorded: HUP, INT, QUIT,
  * KILL, TERM, XCPU; ALRM, USR1, USR2 and XFSZ only if the target does not handle them; those of

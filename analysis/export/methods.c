@@ -214,7 +214,10 @@ static int figures_put(const struct report *report, FILE *file)
 	if (run->gpu_busy_ns != ROW_NULL)
 		fprintf(file, " GPUs worked for it for %s.", units_duration(run->gpu_busy_ns, false));
 	error = energy_put(report, file);
-	if (run->lost_count > 0 || doubts->unfinished_count > 0 || doubts->found_count > 0)
+	if (doubts->is_partial)
+		fputs(" The run was recorded without privileges: its CPU time is complete, other figures are lower bounds.",
+		      file);
+	else if (run->lost_count > 0 || doubts->unfinished_count > 0 || doubts->found_count > 0)
 		fputs(" These figures are lower bounds, because some records are missing.", file);
 	fputs("\n", file);
 	return error;

@@ -151,6 +151,7 @@ static int doubts_load(struct report *report, size_t part)
 	struct store_result *result;
 	int more = query_ask(report->store, "run_doubts", parameters, &result);
 
+	doubts->is_partial = doubts->is_partial || report_is_partial(part_run(report, part));
 	if (more < 0)
 		return more;
 	while ((more = store_result_next(result)) > 0) {
@@ -446,6 +447,11 @@ int64_t report_span_ns(int64_t begin_boot_ns, int64_t end_boot_ns, int64_t now_b
 int64_t report_wall_ns(const struct report *report, int64_t begin_boot_ns, int64_t end_boot_ns)
 {
 	return report_span_ns(begin_boot_ns, end_boot_ns, report->now_boot_ns);
+}
+
+bool report_is_partial(const struct row_run *run)
+{
+	return run->reason && strcmp(run->reason, ROW_REASON_PARTIAL) == 0;
 }
 
 bool report_has_failed(const char *status)

@@ -22,6 +22,7 @@ struct report_doubts {
 	int64_t unfinished_count; /* ended, but the last record is missing */
 	int64_t found_count;      /* started before the probe */
 	int64_t partial_count;    /* the kernel side could not keep everything */
+	bool is_partial;          /* the run was recorded without a probe: all of them are, and more may be missing */
 };
 
 /* The consequence of an incident. */
@@ -104,6 +105,8 @@ int64_t report_wall_ns(const struct report *report, int64_t begin_boot_ns, int64
 
 /* Whether a status is "failed" or "killed". */
 bool report_has_failed(const char *status);
+/* Whether the run was recorded without a probe. */
+bool report_is_partial(const struct row_run *run);
 
 /* ---- tasks ---------------------------------------------------------------------- */
 

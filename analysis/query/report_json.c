@@ -281,8 +281,9 @@ int report_write_json(const struct report *report, FILE *file, bool with_process
 		return writing.json.error;
 	fprintf(file,
 		",\n\"lower_bounds\": {\"unfinished_count\": %" PRId64 ", \"found_count\": %" PRId64
-		", \"partial_count\": %" PRId64 "}}\n",
-		doubts->unfinished_count, doubts->found_count, doubts->partial_count);
+		", \"partial_count\": %" PRId64 "%s}}\n",
+		doubts->unfinished_count, doubts->found_count, doubts->partial_count,
+		doubts->is_partial ? ", \"is_partial\": true" : "");
 	return error;
 }
 

@@ -58,6 +58,8 @@ static void run_gather(struct gathering *gathering)
 				      (json_int_t)report->doubts.unfinished_count, "found_count",
 				      (json_int_t)report->doubts.found_count, "partial_count",
 				      (json_int_t)report->doubts.partial_count));
+	if (report->doubts.is_partial)
+		json_object_set_new(json_object_get(gathering->facts, "lower_bounds"), "is_partial", json_true());
 }
 
 static json_t *previous_to_json(struct store_result *result)

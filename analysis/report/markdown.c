@@ -254,7 +254,11 @@ static void doubts_write(const struct markdown *markdown)
 	if (run->lost_count > 0)
 		fprintf(markdown->file, "**Incomplete**: %s records of this host were lost while it ran.\n",
 			units_count(run->lost_count, false));
-	if (doubtful > 0)
+	if (markdown->report->doubts.is_partial)
+		fputs("**Partial**: recorded without a probe. Processes too short to be seen are summed up as "
+		      "`(not seen)`, other figures are lower bounds.\n",
+		      markdown->file);
+	else if (doubtful > 0)
 		fprintf(markdown->file, "The figures of %s processes are lower bounds.\n",
 			units_count(doubtful, false));
 	if (run->end_boot_ns == ROW_NULL)

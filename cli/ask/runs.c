@@ -44,6 +44,9 @@ static void status_add(struct table *table, const struct row_run *run)
 {
 	if (run->lost_count > 0)
 		table_add(table, STYLE_BAD, "incomplete");
+	else if (report_is_partial(run))
+		table_add_name(table, report_has_failed(run->status) ? STYLE_BAD : STYLE_PLAIN, "partial, ",
+			       run->status);
 	else
 		table_add_name(table, report_has_failed(run->status) ? STYLE_BAD : STYLE_PLAIN, "", run->status);
 }

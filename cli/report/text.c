@@ -266,6 +266,14 @@ static void print_doubts(const struct report_doubts *doubts, const struct output
 			units_counted(found, raw, "process", "processes"));
 }
 
+static void print_partial(const struct output *output)
+{
+	output_print(output, STYLE_WARNING, "  PARTIAL: recorded without a probe.");
+	fputs(" CPU in total and the largest peak are right; processes too short\n"
+	      "            to be seen are summed up as (not seen), other figures are lower bounds.\n",
+	      output->file);
+}
+
 static void print_content(const struct page *page)
 {
 	const struct output *output = page->output;
@@ -282,12 +290,15 @@ static void print_content(const struct page *page)
 	if (run->living_count > 0)
 		fprintf(output->file, ", %s still running", units_count(run->living_count, page->raw));
 	fputc('\n', output->file);
-	if (run->partial_count > 0)
+	if (page->report->doubts.is_partial)
+		print_partial(output);
+	else if (run->partial_count > 0)
 		fprintf(output->file,
 			"            I/O and delays of %s are lower bounds: figures of "
 			"ended threads are unknown\n",
 			units_counted(run->partial_count, page->raw, "process", "processes"));
-	print_doubts(&page->report->doubts, output, page->raw);
+	if (!page->report->doubts.is_partial)
+		print_doubts(&page->report->doubts, output, page->raw);
 	if (run->lost_count <= 0)
 		return;
 	fputc('\n', output->file);

@@ -53,6 +53,9 @@ struct row_blob {
 	I(uninterruptible_ns) \
 	ROW_GPU_TOTALS(I)
 
+/* runs.reason of a run that was recorded without a probe: incomplete, whatever its figures say. */
+#define ROW_REASON_PARTIAL "command of tracer run, partial: without a probe"
+
 /* Limits and usage of a cgroup. */
 #define ROW_LIMITS(I) \
 	I(memory_limit_bytes) \

@@ -148,6 +148,16 @@ static void apply_exec(struct model *model, const struct record *record)
 	command_unref(command);
 }
 
+/* Seen without a probe: how it ended only its parent knows, and its last figures are those of the last scan. */
+static void apply_unknown_exit(struct model *model, struct process *process, const struct record_exit *exit)
+{
+	if (!process->image && !process->ignored)
+		change_place_part(model, process);
+	if (process->image)
+		image_update(model, process->image, &exit->counters, TOTALS_SAMPLE);
+	change_end_unknown(model, process, IMAGE_LOST, exit->header.boot_ns);
+}
+
 static void image_exit(struct model *model, struct process *process, const struct record_exit *exit,
 		       enum image_totals kind)
 {
@@ -171,6 +181,10 @@ static void apply_exit(struct model *model, const struct record_exit *exit, enum
 
 	if (!process)
 		return; /* its fork and exec were lost and counted as such */
+	if (exit->flags & RECORD_EXIT_UNKNOWN) {
+		apply_unknown_exit(model, process, exit);
+		return;
+	}
 	if (!process->ignored)
 		image_exit(model, process, exit, kind);
 	change_end_process(model, process, (int64_t)exit->wait_status, exit->header.boot_ns);

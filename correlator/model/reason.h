@@ -1,6 +1,8 @@
 /* Why a run, task or image was placed where it is. */
 #pragma once
 
+#include "common/store/rows.h"
+
 /* R(name, text of the row) */
 #define REASONS(R) \
 	R(NONE, "") \
@@ -29,7 +31,8 @@
 	R(HELPER, "helper beneath the orchestrator: its own") \
 	R(FORK, "fork of its parent's program") \
 	R(ENGINE_FORK, "fork of its orchestrator") \
-	R(EXEC, "another image of its process")
+	R(EXEC, "another image of its process") \
+	R(PARTIAL, ROW_REASON_PARTIAL)
 
 enum reason {
 #define R(name, text) REASON_##name,

@@ -291,6 +291,8 @@ struct run *origin_begin_run(struct model *model, struct process *process, struc
 		return NULL;
 	run->origin_process_id = origin->image->id;
 	run->reason = boundary_reasons[boundary];
+	if (placing->context->flags & RECORD_WITHOUT_PROBE)
+		run->reason = REASON_PARTIAL;
 	memcpy(run->run_key, run_key, sizeof(run_key));
 	struct cgroup *cgroup = cgroup_find(model, placing->context->cgroup_id);
 

@@ -106,13 +106,13 @@ function missing(run) {
   const losses = run.facts.losses ?? [];
   const rows = losses.slice(0, LISTED).map((/** @type {any} */ loss) => plainRow(
     formatTime(loss.unix_ns), String(loss.kind), number(formatCount(loss.lost_count)), loss.cgroup_path ? quoted(loss.cgroup_path, 80) : "unknown"));
-  const { unfinished_count = 0, found_count = 0, partial_count = 0 } = run.facts.lower_bounds ?? {};
+  const { unfinished_count = 0, found_count = 0, partial_count = 0, is_partial = false } = run.facts.lower_bounds ?? {};
   const table = losses.length === 0 ? element("p", {}, "No records were lost.") : plainTable("Lost records", [
     { text: "time" }, { text: "kind of record" }, { text: "lost", number: true }, { text: "cgroup" },
   ], rows);
   return block("What is missing", table,
     losses.length > LISTED ? element("p", { class: "dim" }, `${LISTED} of ${plural(losses.length, "loss", "losses")} are listed.`) : null,
-    element("p", {}, `Lower bounds: ${plural(unfinished_count, "process", "processes")} whose last record is missing, ${formatCount(found_count)} that ran before the probe, ${formatCount(partial_count)} with more threads than could be tracked. Column “lower bounds” of the processes marks them.`));
+    is_partial ? element("p", {}, "The run was recorded without a probe, by an ordinary user: what lived between two looks at /proc is known only in the sum, other figures are lower bounds.") : element("p", {}, `Lower bounds: ${plural(unfinished_count, "process", "processes")} whose last record is missing, ${formatCount(found_count)} that ran before the probe, ${formatCount(partial_count)} with more threads than could be tracked. Column “lower bounds” of the processes marks them.`));
 }
 
 function definitionList() {

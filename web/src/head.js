@@ -159,9 +159,9 @@ function liveWords(run) {
  */
 function completeness(run) {
   const { lost_count } = run.facts.run;
-  const { unfinished_count = 0, found_count = 0, partial_count = 0 } = run.facts.lower_bounds ?? {};
+  const { unfinished_count = 0, found_count = 0, partial_count = 0, is_partial = false } = run.facts.lower_bounds ?? {};
   const { shown = 0, known = 0 } = run.facts.commands ?? {};
-  const doubts = [
+  const doubts = is_partial ? ["recorded without a probe. CPU time in total and the largest peak of memory are right; processes too short to be seen are summed up as (not seen), other figures are lower bounds"] : [
     lost_count > 0 ? `${plural(lost_count, "record")} of its hosts were lost while it ran, so figures are too low` : "",
     unfinished_count > 0 ? `the last record of ${plural(unfinished_count, "process", "processes")} is missing` : "",
     found_count > 0 ? `${plural(found_count, "process", "processes")} ran before the probe` : "",
@@ -172,7 +172,7 @@ function completeness(run) {
   const words = doubts.length > 0 ? `${doubts.join("; ")}.` : `no record was lost ${seen}`;
   return element("p", {},
     lost_count > 0 ? element("strong", { class: "bad" }, "Incomplete: ") : element("strong", { class: doubts.length > 0 ? "warning" : "good" },
-      doubts.length > 0 ? "Complete, with lower bounds: " : "Complete: "),
+      is_partial ? "Partial: " : doubts.length > 0 ? "Complete, with lower bounds: " : "Complete: "),
     words, left > 0 ? ` Command lines of ${formatCount(left)} of ${formatCount(known)} processes were left out of this page.` : "");
 }
 

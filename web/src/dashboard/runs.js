@@ -26,6 +26,12 @@ const STATUS_KINDS = { succeeded: "good", failed: "bad", killed: "bad", running:
 /** @param {Row} run */
 const isIncomplete = (run) => run.lost_count > 0;
 
+/**
+ * Recorded without a probe.
+ * @param {Row} run
+ */
+const isPartial = (run) => String(run.reason ?? "").includes(", partial:");
+
 /** @param {Row} run */
 const userOf = (run) => (run.user ?? run.user_id ?? null) === null ? null : quoted(String(run.user ?? run.user_id), 24);
 
@@ -41,8 +47,8 @@ const COLUMNS = {
   user: { title: "user", isText: true, cell: userOf, sort: (run) => String(run.user ?? run.user_id ?? "") },
   host: { title: "host", isText: true, cell: hostOf, sort: (run) => run.host },
   began: { title: "began", isText: true, cell: (run) => formatWhen(run.started_unix_ns), sort: (run) => run.started_unix_ns },
-  status: { title: "status", isText: true, definition: "How its first process ended; incomplete: records were lost, its figures are lower bounds.",
-    cell: (run) => element("span", isIncomplete(run) ? { title: `${plural(run.lost_count, "record")} lost while it ran` } : {}, `${run.status}${isIncomplete(run) ? ", incomplete" : ""}`),
+  status: { title: "status", isText: true, definition: "How its first process ended; incomplete: records were lost, its figures are lower bounds; partial: recorded without a probe.",
+    cell: (run) => element("span", isIncomplete(run) ? { title: `${plural(run.lost_count, "record")} lost while it ran` } : {}, `${run.status}${isIncomplete(run) ? ", incomplete" : isPartial(run) ? ", partial" : ""}`),
     sort: (run) => run.status, kind: (run) => STATUS_KINDS[/** @type {"failed"} */ (run.status)] ?? "" },
   wall: { title: "wall time", definition: figures.wall_us.definition, cell: (run) => formatNanoseconds(run.elapsed_ns), sort: (run) => run.elapsed_ns },
   cpu: { title: "CPU time", definition: figures.cpu_us.definition, cell: (run) => formatNanoseconds(run.cpu_ns), sort: (run) => run.cpu_ns },
