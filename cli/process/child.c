@@ -82,26 +82,27 @@ int child_forward_signal(const struct child *child, const struct child_signals *
 	return (int)info.ssi_signo;
 }
 
-int child_await(struct child *child, const struct child_signals *signals, void (*each_second)(void))
+int child_await(struct child *child, const struct child_signals *signals, int (*work)(void))
 {
 	struct pollfd waits[] = {
 		{.fd = child->pid_fd, .events = POLLIN},
 		{.fd = signals->fd, .events = POLLIN},
 	};
-	int status = 0, count;
+	int wait_ms = -1;
 
 	while (!(waits[0].revents & POLLIN)) {
-		count = poll(waits, 2, each_second ? 1000 : -1);
-		if (count < 0 && errno != EINTR)
+		if (work)
+			wait_ms = work();
+		if (poll(waits, 2, wait_ms) < 0 && errno != EINTR)
 			break;
-		if (count == 0)
-			each_second();
 		if (waits[1].revents)
 			child_forward_signal(child, signals);
 	}
-	while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
+	if (work)
+		work();
+	while (wait4(child->pid, &child->status, 0, &child->used) < 0 && errno == EINTR)
 		;
 	close(child->pid_fd);
 	child->pid_fd = -1;
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	return WIFSIGNALED(child->status) ? 128 + WTERMSIG(child->status) : WEXITSTATUS(child->status);
 }

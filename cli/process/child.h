@@ -6,6 +6,7 @@
 #pragma once
 
 #include <signal.h>
+#include <sys/resource.h>
 
 #include "cli/process/user.h"
 
@@ -20,6 +21,8 @@ struct child {
 	int pid_fd;
 	int64_t begin_unix_ns;
 	int64_t started_boot_ns[2]; /* before its fork, and after its exec */
+	int status;                 /* once it has ended: as of wait4, with */
+	struct rusage used;
 };
 
 /* From here on signals are read from `signals->fd` instead of terminating us. Returns 0 or -errno. */
@@ -33,6 +36,7 @@ int child_start(struct child *child, char *const argv[], const struct user *user
  * number, or 0 if there was none. */
 int child_forward_signal(const struct child *child, const struct child_signals *signals);
 
-/* Waits for the command, forwarding signals, and calls `each_second` (NULL: nothing) meanwhile. Returns its exit status
- * as a shell does: code, or 128 + signal. */
-int child_await(struct child *child, const struct child_signals *signals, void (*each_second)(void));
+/* Waits for the command, forwarding signals. Meanwhile, and once it has ended but is still a zombie, calls `work` (NULL:
+ * nothing), which returns in how many ms it wants to be called again. Returns the exit status of the command as a shell
+ * does: code, or 128 + signal. */
+int child_await(struct child *child, const struct child_signals *signals, int (*work)(void));

@@ -2,7 +2,8 @@
  *
  * If the daemons are running, they record the command like everything else; its run
  * is recognised by this process as its parent. We wait until it is stored and
- * show it. If no daemons are running, watch.c starts a pair for this command only.
+ * show it. If no daemons are running, watch.c starts a pair for this command only. Without root, tree.c takes the
+ * place of the probe, and the run is partial.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,8 +17,10 @@
 #include "cli/process/program.h"
 #include "cli/report/sample_options.h"
 #include "cli/report/views.h"
+#include "cli/run/tree.h"
 #include "cli/run/watch.h"
 #include "cli/source.h"
+#include "common/clock.h"
 #include "common/print.h"
 #include "common/progress.h"
 #include "correlator/store/copy.h"
@@ -26,6 +29,8 @@
 #define COMMIT_TIMEOUT_MS 10000          /* for the daemons; a commit takes under a second */
 #define COMMIT_POLL_MS 100
 #define SETTLE_NS 400000000LL /* the stream must have advanced this far past the end */
+
+#define KEEP_PERIOD_MS 1000
 
 #define OWN_BYTES_MAX (256LL << 20) /* above it, the oldest runs in the user's own store are deleted */
 
@@ -42,6 +47,7 @@ struct keep {
 	struct store *from;  /* NULL: not copied from yet */
 	struct row_run run;  /* id, host and start only */
 	int64_t rev;         /* of what was copied last; 0: nothing, or all */
+	uint64_t copied_boot_ns;
 };
 
 static struct run {
@@ -59,6 +65,8 @@ static struct run {
 	struct child_signals signals;
 	struct child child;
 	struct watch watch;
+	struct tree tree;  /* if the watch is partial */
+	bool is_recorded;  /* by services, whose store this user cannot read */
 	bool end_reported; /* a daemon's end was reported */
 	struct keep keep;
 	FILE *output; /* NULL if no report is printed */
@@ -221,7 +229,7 @@ static bool pids_are_the_hosts(void)
 static int run_find(const struct run *run, struct store *store, struct rows *ret_runs)
 {
 	const struct run_started started = {
-		.pid = pids_are_the_hosts() ? run->child.pid : 0,
+		.pid = run->watch.is_partial || pids_are_the_hosts() ? run->child.pid : 0,
 		.user_id = run->user.uid,
 		.begin_unix_ns = run->child.begin_unix_ns,
 		.boot_ns = {run->child.started_boot_ns[0], run->child.started_boot_ns[1]},
@@ -345,17 +353,34 @@ static void daemons_report(const struct run *run, const char *what)
 		const struct watch_daemon *daemon = &run->watch.daemons[role];
 		char words[512];
 
-		if (daemon->pid || (daemon->stopping && daemon->status == 0))
+		if (daemon->log_fd < 0 || daemon->pid || (daemon->stopping && daemon->status == 0))
 			continue;
 		program_log_tail(daemon->log_fd, words, sizeof(words));
 		fprintf(stderr, "tracer run: %s %s%s%s\n", watch_name(role), what, *words ? ": " : "", words);
 	}
 }
 
+/* What is to be done while the command runs. Returns in how many ms there is more. */
+static int work(void)
+{
+	struct keep *keep = &command.keep;
+	int wait_ms = command.watch.is_partial ? tree_scan(&command.tree, &command.child) : KEEP_PERIOD_MS;
+
+	if (!keep->copied_boot_ns)
+		keep->copied_boot_ns = clock_boot_ns();
+	if (keep->store && clock_boot_ns() >= keep->copied_boot_ns + KEEP_PERIOD_MS * UINT64_C(1000000)) {
+		keep_changes();
+		keep->copied_boot_ns = clock_boot_ns();
+	}
+	return wait_ms;
+}
+
 /* Waits until the command has ended, even if the daemons end. */
 static void command_await(struct run *run)
 {
-	run->exit_code = child_await(&run->child, &run->signals, run->keep.store ? keep_changes : NULL);
+	bool has_work = run->watch.is_partial || run->keep.store;
+
+	run->exit_code = child_await(&run->child, &run->signals, has_work ? work : NULL);
 	source_close(run->keep.from);
 	/* If the reader of the report goes away, the run is still stored and the exit status kept. */
 	signal(SIGPIPE, SIG_IGN);
@@ -385,6 +410,8 @@ static int watch_end(struct run *run)
 {
 	int error;
 
+	if (run->watch.is_partial)
+		tree_end(&run->tree, run->child.status, &run->child.used);
 	progress_show("tracer: storing the last records");
 	error = watch_stop(&run->watch, run->signals.fd);
 	progress_hide();
@@ -397,12 +424,41 @@ static int watch_end(struct run *run)
 	return error == -EPIPE ? 0 : error;
 }
 
+/* Says once that the run will not be whole, and how it would be. */
+static void partial_say(const struct run *run)
+{
+	fputs("tracer run: partial, without a probe: processes too short to be seen are only summed up, and other\n"
+	      "figures are lower bounds. ",
+	      stderr);
+	if (run->is_recorded)
+		fprintf(stderr, "The services record all, but you cannot read %s: ask to be added to its group.\n",
+			options_store_path(run->options));
+	else
+		fputs("For all of it: sudo tracer run, or install the services.\n", stderr);
+}
+
+/* Returns 0 or -errno after printing the error. */
+static int tree_start(struct run *run)
+{
+	int error = tree_begin(&run->tree, run->watch.socket_path);
+
+	if (error < 0)
+		return -say("tracer run: cannot connect to its correlator: %s", strerror(-error));
+	run->tree.own[0] = run->watch.guard_pid;
+	run->tree.own[1] = run->watch.daemons[WATCH_CORRELATOR].pid;
+	if (!run->quiet)
+		partial_say(run);
+	return 0;
+}
+
 static void watched_command(struct run *run)
 {
 	int error = run->keep.path ? keep_begin(&run->keep) : 0;
 
 	if (error == 0)
 		error = watch_start(&run->watch, run->signals.fd);
+	if (error == 0 && run->watch.is_partial)
+		error = tree_start(run);
 	if (error < 0)
 		return; /* the error is printed; exit_code is VERB_OURS */
 	if (command_run(run) < 0)
@@ -417,19 +473,13 @@ static void watched_command(struct run *run)
 
 static int run_watched(struct run *run)
 {
-	if (geteuid() != 0) {
-		fprintf(stderr, "tracer run: %s, and only root can start a probe: sudo tracer run ...\n",
-			run->keep_path ? "a store of its own needs a probe of its own"
-				       : "no tracer daemons are running");
-		return VERB_OURS;
-	}
 	run->keep.user = &run->invoking;
 	run->keep.path = run->keep_path;
 	if (!run->keep.path) {
 		run->keep.path = *user_store_path() ? user_store_path() : NULL;
 		run->keep.is_own = true;
 	}
-	if (watch_init(&run->watch, run->user.uid, keep_abandon) == 0)
+	if (watch_init(&run->watch, run->user.uid, !watch_may_probe(), keep_abandon) == 0)
 		watched_command(run);
 	keep_end(&run->keep);
 	if (run->keep.rev) /* interrupted */
@@ -440,19 +490,12 @@ static int run_watched(struct run *run)
 
 /* ---- with the host's daemons ------------------------------------------------- */
 
-static int run_marked(struct run *run, enum freshness freshness)
+static int run_marked(struct run *run)
 {
 	if (command_run(run) < 0)
 		return run->exit_code;
 	if (!run->output && !run->page_path)
 		return run->exit_code;
-	if (freshness == FRESHNESS_UNREADABLE && !options_is_served()) {
-		fprintf(stderr,
-			"tracer run: recorded, but you cannot read %s: ask to be added to its "
-			"group, or use sudo tracer show\n",
-			options_store_path(run->options));
-		return run->exit_code;
-	}
 	await_stored(run);
 	report_end(run, options_store_path(run->options), run->page_path);
 	return run->exit_code;
@@ -493,7 +536,10 @@ static int run_main(const struct options *options)
 	freshness = command.keep_path ? FRESHNESS_STALE : freshness_read(own.store_path);
 	if (!command.keep_path)
 		command.keep_path = options_named_store_path(options);
-	status = freshness == FRESHNESS_STALE ? run_watched(&command) : run_marked(&command, freshness);
+	command.is_recorded = freshness == FRESHNESS_UNREADABLE && !options_is_served();
+	if (command.is_recorded && (command.output || command.page_path))
+		freshness = FRESHNESS_STALE;
+	status = freshness == FRESHNESS_STALE ? run_watched(&command) : run_marked(&command);
 	if (command.output)
 		fclose(command.output);
 	return status;
@@ -511,10 +557,12 @@ const struct verb verb_run = {
 		       "are as without tracer. Under sudo, COMMAND runs as the user who called sudo.\n"
 		       "\n"
 		       "If the tracer daemons are running, they record the run and keep it in their\n"
-		       "store. Otherwise, or with --store, root is needed: a probe and a correlator are\n"
-		       "started for COMMAND alone and end with it.",
+		       "store. Otherwise, or with --store, a probe and a correlator are started for\n"
+		       "COMMAND alone and end with it. Without root there is no probe, and the run is\n"
+		       "partial: CPU time in total is exact, short processes are only summed up.",
 	.options = option_specs,
 	.examples = "  sudo tracer run -- make -j4\n"
+		    "  tracer run --report run.html -- ./job.sh\n"
 		    "  sudo tracer run --store runs.db -- nextflow run main.nf\n"
 		    "  sudo tracer run --report run.html -- snakemake -j 8\n"
 		    "  sudo tracer run --json --output run.json -- ./pipeline.sh",

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <linux/capability.h>
 #include <linux/membarrier.h>
 
 #include "cli/process/program.h"
@@ -172,18 +173,49 @@ static int directory_open_up(const struct watch *watch)
 		       : 0;
 }
 
-int watch_init(struct watch *watch, uid_t command_uid, void (*abandoned)(void))
+#define IDS_ALL 4294967295U
+
+/* In a user namespace, a process has capabilities only over what belongs to that namespace. */
+static bool is_initial_user_namespace(void)
+{
+	char text[256];
+	unsigned first, above, count;
+
+	program_read_line("/proc/self/uid_map", text);
+	return sscanf(text, "%u %u %u", &first, &above, &count) != 3 || (above == 0 && count == IDS_ALL);
+}
+
+bool watch_may_probe(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+
+	if (geteuid() != 0 || !is_initial_user_namespace() || syscall(SYS_capget, &header, data) < 0)
+		return false;
+	return data[0].effective & 1U << CAP_SYS_ADMIN ||
+	       (data[1].effective & CAP_TO_MASK(CAP_BPF) && data[1].effective & CAP_TO_MASK(CAP_PERFMON));
+}
+
+/* The accounts, and what they may do in the directory. */
+static int accounts_init(struct watch *watch, uid_t command_uid)
+{
+	int error = 0;
+
+	for (int role = 0; error == 0 && role < WATCH_ROLE_COUNT; role++)
+		error = account_find(watch, (enum watch_role)role, command_uid);
+	return error < 0 ? error : directory_open_up(watch);
+}
+
+int watch_init(struct watch *watch, uid_t command_uid, bool is_partial, void (*abandoned)(void))
 {
 	int error;
 
-	*watch = (struct watch){.guard_fd = -1, .guard_pid = 0};
+	*watch = (struct watch){.guard_fd = -1, .guard_pid = 0, .is_partial = is_partial};
 	for (int role = 0; role < WATCH_ROLE_COUNT; role++)
 		watch->daemons[role].pid_fd = watch->daemons[role].log_fd = -1;
 	error = directory_make(watch);
-	for (int role = 0; error == 0 && role < WATCH_ROLE_COUNT; role++)
-		error = account_find(watch, (enum watch_role)role, command_uid);
-	if (error == 0)
-		error = directory_open_up(watch);
+	if (error == 0 && !is_partial)
+		error = accounts_init(watch, command_uid);
 	if (error == 0)
 		error = guard_start(watch, abandoned);
 	if (error < 0) {
@@ -270,16 +302,16 @@ static int daemon_launch(struct watch *watch, enum watch_role role, char *const 
 
 static int correlator_launch(struct watch *watch, int *ret_ready_fd)
 {
-	const struct group *group = getgrgid(watch->accounts[WATCH_PROBE].gid);
+	const struct group *group = watch->is_partial ? NULL : getgrgid(watch->accounts[WATCH_PROBE].gid);
 	char path[PATH_MAX];
 	/* clang-format off */
 	char *argv[] = {path, "--once", "--socket", watch->socket_path, "--store", watch->store_path, "--retain", "0",
-			"--log-level", "warning", "--user", watch->accounts[WATCH_CORRELATOR].name, "--socket-group",
-			group ? group->gr_name : NULL, "--probe-user", watch->accounts[WATCH_PROBE].name, "--ready-fd",
-			READY_FD, NULL};
+			"--log-level", "warning", "--ready-fd", READY_FD, watch->is_partial ? NULL : "--user",
+			watch->accounts[WATCH_CORRELATOR].name, "--socket-group", group ? group->gr_name : NULL,
+			"--probe-user", watch->accounts[WATCH_PROBE].name, NULL};
 	/* clang-format on */
 
-	if (!group) {
+	if (!group && !watch->is_partial) {
 		fprintf(stderr, "tracer run: the group %u of user %s is not in /etc/group\n",
 			watch->accounts[WATCH_PROBE].gid, watch->accounts[WATCH_PROBE].name);
 		return -ENOENT;
@@ -306,11 +338,11 @@ int watch_start(struct watch *watch, int wake_fd)
 	int ready_fds[WATCH_ROLE_COUNT] = {-1, -1};
 	int error = correlator_launch(watch, &ready_fds[WATCH_CORRELATOR]);
 
-	if (error == 0)
+	if (error == 0 && !watch->is_partial)
 		error = probe_launch(watch, &ready_fds[WATCH_PROBE]);
 	if (error == 0)
 		error = daemon_await_ready(watch, WATCH_CORRELATOR, ready_fds[WATCH_CORRELATOR], wake_fd);
-	if (error == 0)
+	if (error == 0 && !watch->is_partial)
 		error = daemon_await_ready(watch, WATCH_PROBE, ready_fds[WATCH_PROBE], wake_fd);
 	for (int role = 0; role < WATCH_ROLE_COUNT; role++)
 		if (ready_fds[role] >= 0)
@@ -377,7 +409,8 @@ int watch_stop(struct watch *watch, int wake_fd)
 	int64_t until_ms = now_ms() + STOP_TIMEOUT_MS;
 	int error, other;
 
-	final_records_await();
+	if (!watch->is_partial)
+		final_records_await();
 	probe->stopping = correlator->stopping = true;
 	if (probe->pid)
 		pid_fd_signal(probe->pid_fd, SIGTERM);

@@ -1,4 +1,5 @@
-/* A probe and a correlator of our own, for `tracer run` if no daemons are running.
+/* A probe and a correlator of our own, for `tracer run` if no daemons are running. Without the privilege to load programs
+ * into the kernel there is no probe: tree.c takes its place, and the correlator is of the same user.
  *
  *     tracer run -+- CMD                          the invoking user
  *                 +- tracer-correlator --once     user `tracer`, else `daemon`; `bin` where that is the command's
@@ -37,25 +38,29 @@ struct watch {
 	struct watch_daemon daemons[WATCH_ROLE_COUNT];
 	struct watch_account accounts[WATCH_ROLE_COUNT];
 	pid_t guard_pid;
-	int guard_fd; /* closed when we exit for any reason: then the guard acts */
+	int guard_fd;    /* closed when we exit for any reason: then the guard acts */
+	bool is_partial; /* without a probe */
 };
 
 const char *watch_name(enum watch_role role);
 
-/* Creates the directory and the guard only; if we are killed, the guard calls `abandoned` last. The daemons will not be
- * of `command_uid`, who could send signals to them. Returns 0 or -errno after printing the error. Call watch_remove()
- * after a failure, too. */
-int watch_init(struct watch *watch, uid_t command_uid, void (*abandoned)(void));
+/* Whether programs can be loaded into the kernel: without, a watch is partial. */
+bool watch_may_probe(void);
 
-/* Starts both daemons and waits until events are recorded; returns -EINTR once
+/* Creates the directory and the guard only; if we are killed, the guard calls `abandoned` last. The daemons will not be
+ * of `command_uid`, who could send signals to them, unless the watch is partial. Returns 0 or -errno after printing the error. Call watch_remove()
+ * after a failure, too. */
+int watch_init(struct watch *watch, uid_t command_uid, bool is_partial, void (*abandoned)(void));
+
+/* Starts the daemons and waits until events are recorded; returns -EINTR once
  * `wake_fd` is readable. Returns 0 or -errno after printing the error. */
 int watch_start(struct watch *watch, int wake_fd);
 
 /* Records which daemons have ended. Returns true if one ended unexpectedly. */
 bool watch_check(struct watch *watch);
 
-/* Makes the probe send all remaining records, and waits until they are stored and
- * both daemons have ended. Returns 0; -EINTR as above; -ETIME; -EPIPE if a daemon failed. */
+/* Makes the probe send all remaining records (if there is none, they were sent), and waits until they are stored and
+ * the daemons have ended. Returns 0; -EINTR as above; -ETIME; -EPIPE if a daemon failed. */
 int watch_stop(struct watch *watch, int wake_fd);
 
 /* Terminates what still runs, and removes the directory. */
