@@ -4,13 +4,10 @@ The container images are those of deploy/compose, built as in tests/compose and 
 manifest.py says what it would ask for.
 """
 
-import contextlib
-import hashlib
 import json
-import os
 import pathlib
+import re
 import secrets
-import shutil
 import signal
 import subprocess
 import sys
@@ -28,6 +25,13 @@ IMAGES = ("tracer-probe", "tracer-correlator", "tracer-shipper", "tracer-lake")
 SERVICES = ("probe", "correlator", "shipper", "dashboard")
 NAMESPACE = "k8s.io"
 LIMIT_S = 900
+KIND_CONFIG = """version = 2
+root = "/kind/root"
+state = "/kind/state"
+disabled_plugins = ["io.containerd.grpc.v1.cri"]
+[grpc]
+address = "/kind/socket"
+"""
 
 
 def cgroup_by_systemd(quality, uid, container, runtime="cri-containerd"):
@@ -39,15 +43,85 @@ def cgroup_by_kubelet(quality, uid, container, runtime=None):
     return f"kubepods/{quality}/pod{uid}/{container}"
 
 
-class Node:
+def cgroup_by_kind(quality, uid, container, runtime="cri-containerd"):
+    pod = f"kubelet-kubepods-{quality}-pod{uid.replace('-', '_')}.slice"
+    return f"kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-{quality}.slice/{pod}/{runtime}-{container}.scope"
+
+
+def hierarchies():
+    if (CGROUPS / "cgroup.procs").exists():
+        return [CGROUPS]
+    return [path for path in CGROUPS.iterdir() if (path / "cgroup.procs").exists() and not path.is_symlink()]
+
+
+class Runtime:
+    """A containerd. It has `directory`, `node`, and ctr(), which runs its client."""
+
+    cgroups_above = pathlib.PurePath()
+
     def __init__(self):
+        self.containers = []
+
+    def run(self, spec, cgroup, container=None, detached=True, check=True):
+        """Runs a container in that cgroup. Returns its id; what it writes is in a file of that name."""
+        container = container or secrets.token_hex(32)
+        path = pathlib.PurePath(cgroup(container))
+        self.node.cgroups |= {self.cgroups_above / each for each in (path, *list(path.parents)[:-1])}
+        spec["linux"]["cgroupsPath"] = f"/{path}"
+        file = self.directory / f"{container}.json"
+        file.write_text(json.dumps(spec))
+        self.containers.append(container)
+        ended = self.ctr("run", *(["--detach"] if detached else []), "--log-uri", f"file://{self.log(container)}",
+                         "--config", file, container, check=False)
+        if check and ended.returncode:
+            raise AssertionError(f"{spec['process']['args']}: {ended.stderr[-1000:]}{self.said(container)[-1000:]}")
+        if not detached:
+            self.remove(container)
+        return container
+
+    def log(self, container):
+        return self.directory / f"{container}.log"
+
+    def said(self, container):
+        log = self.log(container)
+        return log.read_text(errors="replace") if log.exists() else ""
+
+    def execute(self, container, *command, check=True):
+        return self.ctr("tasks", "exec", "--exec-id", secrets.token_hex(4), container, *command, check=check)
+
+    def pid(self, container):
+        for line in self.ctr("tasks", "list").stdout.splitlines():
+            if line.split()[0] == container:
+                return int(line.split()[1])
+        return None
+
+    def stop(self, container, number=signal.SIGTERM):
+        """Ends it; waits until it has ended."""
+        self.ctr("tasks", "kill", "--signal", int(number), container)
+        wait_until(f"{container} has ended", lambda: "RUNNING" not in "".join(
+            line for line in self.ctr("tasks", "list").stdout.splitlines() if container in line))
+
+    def remove(self, container):
+        self.ctr("tasks", "delete", "--force", container, check=False)
+        self.ctr("containers", "delete", container, check=False)
+        self.containers.remove(container)
+
+    def remove_all(self):
+        for container in list(self.containers):
+            self.remove(container)
+
+
+class Node(Runtime):
+    def __init__(self):
+        super().__init__()
+        self.node = self
         stack.CACHE.mkdir(parents=True, exist_ok=True)
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-kubernetes-"))
         self.directory.chmod(0o755)
         self.engine = Engine(self.directory, stack.CACHE / "docker")
         self.client = [str(self.engine.client.parent / "ctr"), "--namespace", NAMESPACE,
                        "--address", str(self.engine.directory / "exec/containerd/containerd.sock")]
-        self.containers, self.mounts, self.cgroups = [], [], set()
+        self.mounts, self.cgroups = [], set()
 
     def __enter__(self):
         try:
@@ -59,14 +133,13 @@ class Node:
             raise
 
     def __exit__(self, *_):
-        for container in list(self.containers):
-            self.remove(container)
+        self.remove_all()
         for mount in self.mounts:
             self.ctr("images", "unmount", "--rm", mount, check=False)
         self.engine.stop()
         for path in sorted(self.cgroups, key=lambda path: -len(path.parts)):
-            for hierarchy in (CGROUPS, *CGROUPS.iterdir()):
-                if (hierarchy / path).is_dir() and (hierarchy / "cgroup.procs").exists():
+            for hierarchy in hierarchies():
+                if (hierarchy / path).is_dir():
                     remove_cgroup(hierarchy / path)
         remove_tree(self.directory)
 
@@ -115,8 +188,6 @@ class Node:
     def root(self, image):
         return self.directory / "images" / image.split(":")[0]
 
-    # --- containers --------------------------------------------------------------------
-
     def default(self, image, *capabilities):
         """containerd's default specification for a container of that image, with its seccomp profile."""
         known, = [each for each in self.ctr("images", "list", "--quiet").stdout.split() if f"/{image.split(':')[0]}:" in each]
@@ -129,56 +200,70 @@ class Node:
         spec["root"]["path"] = str(self.root(image))
         return spec
 
-    def run(self, spec, cgroup, container=None, detached=True, check=True):
-        """Runs a container in that cgroup. Returns its id; what it writes is in a file of that name."""
-        container = container or secrets.token_hex(32)
-        path = pathlib.PurePath(cgroup(container))
-        self.cgroups |= {path, *list(path.parents)[:-1]}
-        spec["linux"]["cgroupsPath"] = f"/{path}"
-        file = self.directory / f"{container}.json"
-        file.write_text(json.dumps(spec))
-        self.containers.append(container)
-        ended = self.ctr("run", *(["--detach"] if detached else []), "--log-uri", f"file://{self.log(container)}",
-                         "--config", file, container, check=False)
-        if check and ended.returncode:
-            raise AssertionError(f"{spec['process']['args']}: {ended.stderr[-1000:]}{self.said(container)[-1000:]}")
-        if not detached:
-            self.remove(container)
-        return container
 
-    def log(self, container):
-        return self.directory / f"{container}.log"
+class Kind(Runtime):
+    """A node that is a container, as kind makes them: with a containerd of its own, and its own PID, mount and cgroup
+    namespace. What is mounted in the directory of the outer node later is not seen in it."""
 
-    def said(self, container):
-        log = self.log(container)
-        return log.read_text(errors="replace") if log.exists() else ""
+    def __init__(self, node):
+        super().__init__()
+        self.node, self.directory = node, node.directory
+        self.outer = secrets.token_hex(32)
+        self.cgroups_above = pathlib.PurePath("docker") / self.outer
+        self.own = node.directory / "kind"
 
-    def execute(self, container, *command, check=True):
-        return self.ctr("tasks", "exec", "--exec-id", secrets.token_hex(4), container, *command, check=check)
+    def __enter__(self):
+        self.own.mkdir()
+        (self.own / "config").write_text(KIND_CONFIG)
+        node = self.node
+        node.run(self.spec(), lambda _: self.cgroups_above, self.outer)
+        wait_until("the node's containerd", lambda: self.ctr("version", check=False).returncode == 0)
+        return self
 
-    def pid(self, container):
-        for line in self.ctr("tasks", "list").stdout.splitlines():
-            if line.split()[0] == container:
-                return int(line.split()[1])
-        return None
+    def __exit__(self, *_):
+        self.remove_all()
+        self.node.remove(self.outer)
 
-    def stop(self, container, number=signal.SIGTERM):
-        """Ends it; waits until it has ended."""
-        self.ctr("tasks", "kill", "--signal", int(number), container)
-        wait_until(f"{container} has ended", lambda: "RUNNING" not in "".join(
-            line for line in self.ctr("tasks", "list").stdout.splitlines() if container in line))
+    def spec(self):
+        """Privileged, and its cgroup is the root of those that it sees."""
+        spec = self.node.default("tracer-probe")
+        spec["process"] |= {"args": ["containerd", "--config", "/kind/config"], "user": {"uid": 0, "gid": 0}, "cwd": "/",
+                            "env": ["PATH=/opt/bin:/usr/sbin:/usr/bin:/sbin:/bin"], "noNewPrivileges": False,
+                            "capabilities": {kind: own_capabilities() for kind in ("bounding", "effective", "permitted")}}
+        spec["linux"] |= {"seccomp": None, "maskedPaths": [], "readonlyPaths": [],
+                          "resources": {"devices": [{"allow": True, "access": "rwm"}]}}
+        spec["linux"]["namespaces"].append({"type": "cgroup"})
+        spec["mounts"] = [mount for mount in spec["mounts"] if mount["destination"] != "/sys/fs/cgroup"]
+        spec["mounts"].append({"type": "tmpfs", "source": "tmpfs", "destination": "/sys/fs/cgroup"})
+        binds = [(self.own, "/kind"), (self.directory, self.directory), (self.node.engine.client.parent, "/opt/bin"),
+                 ("/usr/sbin/runc", "/usr/sbin/runc"), ("/etc/machine-id", "/etc/machine-id")]
+        for hierarchy in hierarchies():
+            (hierarchy / self.cgroups_above).mkdir(parents=True, exist_ok=True)
+            binds.append((hierarchy / self.cgroups_above, hierarchy))
+        spec["mounts"] += [{"type": "bind", "source": str(source), "destination": str(place), "options": ["rbind", "rw"]}
+                           for source, place in binds]
+        return spec
 
-    def remove(self, container):
-        self.ctr("tasks", "delete", "--force", container, check=False)
-        self.ctr("containers", "delete", container, check=False)
-        self.containers.remove(container)
+    def ctr(self, *arguments, check=True):
+        return self.node.execute(self.outer, "ctr", "--address", "/kind/socket", "--namespace", NAMESPACE, *arguments,
+                                 check=check)
+
+    def default(self, image, *capabilities):
+        return self.node.default(image, *capabilities)
+
+
+def own_capabilities():
+    """All that this process may have."""
+    names = re.findall(r"^#define (CAP_[A-Z_]+)\s+(\d+)$", pathlib.Path("/usr/include/linux/capability.h").read_text(), re.M)
+    bounds = int(re.search(r"^CapBnd:\s+(\w+)", pathlib.Path("/proc/self/status").read_text(), re.M)[1], 16)
+    return [name for name, number in names if bounds >> int(number) & 1]
 
 
 class Started:
     """A pod of a manifest that runs: its containers by name."""
 
-    def __init__(self, node, pod, uid=None, quality="burstable", layout=cgroup_by_systemd, host_network=False):
-        self.node, self.pod, self.uid = node, pod, uid or str(uuid.uuid4())
+    def __init__(self, runtime, pod, layout=cgroup_by_systemd, quality="burstable", host_network=False):
+        self.runtime, self.pod, self.uid = runtime, pod, str(uuid.uuid4())
         self.quality, self.layout, self.host_network = quality, layout, host_network
         self.containers = {}
 
@@ -188,16 +273,16 @@ class Started:
     def spec(self, name):
         container = self.pod.container(name)
         added = [f"CAP_{each}" for each in container["securityContext"]["capabilities"].get("add", [])]
-        spec = self.pod.change(name, self.node.default(container["image"], *added))
+        spec = self.pod.change(name, self.runtime.default(container["image"], *added))
         if self.host_network:
             spec["linux"]["namespaces"] = [each for each in spec["linux"]["namespaces"] if each["type"] != "network"]
         return spec
 
     def start(self):
         for container in self.pod.specification.get("initContainers", []):
-            self.node.run(self.spec(container["name"]), self.cgroup, detached=False)
+            self.runtime.run(self.spec(container["name"]), self.cgroup, detached=False)
         for container in self.pod.specification["containers"]:
-            self.containers[container["name"]] = self.node.run(self.spec(container["name"]), self.cgroup)
+            self.containers[container["name"]] = self.runtime.run(self.spec(container["name"]), self.cgroup)
         return self
 
     def wait(self):
@@ -209,13 +294,13 @@ class Started:
                 continue
             command = check["exec"]["command"]
             try:
-                wait_until(f"{name} is ready", lambda: self.node.execute(
+                wait_until(f"{name} is ready", lambda: self.runtime.execute(
                     container, *command, check=False).returncode == 0, 60)
             except AssertionError as reason:
-                reason.add_note(self.node.said(container)[-2000:])
+                reason.add_note(self.runtime.said(container)[-2000:])
                 raise
 
     def status(self, name):
         """The lines of /proc/PID/status of a container's first process."""
-        lines = pathlib.Path(f"/proc/{self.node.pid(self.containers[name])}/status").read_text().splitlines()
+        lines = pathlib.Path(f"/proc/{self.runtime.pid(self.containers[name])}/status").read_text().splitlines()
         return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
