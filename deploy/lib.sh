@@ -272,6 +272,25 @@ packages_require() {
 
 # --- build ------------------------------------------------------------------------------
 
+# head_seconds: the time of HEAD, which packages and archives have instead of that of their build.
+head_seconds() {
+	git -c safe.directory='*' -C "$root" log -1 --format=%cd --date=unix
+}
+
+# version_suffix: what a build between releases has in its version: HEAD's time, and that it is before the release.
+version_suffix() {
+	git -c safe.directory='*' -C "$root" describe --exact-match >/dev/null 2>&1 ||
+		printf '~%s' "$(date -u -d "@$(head_seconds)" +%Y%m%d.%H%M%S)"
+}
+
+# static_libraries LOG: builds those that the distribution lacks; pkg-config then finds them.
+static_libraries() {
+	local at=$root/build-portable/libraries
+	step "Building static libraries (into build-portable/libraries)"
+	run_quietly "$1" "the build of libraries" as_owner "$root/deploy/tarball/libraries"
+	export PKG_CONFIG_PATH=$at/curl/lib/pkgconfig:$at/libmicrohttpd/lib/pkgconfig
+}
+
 programs='cli/tracer probe/tracer-probe correlator/tracer-correlator'
 
 # build_setup DIRECTORY LOG OPTION...: configures it unless it is configured already.
