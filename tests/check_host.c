@@ -130,6 +130,9 @@ static const char *known_of_host(void)
 		 "  ib0:10 1 0 0 0 0 0 0 20 1 0 0 0 0 0 0\n"
 #define CPUINFO(number, core) \
 	"processor\t: " number "\nmodel name\t: AMD EPYC\nphysical id\t: 0\ncore id\t\t: " core "\n\n"
+#define ARM_CPUINFO(implementer, part) \
+	"processor\t: 0\nBogoMIPS\t: 2100.00\nFeatures\t: fp asimd\nCPU implementer\t: " implementer \
+	"\nCPU architecture: 8\nCPU variant\t: 0x1\nCPU part\t: " part "\nCPU revision\t: 1\n\n"
 
 static const struct {
 	const char *file, *text, *known;
@@ -186,6 +189,10 @@ static const struct {
 	{"os-release", "PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nNAME=\"Debian\"\n",
 	 "os=Debian GNU/Linux 12 (bookworm)"},
 	{"cpuinfo", CPUINFO("0", "0") CPUINFO("1", "1") CPUINFO("2", "0") CPUINFO("3", "1"), "cpu_model=AMD EPYC"},
+	/* arm64: Graviton 3; a machine with two kinds of cores; one that is not in the table */
+	{"cpuinfo", ARM_CPUINFO("0x41", "0xd40") ARM_CPUINFO("0x41", "0xd40"), "cpu_model=Neoverse-V1"},
+	{"cpuinfo", ARM_CPUINFO("0x41", "0xd03") ARM_CPUINFO("0x41", "0xd08"), "cpu_model=Cortex-A53"},
+	{"cpuinfo", ARM_CPUINFO("0x61", "0x022"), "cpu_model=arm64 core 0x022 of implementer 0x61"},
 	{"delay accounting", "0\n", "delay_accounting=0"},
 	{"cluster", "alps\n", "cluster=alps"},
 	{"cluster", "  hpc-2.example_org \nmore", "cluster=hpc-2.example_org"},
@@ -226,12 +233,40 @@ TEST(two_cores_of_two_threads_each)
 	ck_assert_int_eq(facts.core_count, 2);
 }
 
+/* What follows the lines of the processors and the numbers of the interrupts is found, too. */
+TEST(hundreds_of_processors)
+{
+	char *text = NULL, siblings[16];
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	fputs("cpu  512000 0 0 1024000 0 0 0 0 0 0\n", file);
+	for (int cpu = 0; cpu < 512; cpu++)
+		fprintf(file, "cpu%d 1000 0 0 2000 0 0 0 0 0 0\n", cpu);
+	fputs("intr 65536", file);
+	for (int interrupt = 0; interrupt < 65536; interrupt++)
+		fputs(" 1", file);
+	fputs("\nctxt 1\nprocs_running 700\nprocs_blocked 3\n", file);
+	fclose(file);
+	parse("stat", text);
+	free(text);
+	ck_assert_int_eq(figures.cpu_user_ns, 5120 * INT64_C(1000000000));
+	ck_assert_int_eq(figures.running_count, 700);
+	ck_assert_int_eq(figures.blocked_count, 3);
+	for (int cpu = 0; cpu < 512; cpu++) {
+		snprintf(siblings, sizeof(siblings), "%d,%d\n", cpu % 256, cpu % 256 + 256);
+		host_parse_siblings(siblings, cpu, &facts);
+	}
+	ck_assert_int_eq(facts.core_count, 256);
+}
+
 static const char *const garbage[] = {
 	/* clang-format off */
 	"", "\n", "\n\n\n", "cpu", "cpu ", "cpu  1 2", "cpu  a b c d e f g h", "cpu  -1 -1 -1 -1 -1 -1 -1 -1",
 	"cpu  99999999999999999999999 1 1 1 1 1 1 1", "MemFree:", "MemFree: lots kB", "some", "some total=",
 	"some total=x\n", "some avg10=0\nfull total=1", "1.", ".5", "1.234", "8", "a.b", " 8 0", " 8 0 sda",
 	" 8 0 sda 1 2 3", "eth0", "eth0:", "eth0: 1 2 3", ":", "PRETTY_NAME=", "PRETTY_NAME=\"", "model name",
+	"CPU part\t: 0xd40", "CPU implementer\t: 0x41",
 	"core id : 999999999", "physical id : 99999\ncore id : 1", "100", "100 0", "\xff\xfe\x01",
 	/* clang-format on */
 };

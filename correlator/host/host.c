@@ -294,9 +294,41 @@ void host_parse_os_release(const char *text, struct host_facts *facts)
 	find_value(text, "PRETTY_NAME=", facts->os, sizeof(facts->os));
 }
 
+/* Names, as lscpu has them, of cores of servers that run arm64, where /proc/cpuinfo has numbers only. */
+static const struct arm_core {
+	const char *implementer, *part, *name;
+} arm_cores[] = {
+	{"0x41", "0xd03", "Cortex-A53"},   {"0x41", "0xd07", "Cortex-A57"},  {"0x41", "0xd08", "Cortex-A72"},
+	{"0x41", "0xd0b", "Cortex-A76"},   {"0x41", "0xd0c", "Neoverse-N1"}, {"0x41", "0xd40", "Neoverse-V1"},
+	{"0x41", "0xd49", "Neoverse-N2"},  {"0x41", "0xd4f", "Neoverse-V2"}, {"0x41", "0xd84", "Neoverse-V3"},
+	{"0x41", "0xd8e", "Neoverse-N3"},  {"0x43", "0x0af", "ThunderX2"},   {"0x46", "0x001", "A64FX"},
+	{"0x48", "0xd01", "TaiShan-v110"}, {"0xc0", "0xac3", "Ampere-1"},    {"0xc0", "0xac4", "Ampere-1a"},
+};
+
+static void name_arm_core(const char *text, struct host_facts *facts)
+{
+	char implementer[8] = "", part[8] = "";
+
+	find_value(text, "CPU implementer", implementer, sizeof(implementer));
+	find_value(text, "CPU part", part, sizeof(part));
+	if (!implementer[0] || !part[0])
+		return;
+	for (size_t i = 0; i < sizeof(arm_cores) / sizeof(*arm_cores); i++) {
+		const struct arm_core *core = &arm_cores[i];
+
+		if (strcmp(core->implementer, implementer) == 0 && strcmp(core->part, part) == 0) {
+			snprintf(facts->cpu_model, sizeof(facts->cpu_model), "%s", core->name);
+			return;
+		}
+	}
+	snprintf(facts->cpu_model, sizeof(facts->cpu_model), "arm64 core %s of implementer %s", part, implementer);
+}
+
 void host_parse_cpuinfo(const char *text, struct host_facts *facts)
 {
 	find_value(text, "model name", facts->cpu_model, sizeof(facts->cpu_model));
+	if (!facts->cpu_model[0])
+		name_arm_core(text, facts);
 }
 
 void host_parse_siblings(const char *text, int64_t cpu, struct host_facts *facts)
