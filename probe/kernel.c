@@ -21,6 +21,7 @@
 #define PIN_PATH_SIZE 256
 #define BEFORE "before-"              /* and a number: a directory with the pins of another version */
 #define FIRST_LEASE_NS 60000000000ULL /* until the loop renews it */
+#define LRU_FREE_OF_CPU 128           /* entries that each processor may keep free for itself; fewer since 6.16 */
 
 /* Maps that the next programs take over. All others (the ignore list, scratch) belong to
  * one load. */
@@ -437,10 +438,16 @@ static int ignore_set(struct tracer_bpf *programs, struct control *control, cons
 static int kernel_load(struct kernel *kernel, const struct kernel_options *options)
 {
 	struct tracer_bpf *programs = kernel->programs;
+	struct bpf_map *announced = programs->maps.announced;
+	int cpus = libbpf_num_possible_cpus();
+
+	if (cpus < 0)
+		return cpus;
 
 	programs->rodata->build = clock_boot_ns(); /* unique to each load of a boot */
 	programs->rodata->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	bpf_map__set_max_entries(programs->maps.ring, options->ring_bytes);
+	bpf_map__set_max_entries(announced, bpf_map__max_entries(announced) + (uint32_t)cpus * LRU_FREE_OF_CPU);
 	for (size_t i = 0; options->pin_dir && i < CARRIED_COUNT; i++)
 		map_prepare(bpf_object__find_map_by_name(programs->obj, carried[i]), options->pin_dir);
 	int result = tracer_bpf__load(programs);
