@@ -195,6 +195,13 @@ static void check_network(struct checks *checks)
 		  "bytes sent and received are unknown: they need Linux 6.3", NULL);
 }
 
+static void check_peaks(struct checks *checks)
+{
+	add_check(checks, "peak memory", kernel_has_symbol("register_ftrace_direct"),
+		  "of each process is read before it ends", CHECK_LIMITED,
+		  "unknown or too low for many processes: on arm64 it needs Linux 6.4", NULL);
+}
+
 /* Starts the probe briefly, without a receiver, to see whether its programs load and attach. If not,
  * `ret_reason` is its error message. */
 static enum load probe_try(char *path, char *ret_reason, size_t capacity)
@@ -319,6 +326,7 @@ static int doctor_main(const struct options *options)
 	check_bpffs(&checks);
 	check_accounting(&checks);
 	check_network(&checks);
+	check_peaks(&checks);
 	check_program(&checks, PROGRAM_PROBE, probe);
 	check_load(&checks, load, reason);
 	check_program(&checks, PROGRAM_CORRELATOR, program_find(PROGRAM_CORRELATOR, correlator) == 0 ? correlator : "");
