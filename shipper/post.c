@@ -1,4 +1,4 @@
-/* A POST to the server of the settings. See post.h. */
+/* Sinks that are a POST to the server of the settings. See post.h. */
 #include "shipper/post.h"
 
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #define CONNECT_TIMEOUT_MS 15000
 #define STALLS_MAX 4 /* of lake.timeout in one request */
 
-struct post {
+struct sink {
 	const struct settings *settings;
 	struct http *http;
 	struct batch batch;
@@ -27,40 +27,50 @@ static void timer_closed(uv_handle_t *handle)
 	free(handle);
 }
 
-int post_new(const struct settings *settings, uv_loop_t *loop, struct post **ret_post)
+int post_open(const struct settings *settings, uv_loop_t *loop, struct sink **ret_sink)
 {
-	struct post *post = calloc(1, sizeof(*post));
+	struct sink *sink = calloc(1, sizeof(*sink));
 	int error;
 
-	if (!post)
+	if (!sink)
 		return -ENOMEM;
-	post->settings = settings;
-	post->body_fd = -1;
-	post->failure_timer = malloc(sizeof(*post->failure_timer));
-	error = post->failure_timer ? http_new(loop, &post->http) : -ENOMEM;
+	sink->settings = settings;
+	sink->body_fd = -1;
+	sink->failure_timer = malloc(sizeof(*sink->failure_timer));
+	error = sink->failure_timer ? http_new(loop, &sink->http) : -ENOMEM;
 	if (error < 0) {
-		free(post->failure_timer);
-		free(post);
+		free(sink->failure_timer);
+		free(sink);
 		return error;
 	}
-	uv_timer_init(loop, post->failure_timer);
-	post->failure_timer->data = post;
-	*ret_post = post;
+	uv_timer_init(loop, sink->failure_timer);
+	sink->failure_timer->data = sink;
+	*ret_sink = sink;
 	return 0;
 }
 
-void post_free(struct post *post)
+void post_close(struct sink *sink)
 {
-	http_free(post->http);
-	uv_close((uv_handle_t *)post->failure_timer, timer_closed);
-	if (post->body_fd >= 0)
-		close(post->body_fd);
-	free(post);
+	http_free(sink->http);
+	uv_close((uv_handle_t *)sink->failure_timer, timer_closed);
+	if (sink->body_fd >= 0)
+		close(sink->body_fd);
+	free(sink);
 }
 
-void post_url(const struct settings *settings, char ret_url[POST_URL_BYTES], const char *path, ...)
+const char *post_target(const struct sink *sink)
 {
-	const char *base = settings->lake.url;
+	return sink->settings->lake.url;
+}
+
+const struct settings *post_settings(const struct sink *sink)
+{
+	return sink->settings;
+}
+
+void post_url(const struct sink *sink, char ret_url[POST_URL_BYTES], const char *path, ...)
+{
+	const char *base = sink->settings->lake.url;
 	size_t size = strlen(base);
 	va_list values;
 
@@ -75,52 +85,52 @@ void post_url(const struct settings *settings, char ret_url[POST_URL_BYTES], con
 
 /* ---- the answer -------------------------------------------------------------------- */
 
-static void finish(struct post *post, const struct delivery *delivery)
+static void finish(struct sink *sink, const struct delivery *delivery)
 {
-	if (post->body_fd >= 0)
-		close(post->body_fd);
-	post->body_fd = -1;
-	post->done(delivery, post->data);
+	if (sink->body_fd >= 0)
+		close(sink->body_fd);
+	sink->body_fd = -1;
+	sink->done(delivery, sink->data);
 }
 
 static void answered(const struct http_answer *answer, void *data)
 {
-	struct post *post = data;
+	struct sink *sink = data;
 	const struct delivery_context context = {
-		.url = post->settings->lake.url,
-		.database = post->settings->lake.database,
-		.entity = post->batch.entity,
-		.user = post->settings->lake.user,
+		.url = sink->settings->lake.url,
+		.database = sink->settings->lake.database,
+		.entity = sink->batch.entity,
+		.user = sink->settings->lake.user,
 		.now_unix_s = time(NULL),
 	};
 	struct delivery delivery;
 
-	post->read(answer, &context, &delivery);
-	finish(post, &delivery);
+	sink->read(answer, &context, &delivery);
+	finish(sink, &delivery);
 }
 
 static void failure_due(uv_timer_t *timer)
 {
-	struct post *post = timer->data;
+	struct sink *sink = timer->data;
 
-	finish(post, &post->failure);
+	finish(sink, &sink->failure);
 }
 
-void post_fail(struct post *post, enum delivery_kind kind, const char *reason, sink_done done, void *data)
+void post_fail(struct sink *sink, enum delivery_kind kind, const char *reason, sink_done done, void *data)
 {
-	post->done = done;
-	post->data = data;
-	post->failure = (struct delivery){.kind = kind};
-	snprintf(post->failure.reason, sizeof(post->failure.reason), "%s", reason);
-	uv_timer_start(post->failure_timer, failure_due, 0, 0);
+	sink->done = done;
+	sink->data = data;
+	sink->failure = (struct delivery){.kind = kind};
+	snprintf(sink->failure.reason, sizeof(sink->failure.reason), "%s", reason);
+	uv_timer_start(sink->failure_timer, failure_due, 0, 0);
 }
 
 /* ---- the request ------------------------------------------------------------------- */
 
-void post_send(struct post *post, const struct post_request *request, const struct batch *batch, sink_done done,
+void post_send(struct sink *sink, const struct post_request *request, const struct batch *batch, sink_done done,
 	       void *data)
 {
-	const struct settings *settings = post->settings;
+	const struct settings *settings = sink->settings;
 	const struct http_request http_request = {
 		.method = HTTP_POST,
 		.url = request->url,
@@ -136,11 +146,11 @@ void post_send(struct post *post, const struct post_request *request, const stru
 	};
 	char reason[512];
 
-	post->batch = *batch;
-	post->body_fd = request->body_fd;
-	post->read = request->read;
-	post->done = done;
-	post->data = data;
-	if (http_start(post->http, &http_request, answered, post, reason, sizeof(reason)) < 0)
-		post_fail(post, DELIVERY_RETRY, reason, done, data);
+	sink->batch = *batch;
+	sink->body_fd = request->body_fd;
+	sink->read = request->read;
+	sink->done = done;
+	sink->data = data;
+	if (http_start(sink->http, &http_request, answered, sink, reason, sizeof(reason)) < 0)
+		post_fail(sink, DELIVERY_RETRY, reason, done, data);
 }

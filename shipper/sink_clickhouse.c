@@ -5,42 +5,12 @@
 #include "shipper/file.h"
 #include "shipper/post.h"
 
-struct sink {
-	const struct settings *settings;
-	struct post *post;
-};
-
-static int clickhouse_open(const struct settings *settings, uv_loop_t *loop, struct sink **ret_sink)
-{
-	struct sink *sink = calloc(1, sizeof(*sink));
-	int error = sink ? post_new(settings, loop, &sink->post) : -ENOMEM;
-
-	if (error < 0) {
-		free(sink);
-		return error;
-	}
-	sink->settings = settings;
-	*ret_sink = sink;
-	return 0;
-}
-
-static void clickhouse_close(struct sink *sink)
-{
-	post_free(sink->post);
-	free(sink);
-}
-
-static const char *clickhouse_target(const struct sink *sink)
-{
-	return sink->settings->lake.url;
-}
-
 static void url_format(const struct sink *sink, const struct batch *batch, char url[POST_URL_BYTES])
 {
-	post_url(sink->settings, url,
+	post_url(sink, url,
 		 "/?query=INSERT%%20INTO%%20%s.%s_rows%%20FORMAT%%20JSONEachRow"
 		 "&async_insert=0&wait_end_of_query=1&input_format_skip_unknown_fields=1&insert_deduplication_token=%s",
-		 sink->settings->lake.database, batch->entity, batch->digest);
+		 post_settings(sink)->lake.database, batch->entity, batch->digest);
 }
 
 static void clickhouse_describe(struct sink *sink, const struct batch *batch, FILE *file)
@@ -68,18 +38,18 @@ static void clickhouse_send(struct sink *sink, const char *directory, const stru
 	if (file_path(path, directory, batch->name) == 0)
 		request.body_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (request.body_fd >= 0) {
-		post_send(sink->post, &request, batch, done, data);
+		post_send(sink, &request, batch, done, data);
 		return;
 	}
 	snprintf(reason, sizeof(reason), "%.300s: cannot open: %s", path, strerror(errno));
-	post_fail(sink->post, DELIVERY_RETRY, reason, done, data);
+	post_fail(sink, DELIVERY_RETRY, reason, done, data);
 }
 
 const struct sink_type sink_clickhouse = {
 	.name = "clickhouse",
-	.open = clickhouse_open,
+	.open = post_open,
 	.send = clickhouse_send,
 	.describe = clickhouse_describe,
-	.target = clickhouse_target,
-	.close = clickhouse_close,
+	.target = post_target,
+	.close = post_close,
 };

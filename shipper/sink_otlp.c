@@ -18,41 +18,11 @@
 #define GZIP_MEMORY_LEVEL 8        /* the default */
 #define OUT_BYTES (64 * 1024)
 
-struct sink {
-	const struct settings *settings;
-	struct post *post;
-};
-
-static int otlp_open(const struct settings *settings, uv_loop_t *loop, struct sink **ret_sink)
-{
-	struct sink *sink = calloc(1, sizeof(*sink));
-	int error = sink ? post_new(settings, loop, &sink->post) : -ENOMEM;
-
-	if (error < 0) {
-		free(sink);
-		return error;
-	}
-	sink->settings = settings;
-	*ret_sink = sink;
-	return 0;
-}
-
-static void otlp_close(struct sink *sink)
-{
-	post_free(sink->post);
-	free(sink);
-}
-
-static const char *otlp_target(const struct sink *sink)
-{
-	return sink->settings->lake.url;
-}
-
 static void otlp_describe(struct sink *sink, const struct batch *batch, FILE *file)
 {
 	char url[POST_URL_BYTES];
 
-	post_url(sink->settings, url, PATH);
+	post_url(sink, url, PATH);
 	fprintf(file, "POST %s\n" TYPE "\n" ENCODING "\n\n", url);
 }
 
@@ -147,26 +117,26 @@ static void otlp_send(struct sink *sink, const char *directory, const struct bat
 
 	if (!has_spans(batch)) {
 		snprintf(reason, sizeof(reason), "%s: has no spans: send it with the sink clickhouse", batch->name);
-		post_fail(sink->post, DELIVERY_INVALID, reason, done, data);
+		post_fail(sink, DELIVERY_INVALID, reason, done, data);
 		return;
 	}
-	post_url(sink->settings, url, PATH);
+	post_url(sink, url, PATH);
 	request.body_fd = body_make(directory, batch, &request.body_bytes);
 	if (request.body_fd >= 0) {
-		post_send(sink->post, &request, batch, done, data);
+		post_send(sink, &request, batch, done, data);
 		return;
 	}
 	snprintf(reason, sizeof(reason), "%.200s/%s: cannot make a request: %s", directory, batch->name,
 		 strerror(-request.body_fd));
-	post_fail(sink->post, request.body_fd == -E2BIG ? DELIVERY_TOO_LARGE : DELIVERY_RETRY, reason, done, data);
+	post_fail(sink, request.body_fd == -E2BIG ? DELIVERY_TOO_LARGE : DELIVERY_RETRY, reason, done, data);
 }
 
 const struct sink_type sink_otlp = {
 	.name = "otlp",
 	.takes_spans = true,
-	.open = otlp_open,
+	.open = post_open,
 	.send = otlp_send,
 	.describe = otlp_describe,
-	.target = otlp_target,
-	.close = otlp_close,
+	.target = post_target,
+	.close = post_close,
 };
