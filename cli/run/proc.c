@@ -97,12 +97,22 @@ static bool find_number(const char *text, const char *name, uint64_t *ret)
 	return false;
 }
 
-void proc_read_io(pid_t pid, struct proc_io *ret)
+int proc_open_io(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/io", pid);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+void proc_read_io(int io_fd, struct proc_io *ret)
 {
 	char text[READ_MAX];
+	ssize_t size = io_fd < 0 ? -1 : pread(io_fd, text, sizeof(text) - 1, 0);
 
-	if (read_file(pid, "io", text) <= 0)
+	if (size <= 0)
 		return;
+	text[size] = '\0';
 	ret->is_known = true;
 #define X(name, word) find_number(text, word, &ret->name);
 	PROC_IO(X)

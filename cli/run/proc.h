@@ -45,7 +45,10 @@ struct proc_io {
 #undef X
 };
 
-void proc_read_io(pid_t pid, struct proc_io *ret);
+/* Returns a descriptor that stays readable when the process is a zombie, or -1. */
+int proc_open_io(pid_t pid);
+/* If they are not shown to us, `ret` keeps its values. */
+void proc_read_io(int io_fd, struct proc_io *ret);
 
 /* Updates memory, context switches and, of a process with one thread, the exact CPU time. */
 void proc_read_details(pid_t pid, const struct proc_stat *stat, struct counters *counters);

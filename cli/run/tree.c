@@ -29,7 +29,7 @@
 
 struct node {
 	pid_t pid;
-	int pid_fd; /* -1: none */
+	int pid_fd, io_fd; /* -1: none */
 	int depth;
 	struct image_key image;
 	struct proc_stat stat; /* the last one that was read */
@@ -47,6 +47,21 @@ struct node {
 	struct node *next; /* in a list */
 	UT_hash_handle hh;
 };
+
+static void node_free(struct node *node)
+{
+	if (node->pid_fd >= 0)
+		close(node->pid_fd);
+	if (node->io_fd >= 0)
+		close(node->io_fd);
+	free(node);
+}
+
+static void node_remove(struct tree *tree, struct node *node)
+{
+	HASH_DEL(tree->nodes, node);
+	node_free(node);
+}
 
 static struct node *find(struct tree *tree, pid_t pid)
 {
@@ -152,9 +167,10 @@ static void send_unseen(struct tree *tree, const struct node *parent, uint64_t c
 
 /* ---- what is read of a process ---- */
 
+/* The kernel's figures include those of the children that it has waited for. If these were not counted apart yet, they
+ * are in this scan: so only what follows a scan may ask for this. */
 static void take_io(struct node *node)
 {
-	proc_read_io(node->pid, &node->io);
 	if (!node->io.is_known)
 		return;
 #define X(name, word) SET(&node->counters, name, most(node->counters.name, beyond(node->io.name, node->io_below.name)));
@@ -162,12 +178,11 @@ static void take_io(struct node *node)
 #undef X
 }
 
-static void take_details(struct node *node, uint64_t now_boot_ns)
+static void take_details(struct node *node, const struct proc_stat *stat, uint64_t now_boot_ns)
 {
 	node->detailed_boot_ns = now_boot_ns;
-	proc_read_details(node->pid, &node->stat, &node->counters);
+	proc_read_details(node->pid, stat, &node->counters);
 	node->peak_bytes = most(node->peak_bytes, node->counters.peak_rss_bytes);
-	take_io(node);
 }
 
 static void take_stat(struct node *node, const struct proc_stat *stat, uint64_t now_boot_ns)
@@ -271,10 +286,9 @@ static void add_node(struct tree *tree, pid_t pid, struct node *parent, uint64_t
 		return;
 	node->pid = pid;
 	node->pid_fd = proc_open(pid);
+	node->io_fd = proc_open_io(pid);
 	if (proc_read_stat(pid, &stat) < 0) {
-		if (node->pid_fd >= 0)
-			close(node->pid_fd);
-		free(node);
+		node_free(node);
 		return;
 	}
 	HASH_ADD_INT(tree->nodes, pid, node);
@@ -308,19 +322,11 @@ static void add_children(struct tree *tree, pid_t pid, struct node *parent, uint
 
 /* ---- the end of a process ---- */
 
-static void node_free(struct tree *tree, struct node *node)
-{
-	HASH_DEL(tree->nodes, node);
-	if (node->pid_fd >= 0)
-		close(node->pid_fd);
-	free(node);
-}
-
-/* Adds to its parent what is not added up by the kernel. */
+/* Adds to its parent what is known of it and of its children. */
 static void hand_up(const struct node *node, struct node *parent)
 {
 	parent->peak_below_bytes = most(parent->peak_below_bytes, most(node->peak_bytes, node->peak_below_bytes));
-#define X(name, word) parent->io_below.name += node->io.name;
+#define X(name, word) parent->io_below.name += most(node->io.name, node->counters.name + node->io_below.name);
 	PROC_IO(X)
 #undef X
 }
@@ -342,6 +348,7 @@ static void add_up(struct tree *tree, struct node *list, uint64_t now_boot_ns)
 	for (struct node *node = list; node; node = node->next) {
 		struct node *parent = find(tree, node->stat.ppid);
 
+		take_io(node);
 		if (!parent)
 			continue;
 		hand_up(node, parent);
@@ -380,7 +387,7 @@ static void end_gone(struct tree *tree, struct node *node)
 	if (unseen_ns > ACCOUNT_ERROR_NS)
 		send_unseen(tree, node, unseen_ns, 0, NULL);
 	send_exit(tree, tree->scan_boot_ns, &node->image, &node->counters, is_known ? &status : NULL);
-	node_free(tree, node);
+	node_remove(tree, node);
 }
 
 static int compare_depths(const struct node *left, const struct node *right)
@@ -440,8 +447,9 @@ static void end_child(struct tree *tree, struct node *node, int status, const st
 		else
 			send_unseen(tree, node, unseen_ns, peak_bytes, used);
 	}
+	take_io(node);
 	send_exit(tree, tree->scan_boot_ns, &node->image, &node->counters, &status);
-	node_free(tree, node);
+	node_remove(tree, node);
 }
 
 /* Orphans that have ended are ours to wait for. */
@@ -480,15 +488,13 @@ static bool look(struct tree *tree, struct node *node, uint64_t now_boot_ns)
 		memcpy(node->stat.comm, stat.comm, sizeof(stat.comm));
 		take_program(tree, node, &node->context.parent, now_boot_ns);
 	}
-	if (has_ended(&stat) && !has_ended(&node->stat) && !node->had_threads)
-		proc_read_details(node->pid, &stat, &node->counters);
+	if (has_ended(&stat) ? !has_ended(&node->stat) : details_are_due(node, now_boot_ns))
+		take_details(node, &stat, now_boot_ns);
+	proc_read_io(node->io_fd, &node->io);
 	stat.stack = node->stat.stack;
 	take_stat(node, &stat, now_boot_ns);
-	if (has_ended(&stat))
-		return true;
-	if (details_are_due(node, now_boot_ns))
-		take_details(node, now_boot_ns);
-	add_children(tree, node->pid, node, now_boot_ns);
+	if (!has_ended(&stat))
+		add_children(tree, node->pid, node, now_boot_ns);
 	return true;
 }
 
@@ -501,8 +507,7 @@ static void send_sample(struct tree *tree, struct node *node, uint64_t now_boot_
 
 	if (has_ended(&node->stat))
 		record.context.flags |= RECORD_EXITING;
-	else
-		take_details(node, now_boot_ns);
+	take_io(node);
 	record.counters = node->counters;
 	memcpy(record.comm, node->stat.comm, sizeof(record.comm));
 	feed_sample(&tree->feed, &record);
@@ -551,10 +556,23 @@ static void scan(struct tree *tree, uint64_t now_boot_ns)
 	reap(tree, ended);
 }
 
+/* Two descriptors for each process; the limit of the command stays as it was. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int tree_scan(struct tree *tree, const struct child *command)
 {
 	uint64_t now_boot_ns = clock_boot_ns(), cpu_ns = clock_cpu_ns(), wait_ms;
 
+	if (!tree->command)
+		raise_descriptor_limit();
 	tree->command = command;
 	scan(tree, now_boot_ns);
 	if (now_boot_ns >= tree->sample_boot_ns + SAMPLE_PERIOD_NS)
@@ -591,6 +609,6 @@ void tree_end(struct tree *tree, int status, const struct rusage *used)
 	send_samples(tree, clock_boot_ns());
 	feed_close(&tree->feed);
 	while (tree->nodes)
-		node_free(tree, tree->nodes);
+		node_remove(tree, tree->nodes);
 	free(tree->list.items);
 }

@@ -300,17 +300,20 @@ static int daemon_launch(struct watch *watch, enum watch_role role, char *const 
 
 #define READY_FD "3" /* PROGRAM_READY_FD */
 
+/* It accepts connections of the probe's account; without a probe, of the same user. */
 static int correlator_launch(struct watch *watch, int *ret_ready_fd)
 {
 	const struct group *group = watch->is_partial ? NULL : getgrgid(watch->accounts[WATCH_PROBE].gid);
-	char path[PATH_MAX];
+	char path[PATH_MAX], own_uid[16];
 	/* clang-format off */
 	char *argv[] = {path, "--once", "--socket", watch->socket_path, "--store", watch->store_path, "--retain", "0",
-			"--log-level", "warning", "--ready-fd", READY_FD, watch->is_partial ? NULL : "--user",
-			watch->accounts[WATCH_CORRELATOR].name, "--socket-group", group ? group->gr_name : NULL,
-			"--probe-user", watch->accounts[WATCH_PROBE].name, NULL};
+			"--log-level", "warning", "--ready-fd", READY_FD, "--probe-user",
+			watch->is_partial ? own_uid : watch->accounts[WATCH_PROBE].name,
+			watch->is_partial ? NULL : "--user", watch->accounts[WATCH_CORRELATOR].name,
+			"--socket-group", group ? group->gr_name : NULL, NULL};
 	/* clang-format on */
 
+	snprintf(own_uid, sizeof(own_uid), "%u", geteuid());
 	if (!group && !watch->is_partial) {
 		fprintf(stderr, "tracer run: the group %u of user %s is not in /etc/group\n",
 			watch->accounts[WATCH_PROBE].gid, watch->accounts[WATCH_PROBE].name);

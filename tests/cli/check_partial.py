@@ -24,13 +24,15 @@ PROGRAMS = [os.path.abspath(path) for path in sys.argv[1:3]]
 NOBODY = 65534
 TICKS_NS = 20_000_000  # two: the resolution of CPU times in /proc
 MIB = 1 << 20
-# Runs its arguments and writes to $USED what the kernel says that it and they have used, in ns, and the largest peak.
+# Runs its arguments and writes to $USED what the kernel says that it and they have used: CPU time in ns, the largest
+# peak, and bytes read (the I/O of a process includes that of the children that it has waited for).
 MEASURE = """
 import os, resource, subprocess, sys
 status = subprocess.run(sys.argv[1:]).returncode
 used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
 with open(os.environ["USED"], "w") as file:
-    print(sum(int(1e9 * (of.ru_utime + of.ru_stime)) for of in used), max(of.ru_maxrss for of in used) * 1024, file=file)
+    print(sum(int(1e9 * (of.ru_utime + of.ru_stime)) for of in used), max(of.ru_maxrss for of in used) * 1024,
+          open("/proc/self/io").readline().split()[1], file=file)
 os._exit(status)
 """
 PIPELINE = """
@@ -90,7 +92,8 @@ class Partial(Case):
         return run
 
     def test_cpu_time_is_that_of_the_kernel(self):
-        self.check_cpu("bash", "-c", PIPELINE)
+        run = self.check_cpu("bash", "-c", PIPELINE)
+        self.assertLess(abs(run["rchar_bytes"] - self.used()[2]), MIB)
         self.assertIn(("gzip",), self.rows("SELECT DISTINCT program FROM processes"))
 
     def test_many_short_processes_are_one(self):
