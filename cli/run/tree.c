@@ -2,7 +2,7 @@
  *
  * CPU time adds up, because the kernel adds that of a child to its parent's account (stat: cutime, cstime) when the
  * parent has waited for it: what the account of a process has beyond the children that were seen was used by children
- * between two scans. As far as a child that was seen can have used it since the last scan, it counts as that child's.
+ * between two scans. It counts as that of a child that was seen and has ended meanwhile, as far as that may be.
  */
 #include "cli/run/tree.h"
 
@@ -336,10 +336,12 @@ static uint64_t known_ns(const struct node *node)
 	return node->counters.cpu_ns + most(node->stat.reaped_ns, node->given_ns);
 }
 
-/* What it may have used since it was last seen. */
+/* What it may have used since it was last seen: not more than before, or short siblings that were not seen would count
+ * as its own. */
 static uint64_t room_ns(const struct node *node, uint64_t now_boot_ns)
 {
-	return beyond(now_boot_ns, node->looked_boot_ns) * most(node->stat.thread_count, 1);
+	return least(beyond(now_boot_ns, node->looked_boot_ns) * most(node->stat.thread_count, 1),
+		     node->counters.cpu_ns);
 }
 
 /* `list`: deepest first. */
