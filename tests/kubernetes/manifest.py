@@ -109,6 +109,8 @@ class Pod:
         elif kind in ("secret", "configMap"):
             path.mkdir(parents=True)
             for name, text in self.files[settings.get("secretName", settings.get("name"))].items():
+                if name not in [each["key"] for each in settings.get("items", [{"key": name}])]:
+                    continue
                 (path / name).write_text(text)
                 os.chown(path / name, 0, self.specification["securityContext"]["fsGroup"])
                 (path / name).chmod(settings.get("defaultMode", 0o644))

@@ -300,7 +300,22 @@ class Started:
                 reason.add_note(self.runtime.said(container)[-2000:])
                 raise
 
-    def status(self, name):
-        """The lines of /proc/PID/status of a container's first process."""
-        lines = pathlib.Path(f"/proc/{self.runtime.pid(self.containers[name])}/status").read_text().splitlines()
-        return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+    def privileges(self, bounds=()):
+        """What its containers have, and should not; `bounds`: capabilities that they were started with."""
+        wrong = []
+        for name, container in self.containers.items():
+            lines = pathlib.Path(f"/proc/{self.runtime.pid(container)}/status").read_text().splitlines()
+            status = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+            expected = {"NoNewPrivs": "1", "Seccomp": "2", "CapBnd": f"{sum(1 << each for each in dict(bounds).get(name, ())):016x}",
+                        **{f"Cap{kind}": f"{0:016x}" for kind in ("Inh", "Prm", "Eff", "Amb")}}
+            wrong += [f"{name}: {key} is {status[key]}" for key, value in expected.items() if status[key] != value]
+            wrong += [f"{name}: is root"] if "0" in status["Uid"].split() else []
+        return wrong
+
+    def said(self):
+        return "".join(map(self.runtime.said, self.containers.values()))
+
+    def remove(self):
+        for container in self.containers.values():
+            self.runtime.remove(container)
+        self.pod.release()
