@@ -1,24 +1,6 @@
 /* The cgroup of a process, its path, and the ignore list: the first steps of every event. */
 #pragma once
 
-/* Read a field through a computed address. Since 6.2 a program may declare the type of the
- * address and load directly; an invalid address reads as 0. Before, only a helper may read it,
- * by copying, at about 20 ns per field. That variant is a separate object, since naming the
- * function takes CAP_SYS_ADMIN where it does not exist (libbpf searches all modules for it). */
-#ifdef WITHOUT_CASTS
-#define READ(from, field) BPF_CORE_READ(from, field)
-#define LOOSE(task) (task)
-#else
-void *bpf_rdonly_cast(const void *address, __u32 type) __ksym __weak;
-
-#define CAST(address) ((typeof(address))bpf_rdonly_cast(address, bpf_core_type_id_kernel(typeof(*(address)))))
-#define READ(from, field) (CAST(from)->field)
-/* The task as an untrusted pointer. For each pointer loaded from a trusted one the verifier searches
- * the kernel's types linearly by name, up to four times (since 6.3): that took two thirds of the
- * load time. */
-#define LOOSE(task) CAST(task)
-#endif
-
 #define CGROUP_DEPTH_MAX 32
 #define CGROUP_HIERARCHY_SHIFT 56
 
@@ -42,7 +24,7 @@ struct event {
 
 /* Not inline: in a loop, the compiler would move the offset of `__parent` in front of the check, and where there is
  * no such field that instruction is invalid. */
-static __noinline struct kernfs_node *kernfs_parent(struct kernfs_node *node)
+static SUBPROGRAM struct kernfs_node *kernfs_parent(struct kernfs_node *node)
 {
 	if (bpf_core_field_exists(node->__parent))
 		return READ(node, __parent);
@@ -75,7 +57,7 @@ static __always_inline bool cgroup_ref_read(struct cgroup_ref *ref, struct cgrou
 /* Uses the default hierarchy (v2), unless the process is in its root: then the first
  * of these v1 hierarchies where it is not in the root. Slurm keeps its steps in the v1
  * freezer only. */
-static __noinline int cgroup_ref_find(struct cgroup_ref *ref, struct task_struct *task)
+static SUBPROGRAM int cgroup_ref_find(struct cgroup_ref *ref, struct task_struct *task)
 {
 	struct css_set *set = task->cgroups;
 
@@ -98,7 +80,7 @@ static __always_inline bool cgroup_is_ignored(struct event *event)
 	cgroup_ref_find(&event->cgroup, event->task);
 	node = event->cgroup.node;
 	hierarchy = event->cgroup.id >> CGROUP_HIERARCHY_SHIFT;
-	for (int i = 0; i < CGROUP_DEPTH_MAX && node; i++) {
+	for (loop_index i = 0; i < CGROUP_DEPTH_MAX && node; i++) {
 		key.number = READ(node, id) | hierarchy << CGROUP_HIERARCHY_SHIFT;
 		if (bpf_map_lookup_elem(&ignored, &key))
 			return true;
@@ -155,7 +137,7 @@ static __always_inline __u64 cgroup_record_make(struct event *event, struct scra
 	}
 	node = event->cgroup.node;
 	__builtin_memset(record, 0, sizeof(*record));
-	for (int i = 0; i < CGROUP_DEPTH_MAX; i++) {
+	for (loop_index i = 0; i < CGROUP_DEPTH_MAX; i++) {
 		parent = kernfs_parent(node);
 		if (!parent || used > RECORD_CGROUP_PATH_MAX - TEXT_STEP)
 			break;

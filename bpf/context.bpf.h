@@ -3,11 +3,12 @@
 
 #define PATH_DEPTH_MAX 64 /* names and mounts together */
 
-static __always_inline void image_read(struct image_key *image, struct task_struct *task)
+static __always_inline void image_read(struct image_key *image, struct task_struct *task, const bool is_computed)
 {
-	image->pid = task->tgid;
-	image->exec_id = task->self_exec_id;
-	image->start_boot_ns = task->group_leader->start_boottime;
+	image->pid = FIELD(task, tgid);
+	image->exec_id = FIELD(task, self_exec_id);
+	struct task_struct *leader = FIELD(task, group_leader);
+	image->start_boot_ns = FIELD(leader, start_boottime);
 }
 
 static __always_inline void header_fill(struct record_header *header, struct event *event, __u32 type, __u32 size)
@@ -15,7 +16,7 @@ static __always_inline void header_fill(struct record_header *header, struct eve
 	header->type = type;
 	header->size = size;
 	header->boot_ns = event->now_boot_ns;
-	image_read(&header->image, event->task);
+	image_read(&header->image, event->task, false);
 }
 
 /* Reserve a fixed-size record in the ring. Returns NULL if there is no room; the loss is counted. */
@@ -92,7 +93,7 @@ static __always_inline __u32 core_limit_of(struct task_struct *task)
 
 	if (!group || !bpf_core_field_exists(group->cfs_bandwidth.quota))
 		return limit;
-	for (int i = 0; i < CGROUP_DEPTH_MAX; i++) {
+	for (loop_index i = 0; i < CGROUP_DEPTH_MAX; i++) {
 		parent = READ(group, parent);
 		if (!parent)
 			break;
@@ -112,7 +113,7 @@ static __always_inline void context_read(struct record_context *context, struct 
 
 	if (task->files)
 		bpf_probe_read_kernel(first, sizeof(first), task->files->fdt->fd);
-	image_read(&context->parent, task->real_parent);
+	image_read(&context->parent, task->real_parent, false);
 	context->cgroup_id = event->cgroup.id;
 	context->pid_namespace = pid_namespace_of(task);
 	context->mount_namespace = task->nsproxy ? task->nsproxy->mnt_ns->ns.inum : 0;
@@ -135,7 +136,7 @@ struct path_walk {
 };
 
 /* Add one name, or step from the root of a mount to its mount point. Returns 1 after the last step. */
-static long path_walk_step(__u32 index, struct path_walk *walk)
+static __always_inline long path_walk_step(__u32 index, struct path_walk *walk)
 {
 	struct dentry *dentry = walk->dentry, *parent = READ(dentry, d_parent);
 	struct mount *mount = walk->mount;
@@ -164,7 +165,7 @@ static long path_walk_step(__u32 index, struct path_walk *walk)
  * NUL-terminated; one empty name for the root itself. Writes at most TEXT_STEP bytes beyond
  * RECORD_CWD_MAX. Returns the size; if the path is too long or deep, that of the names which fit, and
  * sets `flag`. */
-static __noinline __u32 path_read(char *text, struct path *at, struct fs_struct *fs, struct record_context *context,
+static SUBPROGRAM __u32 path_read(char *text, struct path *at, struct fs_struct *fs, struct record_context *context,
 				  __u32 flag)
 {
 	struct path_walk walk = {
@@ -176,7 +177,7 @@ static __noinline __u32 path_read(char *text, struct path *at, struct fs_struct 
 	};
 
 	text[0] = '\0';
-	bpf_loop(PATH_DEPTH_MAX, path_walk_step, &walk, 0);
+	LOOP(PATH_DEPTH_MAX, path_walk_step, &walk);
 	if (!walk.whole)
 		context->flags |= flag;
 	return walk.used || !walk.whole ? walk.used : 1;

@@ -1,8 +1,6 @@
 /* Resource usage of a thread group. record.h names the source of each figure. */
 #pragma once
 
-#define THREADS_MAX (1 << 16) /* visited; beyond that, sums are unknown until the final record */
-
 /* X(counter, field): a field of task_struct, and of signal_struct under the same name, where
  * the kernel adds up ended threads. */
 /* clang-format off */
@@ -52,7 +50,7 @@ struct group {
 /* The exec id in the key is 0. If the map is full, a process gets no entry, and its records are
  * marked partial if anything is missing; no other entry is evicted. */
 #define GROUPS_MAX 16384
-MAP(groups, HASH, GROUPS_MAX, struct image_key, struct group, 0);
+MAP(groups, GROUPS, GROUPS_MAX, struct image_key, struct group, 0);
 
 static const struct group no_group;
 
@@ -79,9 +77,6 @@ const volatile bool network = false; /* set by the probe: count bytes sent and r
 	(VALID(peak_rss_bytes) | VALID(rss_anon_bytes) | VALID(rss_file_bytes) | VALID(rss_shmem_bytes) | \
 	 VALID(swap_bytes))
 #define MEMORY_STALL (1ULL << 32) /* added to uninterruptible_count: it becomes RECORD_MEMORY_STALL of a sample */
-
-/* Pointers that the kernel passes to a program, and those reached from them, are read directly. */
-#define FIELD(from, field) (is_computed ? READ(from, field) : (from)->field)
 
 /* clang-format off */
 #define GROUP_KEY(task) {(task)->tgid, 0, (task)->group_leader->start_boottime}
@@ -126,9 +121,9 @@ static __always_inline struct traffic_slot *traffic_slot_of(struct task_struct *
 static __always_inline void traffic_add(struct traffic *traffic, __u64 sent, __u64 received)
 {
 	if (sent)
-		__sync_fetch_and_add(&traffic->sent_bytes, sent);
+		ADD(&traffic->sent_bytes, sent);
 	if (received)
-		__sync_fetch_and_add(&traffic->received_bytes, received);
+		ADD(&traffic->received_bytes, received);
 }
 
 static __always_inline void traffic_miss(struct traffic_slot *slot, __u64 start_boot_ns)
@@ -149,7 +144,7 @@ static __always_inline void group_add_traffic(struct task_struct *task, __u64 se
 		return;
 	owner = slot->start_boot_ns;
 	if (!owner) /* take it, unless another group is faster */
-		owner = __sync_val_compare_and_swap(&slot->start_boot_ns, 0, start_boot_ns);
+		owner = SET_IF_ZERO(&slot->start_boot_ns, start_boot_ns);
 	if (!owner || owner == start_boot_ns)
 		traffic_add(&slot->traffic, sent, received);
 	else if ((group = group_get(task)))
@@ -224,7 +219,7 @@ static __always_inline void part_add(struct counters *sum, const struct part *pa
 static __always_inline void thread_add(struct counters *sum, struct task_struct *task, __u64 now_boot_ns,
 				       const bool is_computed)
 {
-	__u32 state = FIELD(task, __state);
+	__u32 state = STATE(task);
 	struct part part;
 
 	sum->cpu_ns += FIELD(task, se.sum_exec_runtime);
@@ -250,7 +245,7 @@ struct thread_walk {
 };
 
 /* Returns 1 after the last thread. */
-static long thread_walk_step(__u32 index, struct thread_walk *walk)
+static __always_inline long thread_walk_step(__u32 index, struct thread_walk *walk)
 {
 	struct list_head *node = walk->node;
 
@@ -262,12 +257,13 @@ static long thread_walk_step(__u32 index, struct thread_walk *walk)
 	return 0;
 }
 
-static __always_inline void threads_add(struct counters *sum, struct signal_struct *signal, __u64 now_boot_ns)
+static __always_inline void threads_add(struct counters *sum, struct signal_struct *signal, const __u32 type,
+					const __u64 now_boot_ns)
 {
 	struct list_head *head = &signal->thread_head;
 	struct thread_walk walk = {sum, head, READ(head, next), now_boot_ns};
 
-	bpf_loop(THREADS_MAX, thread_walk_step, &walk, 0);
+	LOOP(type == RECORD_EXIT ? THREADS_MAX_EXITING : THREADS_MAX, thread_walk_step, &walk);
 	if (walk.node == walk.head)
 		return;
 	sum->valid &= ~(VALID(cpu_ns) | VALID_DELAYS | VALID(uninterruptible_count));
@@ -308,7 +304,7 @@ static __always_inline void cgroup_memory_read(struct counters *sum, struct mem_
 	struct page_counter *counter = &group->memory, *parent;
 	__u64 limit = PAGE_COUNTER_MAX, max;
 
-	for (int i = 0; i < CGROUP_DEPTH_MAX; i++) {
+	for (loop_index i = 0; i < CGROUP_DEPTH_MAX; i++) {
 		parent = READ(counter, parent);
 		if (!parent)
 			break;
@@ -329,7 +325,7 @@ static __always_inline void cgroup_throttled_read(struct counters *sum, struct t
 {
 	struct task_group *parent;
 
-	for (int i = 0; i < CGROUP_DEPTH_MAX; i++) {
+	for (loop_index i = 0; i < CGROUP_DEPTH_MAX; i++) {
 		parent = READ(group, parent);
 		if (!parent)
 			break;
@@ -410,7 +406,7 @@ static __always_inline void counters_read(struct counters *sum, struct task_stru
 	} else if (type == RECORD_EXEC || signal->nr_threads == 1) {
 		thread_add(sum, task, now_boot_ns, false);
 	} else {
-		threads_add(sum, signal, now_boot_ns);
+		threads_add(sum, signal, type, now_boot_ns);
 	}
 	if (type == RECORD_EXIT || type == RECORD_SAMPLE) {
 		if (task->mm)
@@ -433,7 +429,7 @@ static __always_inline void group_keep_thread(struct task_struct *task, __u64 no
 		return;
 	}
 	group->gone.unknown |= part.unknown;
-#define X(name, field) __sync_fetch_and_add(&group->gone.name, part.name);
+#define X(name, field) ADD(&group->gone.name, part.name);
 	PART_FIELDS(X)
 #undef X
 }
@@ -454,7 +450,7 @@ static __always_inline void traffic_settle(struct task_struct *task)
 	else
 		traffic_miss(slot, start_boot_ns);
 	slot->traffic = no_group.traffic;
-	__sync_lock_test_and_set(&slot->start_boot_ns, 0); /* last, and visible to all CPUs */
+	EXCHANGE(&slot->start_boot_ns, 0); /* last, and visible to all CPUs */
 }
 
 /* A new image begins: figures missing from previous images do not affect it. */
@@ -490,14 +486,14 @@ static __u64 next_sweep_boot_ns;
 
 /* Runs at the end of a scan: the kernel does not deliver all events of freed processes, and nothing
  * else would remove their entries. */
-static __noinline int groups_sweep(void)
+static SUBPROGRAM int groups_sweep(void)
 {
 	__u64 now_boot_ns = bpf_ktime_get_boot_ns();
 	struct sweep sweep = {.gone_boot_ns = now_boot_ns - GROUP_GONE_NS};
 
 	if (now_boot_ns < next_sweep_boot_ns || !control_find())
 		return 0;
-	bpf_for_each_map_elem(&groups, sweep_step, &sweep, 0);
+	EACH_ENTRY(&groups, sweep_step, &sweep);
 	for (__u32 i = 0; i < SWEEP_MAX && i < sweep.count; i++)
 		bpf_map_delete_elem(&groups, &sweep.keys[i]);
 	if (sweep.count < SWEEP_MAX) /* else there may be more */

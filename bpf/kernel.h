@@ -225,6 +225,8 @@ struct task_struct {
 	unsigned int in_memstall : 1;
 } KERNEL;
 
+struct task_struct___state { long state; } KERNEL; /* before 5.14 */
+
 struct linux_binprm { const char *filename; const char *interp; } KERNEL;
 
 /* Iterators */

@@ -64,23 +64,23 @@ static __always_inline struct scratch *scratch_of(__u32 owner)
 
 /* A free slot is claimed by setting first_boot_ns; its type is set last, so that a reader who
  * sees it also sees the rest. Two slots may end up counting the same. */
-static __noinline int count_loss(__u32 type, __u64 cgroup_id, __u64 now_boot_ns)
+static SUBPROGRAM int count_loss(__u32 type, __u64 cgroup_id, __u64 now_boot_ns)
 {
 	__u32 hash = (__u32)(cgroup_id ^ cgroup_id >> 32) * 31 + type;
 
-	for (__u32 i = 0; i <= 8; i++) {
+	for (loop_index i = 0; i <= 8; i++) {
 		bool last = i == 8;
 		__u32 index = last ? LOSS_HASHED + type % 16 : (hash + i) % LOSS_HASHED;
 		struct loss_slot *slot = bpf_map_lookup_elem(&losses, &index);
 
 		if (!slot)
 			break;
-		if (!slot->type && !__sync_val_compare_and_swap(&slot->first_boot_ns, 0, now_boot_ns)) {
+		if (!slot->type && !SET_IF_ZERO(&slot->first_boot_ns, now_boot_ns)) {
 			slot->cgroup_id = last ? 0 : cgroup_id;
-			__sync_lock_test_and_set(&slot->type, type);
+			EXCHANGE(&slot->type, type);
 		}
 		if (last || (slot->type == type && slot->cgroup_id == cgroup_id)) {
-			__sync_fetch_and_add(&slot->count, 1);
+			ADD(&slot->count, 1);
 			slot->last_boot_ns = now_boot_ns;
 			break;
 		}

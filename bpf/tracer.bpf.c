@@ -19,6 +19,8 @@
 
 #include "record.h"
 
+#include "variants.bpf.h"
+
 #include "maps.bpf.h"
 
 #include "cgroup.bpf.h"
@@ -40,7 +42,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	struct record_fork *record = event_reserve(&event, RECORD_FORK, sizeof(*record));
 	if (!record)
 		return 0;
-	image_read(&record->parent, child->real_parent);
+	image_read(&record->parent, child->real_parent, false);
 	record->cgroup_id = event.cgroup.id;
 	record->pad = 0;
 	record->pgid = PGID(child);
@@ -181,7 +183,7 @@ static __always_inline bool group_is_dead(struct task_struct *task)
 	if (signal->nr_threads == 1 && signal->sum_sched_runtime == 0)
 		return true;
 	group = group_get(task);
-	return !group || !__sync_lock_test_and_set(&group->exited, 1);
+	return !group || !EXCHANGE(&group->exited, 1);
 }
 
 /* Before 6.16 attached elsewhere: probe/kernel.c. */
@@ -253,29 +255,37 @@ static __always_inline __s32 signal_code(const __u64 *argument, struct kernel_si
 	return number == 1 || is_own ? SI_KERNEL : SI_USER;
 }
 
+static __always_inline __u32 uid_of(struct task_struct *task, const bool is_computed)
+{
+	const struct cred *cred = FIELD(task, cred);
+
+	return FIELD(cred, uid.val);
+}
+
 /* Programs often use some signals to communicate: these are recorded only if they end the
  * process; signals of faults only if another process sent them. A signal from the kernel, including a timer's, is not attributed to the process
  * that happens to be running. */
 SEC("tp_btf/signal_generate")
 int BPF_PROG(on_signal, int signal, struct kernel_siginfo *info, struct task_struct *task, int group, int result)
 {
-	struct task_struct *sender = LOOSE(bpf_get_current_task_btf());
+	const bool is_computed = CURRENT_IS_COMPUTED;
+	struct task_struct *sender = CURRENT_TASK();
 	__u32 bit = signal < 32 ? 1U << signal : 0;
 	struct event event;
 
 	task = LOOSE(task);
 	if ((result != TRACE_SIGNAL_DELIVERED && result != TRACE_SIGNAL_LOSE_INFO) ||
 	    !(bit & SIGNALS_TO_END || (bit & SIGNALS_TO_TALK && !signal_is_handled(task, signal)) ||
-	      (bit & SIGNALS_OF_FAULTS && sender->tgid != task->tgid)) ||
+	      (bit & SIGNALS_OF_FAULTS && FIELD(sender, tgid) != task->tgid)) ||
 	    !event_begin(&event, RECORD_SIGNAL, task) || event.ignored)
 		return 0;
 	struct record_signal *record = event_reserve(&event, RECORD_SIGNAL, sizeof(*record));
 	if (!record)
 		return 0;
-	record->code = signal_code(&ctx[1], info, sender->tgid == task->tgid);
+	record->code = signal_code(&ctx[1], info, FIELD(sender, tgid) == task->tgid);
 	if (record->code == SI_USER || record->code == SI_QUEUE || record->code == SI_TKILL) {
-		image_read(&record->sender, sender);
-		record->sender_uid = sender->cred->uid.val;
+		image_read(&record->sender, sender, is_computed);
+		record->sender_uid = uid_of(sender, is_computed);
 	} else {
 		record->sender = (struct image_key){};
 		record->sender_uid = 0;
@@ -395,7 +405,7 @@ int sample_files(struct bpf_iter__task_file *context)
 		return 0;
 	record.major = inode->i_rdev >> MINOR_BITS;
 	record.minor = inode->i_rdev & ((1U << MINOR_BITS) - 1);
-	for (int i = 0; i < DEVICE_MAJORS_MAX; i++) {
+	for (loop_index i = 0; i < DEVICE_MAJORS_MAX; i++) {
 		if (device_majors[i] != record.major || !record.major)
 			continue;
 		if (!event_begin(&event, RECORD_DEVICE, task) || event.ignored)

@@ -14,11 +14,14 @@
 #include <linux/magic.h>
 
 #include "bpf/tracer.skel.h"
+#include "bpf/tracer_before_5_17.skel.h"
 #include "bpf/tracer_before_6_2.skel.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "probe/iterator.h"
 
 #define PIN_PATH_SIZE 256
+#define BPF_FILESYSTEM "/sys/fs/bpf"
 #define BEFORE "before-"              /* and a number: a directory with the pins of another version */
 #define FIRST_LEASE_NS 60000000000ULL /* until the loop renews it */
 #define LRU_FREE_OF_CPU 128           /* entries that each processor may keep free for itself; fewer since 6.16 */
@@ -326,14 +329,34 @@ static bool btf_has(const struct btf *btf, const char *name, uint32_t kind)
 	return btf__find_by_name_kind(btf, name, kind) > 0;
 }
 
-/* Both objects have the same maps and programs, under the same names. */
+/* JITs learned it at different times. */
+static bool has_atomic_exchange(void)
+{
+	const struct bpf_insn exchange[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K},
+		{.code = BPF_STX | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_10, .off = -8},
+		{.code = BPF_STX | BPF_ATOMIC | BPF_DW, .dst_reg = BPF_REG_10, .off = -8, .imm = BPF_XCHG},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	int program = bpf_prog_load(BPF_PROG_TYPE_SOCKET_FILTER, NULL, "GPL", exchange, 4, NULL);
+
+	close(program);
+	return program >= 0;
+}
+
+/* All objects have the same maps and programs, under the same names: see bpf/variants.bpf.h. */
 static int programs_open(const struct btf *kernel_btf, struct tracer_bpf **ret_programs)
 {
 	struct tracer_bpf *programs = calloc(1, sizeof(*programs));
 	int result = programs ? tracer_bpf__create_skeleton(programs) : -ENOMEM;
 
-	if (!result && !btf_has(kernel_btf, "bpf_rdonly_cast", BTF_KIND_FUNC))
-		programs->skeleton->data = (void *)tracer_before_6_2_bpf__elf_bytes(&programs->skeleton->data_sz);
+	if (result)
+		return result;
+	struct bpf_object_skeleton *skeleton = programs->skeleton;
+	if (!btf_has(kernel_btf, "bpf_loop", BTF_KIND_FUNC) || !has_atomic_exchange())
+		skeleton->data = (void *)tracer_before_5_17_bpf__elf_bytes(&skeleton->data_sz);
+	else if (!btf_has(kernel_btf, "bpf_rdonly_cast", BTF_KIND_FUNC))
+		skeleton->data = (void *)tracer_before_6_2_bpf__elf_bytes(&skeleton->data_sz);
 	if (!result)
 		result = bpf_object__open_skeleton(programs->skeleton, NULL);
 	if (result)
@@ -395,12 +418,28 @@ static int programs_prepare(struct kernel *kernel, const struct kernel_options *
 
 	if (!kernel_btf)
 		return -errno;
-	int result = programs_open(kernel_btf, &kernel->programs);
+	/* Iterators came with the ring, in 5.8. */
+	int result = btf_has(kernel_btf, "bpf_ringbuf_output", BTF_KIND_FUNC)
+			     ? programs_open(kernel_btf, &kernel->programs)
+			     : -ENOTSUP;
 
 	if (!result)
 		programs_choose(kernel->programs, kernel_btf, options);
 	btf__free(kernel_btf);
 	return result;
+}
+
+static int iterators_keep(struct forward_source *source, const struct tracer_bpf *programs, const char *directory)
+{
+	source->iterator[0] = bpf_link__fd(programs->links.sample_tasks);
+	source->iterator[1] = bpf_link__fd(programs->links.sample_files);
+	source->iterators_are_files = iterator_needs_file(source->iterator[0]);
+	for (int i = 0; source->iterators_are_files && i < 2; i++) {
+		source->iterator[i] = iterator_file(source->iterator[i], directory);
+		if (source->iterator[i] < 0)
+			return source->iterator[i];
+	}
+	return 0;
 }
 
 /* Pins hooks if `directory` is given; iterators belong to this process alone. */
@@ -411,15 +450,13 @@ static int links_keep(struct kernel *kernel, const char *directory)
 	char path[PIN_PATH_SIZE];
 	int result = 0;
 
-	kernel->source.iterator[0] = bpf_link__fd(programs->links.sample_tasks);
-	kernel->source.iterator[1] = bpf_link__fd(programs->links.sample_files);
 	for (int i = 0; directory && i < all->prog_cnt && !result; i++) {
 		const struct bpf_prog_skeleton *program = (void *)((char *)all->progs + i * all->prog_skel_sz);
 
 		if (*program->link && bpf_program__expected_attach_type(*program->prog) != BPF_TRACE_ITER)
 			result = bpf_link__pin(*program->link, pin_path(path, directory, program->name));
 	}
-	return result;
+	return result ? result : iterators_keep(&kernel->source, programs, directory ? directory : BPF_FILESYSTEM);
 }
 
 static int ignore_set(struct tracer_bpf *programs, struct control *control, const struct kernel_options *options)
@@ -504,9 +541,29 @@ static int kernel_switch(struct kernel *kernel, const struct kernel_options *opt
 	return result < 0 ? result : 0;
 }
 
+static bool is_locked_down(void)
+{
+	char line[128] = "";
+	FILE *file = fopen("/sys/kernel/security/lockdown", "re");
+
+	if (file && !fgets(line, sizeof(line), file))
+		line[0] = '\0';
+	if (file)
+		fclose(file);
+	return strstr(line, "[confidentiality]");
+}
+
 static void log_load_failure(int error)
 {
-	if (error == -ESRCH)
+	if (is_locked_down())
+		log_error("this kernel is locked down (confidentiality): BPF programs may not read its memory; "
+			  "boot with lockdown=integrity, or without lockdown");
+	else if (error == -ENOTSUP)
+		log_error("this kernel has no BPF ring: the probe needs Linux 5.10 or newer");
+	else if (error == -ENODEV)
+		log_error("no BPF filesystem at /sys/fs/bpf, which scans need on this kernel; mount one "
+			  "(mount -t bpf bpf /sys/fs/bpf)");
+	else if (error == -ESRCH)
 		log_error("this kernel has no BTF (/sys/kernel/btf/vmlinux); one built with "
 			  "CONFIG_DEBUG_INFO_BTF is required");
 	else if (error == -EPERM) /* EACCES comes from the verifier */

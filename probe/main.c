@@ -242,7 +242,8 @@ static int probe_main(void)
 	forward_fill_hello(&forward);
 	int code = stream_open(&forward) ? EXIT_FAILED : EXIT_OK;
 	if (!code)
-		code = exit_code_of(sandbox_enter(options.user.uid, options.user.gid, options.group));
+		code = exit_code_of(sandbox_enter(options.user.uid, options.user.gid, options.group,
+						  kernel.source.iterators_are_files ? kernel.source.iterator : NULL));
 	if (!code)
 		code = exit_code_of(forward_run(&forward));
 	stream_deinit(&forward.stream);

@@ -2,6 +2,8 @@
 #include "probe/sandbox.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -28,8 +30,12 @@ static int calls_allow(const struct privilege_call *allowed, size_t count)
 	return privilege_enter_seccomp(SCMP_ACT_ERRNO(EPERM), SCMP_ACT_ALLOW, allowed, count);
 }
 
-static int seccomp_enter(void)
+static int seccomp_enter(bool with_iterators)
 {
+	const struct privilege_call scan =
+		with_iterators
+			? (struct privilege_call){SCMP_SYS(openat), true, {2, SCMP_CMP_EQ, O_RDONLY | O_CLOEXEC, 0}}
+			: (struct privilege_call){SCMP_SYS(bpf), true, {0, SCMP_CMP_EQ, BPF_ITER_CREATE, 0}};
 	const struct privilege_call allowed[] = {
 		CALLS_OF_BOTH,
 		/* `connect` is for a restarted correlator. With these arguments only: a Unix socket,
@@ -40,20 +46,21 @@ static int seccomp_enter(void)
 		{SCMP_SYS(getsockopt)},
 		/* clang-format on */
 		{SCMP_SYS(socket), true, {0, SCMP_CMP_EQ, AF_UNIX, 0}},
-		{SCMP_SYS(bpf), true, {0, SCMP_CMP_EQ, BPF_ITER_CREATE, 0}},
 		{SCMP_SYS(tgkill), true, {0, SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0}},
+		scan,
 	};
 
 	return calls_allow(allowed, sizeof(allowed) / sizeof(allowed[0]));
 }
 
-/* The reader opens files, which Landlock restricts to /proc, and forks. */
+/* The reader opens files to read them, which Landlock restricts to /proc, and forks. */
 static int reader_seccomp_enter(void)
 {
 	const struct privilege_call allowed[] = {
 		CALLS_OF_BOTH,
 		/* clang-format off */
-		{SCMP_SYS(openat)}, {SCMP_SYS(setitimer)}, {SCMP_SYS(wait4)},
+		{SCMP_SYS(openat), true, {2, SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT, O_RDONLY}},
+		{SCMP_SYS(setitimer)}, {SCMP_SYS(wait4)},
 		{SCMP_SYS(set_robust_list)}, {SCMP_SYS(rseq)},
 		/* clang-format on */
 		{SCMP_SYS(clone), true, {0, SCMP_CMP_MASKED_EQ, PRIVILEGE_NAMESPACES, 0}},
@@ -73,15 +80,30 @@ static int privileges_drop(uid_t uid, gid_t gid, gid_t group)
 	return result ? result : privilege_forbid_new();
 }
 
-int sandbox_enter(uid_t uid, gid_t gid, gid_t group)
+/* Each may be opened for reading, however it is reached. */
+static int iterators_allow(int rules, const int *iterators)
+{
+	char path[32];
+	int result = 0;
+
+	for (int i = 0; i < 2 && !result; i++) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", iterators[i]);
+		result = privilege_landlock_allow(rules, path, LANDLOCK_ACCESS_FS_READ_FILE);
+	}
+	return result;
+}
+
+int sandbox_enter(uid_t uid, gid_t gid, gid_t group, const int *iterators)
 {
 	int rules, result = privileges_drop(uid, gid, group);
 
 	if (!result)
 		result = privilege_landlock_begin(&rules);
-	if (!result) /* without a rule, no path is allowed */
+	if (!result && iterators)
+		result = iterators_allow(rules, iterators);
+	if (!result) /* no other path is allowed */
 		result = privilege_landlock_enter(rules);
-	return result ? result : seccomp_enter();
+	return result ? result : seccomp_enter(iterators != NULL);
 }
 
 int sandbox_enter_reader(uid_t uid, gid_t gid)

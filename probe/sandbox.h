@@ -12,7 +12,7 @@
 
 /* If this process is root, it becomes `uid` and `gid`, with `group` as the only supplementary group, to
  * reach the socket (PRIVILEGE_NO_GROUP: none). Returns 0 or a negative errno; a failure has been logged. */
-int sandbox_enter(uid_t uid, gid_t gid, gid_t group);
+int sandbox_enter(uid_t uid, gid_t gid, gid_t group, const int *iterators);
 
 /* The same for the reader of arguments (probe/forward/arguments.h), without a group: it may open
  * files in /proc, and fork. */

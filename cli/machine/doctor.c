@@ -8,10 +8,12 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 
+#include <linux/landlock.h>
 #include <linux/magic.h>
 
 #include "analysis/query/units.h"
@@ -48,25 +50,39 @@ static void add_check(struct checks *checks, const char *topic, bool is_good, co
 
 /* ---- the kernel -------------------------------------------------------------- */
 
+/* Whether a kernel has a feature is seen from its symbols, not its version: features are ported to older ones. */
+static bool kernel_has_symbol(const char *symbol)
+{
+	char line[512];
+	FILE *file = fopen("/proc/kallsyms", "re");
+	size_t length = strlen(symbol);
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		const char *at = strstr(line, symbol);
+
+		found = at && at[-1] == ' ' && strchr("\n\t ", at[length]);
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
 /* Whether the probe's programs load: tried once, by the probe itself. */
 enum load { LOAD_NOT_TRIED, LOAD_WORKS, LOAD_FAILS };
 
-/* If the probe could be tried, its result counts, not the kernel version: RHEL 9's 5.14 has
- * what other kernels got with 5.19. */
+/* If the probe could be tried, its result counts. */
 static void check_kernel(struct checks *checks, enum load load)
 {
 	struct utsname name;
-	unsigned major = 0, minor = 0;
-	bool known;
 
 	uname(&name);
-	known = sscanf(name.release, "%u.%u", &major, &minor) == 2;
-	if (load == LOAD_WORKS || (known && (major > 5 || (major == 5 && minor >= 19)))) {
+	if (load == LOAD_WORKS || kernel_has_symbol("bpf_ringbuf_output")) {
 		checks_add(checks, CHECK_OK, "kernel", "Linux %s on %s", name.release, name.machine);
 		return;
 	}
 	check_fix(checks_add(checks, load == LOAD_FAILS ? CHECK_MISSING : CHECK_LIMITED, "kernel",
-			     "Linux %s: the probe needs 5.19, or a distribution kernel with the same features",
+			     "Linux %s: the probe needs 5.10, or a distribution kernel with the same features",
 			     name.release),
 		  load == LOAD_FAILS ? "install a newer kernel" : "run sudo tracer doctor to try it");
 }
@@ -154,39 +170,24 @@ static void check_accounting(struct checks *checks)
 	char text[256];
 
 	program_read_line("/proc/sys/kernel/task_delayacct", text);
-	if (*text == '1')
+	bool has_switch = *text, is_on = *text == '1';
+	if (!has_switch && kernel_has_symbol("__delayacct_blkio_start")) /* before 5.14: on from the start */
+		is_on = !strstr(program_read_line("/proc/cmdline", text), "nodelayacct");
+	if (is_on)
 		checks_add(checks, CHECK_OK, "delay accounting", "on: time spent waiting for disks is measured");
 	else
 		check_fix(checks_add(checks, CHECK_LIMITED, "delay accounting",
 				     "%s: block_io_delay_ns is unknown; all other figures are available",
-				     *text ? "off" : "not in this kernel"),
+				     has_switch ? "off" : "not in this kernel"),
 			  "%s",
-			  *text ? "sysctl kernel.task_delayacct=1 (costs under 1 %; applies to "
-				  "processes that start afterwards)"
-				: "");
+			  has_switch ? "sysctl kernel.task_delayacct=1 (costs under 1 %; applies to "
+				       "processes that start afterwards)"
+				     : "");
 	add_check(checks, "PSI", access("/proc/pressure/cpu", R_OK) == 0, "pressure of this host is measured",
 		  CHECK_LIMITED, "off: pressure of this host is unknown; all else works", "boot with psi=1");
 }
 
 /* ---- the programs ------------------------------------------------------------ */
-
-/* Some figures exist only in newer kernels. Symbols are checked, since features are backported. */
-static bool kernel_has_symbol(const char *symbol)
-{
-	char line[512];
-	FILE *file = fopen("/proc/kallsyms", "re");
-	size_t length = strlen(symbol);
-	bool found = false;
-
-	while (file && !found && fgets(line, sizeof(line), file)) {
-		const char *at = strstr(line, symbol);
-
-		found = at && at[-1] == ' ' && strchr("\n\t ", at[length]);
-	}
-	if (file)
-		fclose(file);
-	return found;
-}
 
 static void check_network(struct checks *checks)
 {
@@ -200,6 +201,21 @@ static void check_peaks(struct checks *checks)
 	add_check(checks, "peak memory", kernel_has_symbol("register_ftrace_direct"),
 		  "of each process is read before it ends", CHECK_LIMITED,
 		  "unknown or too low for many processes: on arm64 it needs Linux 6.4", NULL);
+}
+
+static void check_threads(struct checks *checks)
+{
+	add_check(checks, "threads", kernel_has_symbol("bpf_loop"), "up to 65,536 of a process are added up",
+		  CHECK_LIMITED,
+		  "a process with more than 256 has no CPU time until its end: longer loops need Linux 5.17", NULL);
+}
+
+static void check_landlock(struct checks *checks)
+{
+	add_check(checks, "Landlock",
+		  syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) > 0,
+		  "confines the daemons, besides seccomp", CHECK_LIMITED,
+		  "off or not in this kernel (5.13): seccomp alone confines the daemons", NULL);
 }
 
 /* Starts the probe briefly, without a receiver, to see whether its programs load and attach. If not,
@@ -327,6 +343,8 @@ static int doctor_main(const struct options *options)
 	check_accounting(&checks);
 	check_network(&checks);
 	check_peaks(&checks);
+	check_threads(&checks);
+	check_landlock(&checks);
 	check_program(&checks, PROGRAM_PROBE, probe);
 	check_load(&checks, load, reason);
 	check_program(&checks, PROGRAM_CORRELATOR, program_find(PROGRAM_CORRELATOR, correlator) == 0 ? correlator : "");

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
@@ -38,12 +39,16 @@ static void on_signal(int number)
 	stopping = number;
 }
 
-/* The only bpf(2) command that needs no privileges and that the sandbox allows. */
-static int iterator_make(int link)
+/* The only bpf(2) command that needs no privileges and that the sandbox allows; before Linux 5.19 there is none. */
+static int iterator_make(const struct forward_source *source, int index)
 {
-	union bpf_attr attributes = {.iter_create.link_fd = (uint32_t)link};
+	union bpf_attr attributes = {.iter_create.link_fd = (uint32_t)source->iterator[index]};
+	char path[32];
 
-	return (int)syscall(SYS_bpf, BPF_ITER_CREATE, &attributes, sizeof(attributes));
+	if (!source->iterators_are_files)
+		return (int)syscall(SYS_bpf, BPF_ITER_CREATE, &attributes, sizeof(attributes));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", source->iterator[index]);
+	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
 /* Returns the first line of a file in /proc or /etc, empty if there is none. */
@@ -332,7 +337,7 @@ static void scan_continue(struct forward *forward)
 		return;
 	}
 	if (forward->scan_fd < 0)
-		forward->scan_fd = iterator_make(forward->source->iterator[forward->scan_iterator++]);
+		forward->scan_fd = iterator_make(forward->source, forward->scan_iterator++);
 	size = forward->scan_fd < 0 ? -1 : read(forward->scan_fd, room, FORWARD_PIECE_BYTES);
 	if (size > 0 && piece_send(forward, forward->piece_kept + (size_t)size))
 		return;
@@ -480,11 +485,9 @@ int forward_run(struct forward *forward)
 
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
-	int iterator = iterator_make(forward->source->iterator[0]);
+	int iterator = iterator_make(forward->source, 0);
 	if (iterator < 0) {
-		log_error("cannot create an iterator without privileges: %s; Linux 5.19 or newer is "
-			  "required",
-			  strerror(errno));
+		log_error("cannot scan processes without privileges: %s", strerror(errno));
 		return -ENOTSUP;
 	}
 	close(iterator);

@@ -16,6 +16,7 @@ struct forward_source {
 	struct control *control; /* shared with the kernel side, as are the losses */
 	struct loss_slot *losses;
 	int iterator[2];              /* links to create iterators from: processes, and devices they hold open */
+	bool iterators_are_files;     /* these are files of iterators instead, each to be opened for a scan */
 	uint32_t *device_majors;      /* also shared: major numbers of those devices */
 	struct device_majors devices; /* of these, those requested by number */
 	int devices_fd;               /* /proc/devices, for the others */

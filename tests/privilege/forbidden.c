@@ -1,7 +1,9 @@
 /* A daemon's sandbox from inside: enters it as the daemon does, then tries what must fail, and
  * what must work. Prints a verdict for each attempt.
  *
- * usage: forbidden probe | reader | correlator STORE | nobody   (root; STORE: a writable file)
+ * usage: forbidden probe | probe-files DIRECTORY | reader | correlator STORE | nobody   (root; STORE: a writable file)
+ *
+ * For "probe-files" scans are as before Linux 5.19 (probe/iterator.h), on any kernel.
  *
  * For "nobody" it only gives up root, and shows that nothing but a sandbox refuses the attempts.
  *
@@ -27,12 +29,14 @@
 
 #include "common/privilege.h"
 #include "correlator/confine.h"
+#include "probe/iterator.h"
 #include "probe/sandbox.h"
 
 #define NOBODY 65534
 
 static const char *daemon_name;
 static int failures, verdict_count;
+static bool has_landlock;
 
 static void verdict(bool ok, const char *name, const char *why)
 {
@@ -71,7 +75,8 @@ enum {
 	CORRELATOR = 4,
 	LISTED = PROBE | READER, /* their filters are allow lists */
 	ALL = LISTED | CORRELATOR,
-	PRIVILEGED = 8, /* the kernel refuses it without privileges, before it looks at the arguments, if it has it */
+	LANDLOCKED = 16, /* to some of them it is refused by Landlock alone */
+	PRIVILEGED = 8,  /* the kernel refuses it without privileges, before it looks at the arguments, if it has it */
 };
 
 struct attempt {
@@ -86,14 +91,14 @@ struct attempt {
 
 /* By number, so that no library substitutes another call. */
 static const struct attempt attempts[] = {
-	{LISTED, "open a file", SYS_openat, {AT_FDCWD, PATH("/etc/passwd"), O_RDONLY}},
-	{ALL, "make a file", SYS_openat, {AT_FDCWD, PATH("/tmp/forbidden"), O_CREAT | O_WRONLY, 0600}},
+	{LISTED | LANDLOCKED, "open a file", SYS_openat, {AT_FDCWD, PATH("/etc/passwd"), O_RDONLY}},
+	{ALL | LANDLOCKED, "make a file", SYS_openat, {AT_FDCWD, PATH("/tmp/forbidden"), O_CREAT | O_WRONLY, 0600}},
 	{PROBE, "look into another process", SYS_openat, {AT_FDCWD, PATH("/proc/1/cmdline"), O_RDONLY}},
 	{LISTED, "read names in a directory", SYS_getdents64, {0, 0, 0}},
 	{LISTED, "remove a file", SYS_unlinkat, {AT_FDCWD, PATH("/tmp/forbidden"), 0}},
 	{ALL, "truncate a file", SYS_truncate, {PATH("/nowhere"), 0}},
 	{LISTED, "rename a file", SYS_renameat2, {AT_FDCWD, PATH("/x"), AT_FDCWD, PATH("/y"), 0}},
-	{ALL, "make a directory", SYS_mkdirat, {AT_FDCWD, PATH("/tmp/forbidden"), 0700}},
+	{ALL | LANDLOCKED, "make a directory", SYS_mkdirat, {AT_FDCWD, PATH("/tmp/forbidden"), 0700}},
 	{LISTED, "change a mode", SYS_fchmodat, {AT_FDCWD, PATH("/tmp/forbidden"), 0777}},
 	{ALL, "a TCP socket", SYS_socket, {AF_INET, SOCK_STREAM, 0}},
 	{ALL, "an IPv6 socket", SYS_socket, {AF_INET6, SOCK_DGRAM, 0}},
@@ -160,7 +165,7 @@ static void try_forbidden(int who)
 	char why[128];
 
 	for (size_t i = 0; i < sizeof(attempts) / sizeof(attempts[0]); i++) {
-		if (!(attempts[i].who & who))
+		if (!(attempts[i].who & who) || (attempts[i].who & LANDLOCKED && who != PROBE && !has_landlock))
 			continue;
 		long result = try_one(&attempts[i]);
 		snprintf(why, sizeof(why), "gave %ld, %s", result, strerror(errno));
@@ -189,7 +194,7 @@ static int be_nobody(void)
 	return failures ? 1 : 0;
 }
 
-static void try_bpf(int link)
+static void try_bpf(void)
 {
 	union bpf_attr attributes = {.prog_type = BPF_PROG_TYPE_SOCKET_FILTER};
 	char why[128];
@@ -215,11 +220,25 @@ static void try_bpf(int link)
 		snprintf(why, sizeof(why), "gave %ld, %s", result, strerror(errno));
 		verdict(result == -1 && errno == EPERM, refused[i].name, why);
 	}
-	int fd = bpf_iter_create(link);
-	snprintf(why, sizeof(why), "%s", strerror(errno));
-	verdict(fd >= 0, "a process scan still works", why);
-	char byte;
-	verdict(fd >= 0 && read(fd, &byte, 1) == 0, "and can be read", why);
+}
+
+/* `iterators`: files of iterators, which can be opened and nothing else, or links. */
+static void try_scan(int link, const int *iterators)
+{
+	char path[32], byte;
+	int fd = -1;
+
+	if (iterators) {
+		verdict(bpf_iter_create(link) < 0 && errno == EPERM, "make an iterator by a call", "it can");
+		verdict(open("/etc/passwd", O_RDONLY | O_CLOEXEC) < 0 || !has_landlock, "open a file as an iterator is",
+			"it can");
+	}
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", iterators ? iterators[i] : -1);
+		fd = iterators ? open(path, O_RDONLY | O_CLOEXEC) : bpf_iter_create(link);
+		verdict(fd >= 0, i == 0 ? "a process scan still works" : "and another", strerror(errno));
+		verdict(fd >= 0 && read(fd, &byte, 1) == 0, "and can be read", strerror(errno));
+	}
 }
 
 static void try_needed(void)
@@ -266,9 +285,9 @@ static void try_victim(pid_t victim)
 		"it can");
 }
 
-static int sandbox(void)
+static int sandbox(const int *iterators)
 {
-	return sandbox_enter(NOBODY, NOBODY, PRIVILEGE_NO_GROUP);
+	return sandbox_enter(NOBODY, NOBODY, PRIVILEGE_NO_GROUP, iterators);
 }
 
 #if defined(__x86_64__)
@@ -282,7 +301,7 @@ static int try_other_abi(bool is_confined)
 
 	if (child == 0) {
 		signal(SIGSEGV, SIG_DFL); /* a sanitizer has a handler */
-		if (is_confined && sandbox())
+		if (is_confined && sandbox(NULL))
 			_exit(2);
 		__asm__ volatile("int $0x80" : "=a"(result) : "a"(20L) : "memory", "r8", "r9", "r10", "r11");
 		_exit(1);
@@ -307,22 +326,27 @@ static void check_other_abi(void)
 #endif
 }
 
-static int be_probe(pid_t victim)
+/* `directory`: where files of iterators can be made; or NULL, for links. */
+static int be_probe(pid_t victim, const char *directory)
 {
 	int link = iterator_link();
 
-	if (link < 0) {
-		printf("skip - privilege: no iterator can be made here: %s\n", strerror(errno));
+	if (link < 0 || (!directory && iterator_needs_file(link))) {
+		printf("skip - privilege: %s: no iterator can be made here: %s\n", daemon_name, strerror(errno));
 		return 0;
 	}
+	const int files[] = {directory ? iterator_file(link, directory) : -1,
+			     directory ? iterator_file(link, directory) : -1};
+	const int *iterators = directory ? files : NULL;
 	check_other_abi();
-	int result = sandbox();
+	int result = sandbox(iterators);
 	verdict(result == 0, "the sandbox is entered", strerror(-result));
 	if (result)
 		return 1;
 	try_forbidden(PROBE);
 	try_victim(victim);
-	try_bpf(link);
+	try_bpf();
+	try_scan(link, iterators);
 	try_needed();
 	return failures ? 1 : 0;
 }
@@ -375,9 +399,12 @@ int main(int argc, char **argv)
 	int status = 2;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	has_landlock = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) > 0;
 	daemon_name = argc > 1 ? argv[1] : "";
 	if (argc == 2 && strcmp(daemon_name, "probe") == 0)
-		status = be_probe(victim_start());
+		status = be_probe(victim_start(), NULL);
+	else if (argc == 3 && strcmp(daemon_name, "probe-files") == 0)
+		status = be_probe(victim_start(), argv[2]);
 	else if (argc == 2 && strcmp(daemon_name, "reader") == 0)
 		status = be_reader(victim_start());
 	else if (argc == 3 && strcmp(daemon_name, "correlator") == 0)
@@ -385,7 +412,8 @@ int main(int argc, char **argv)
 	else if (argc == 2 && strcmp(daemon_name, "nobody") == 0)
 		status = be_nobody();
 	else
-		fprintf(stderr, "usage: forbidden probe | reader | correlator STORE | nobody\n");
+		fprintf(stderr,
+			"usage: forbidden probe | probe-files DIRECTORY | reader | correlator STORE | nobody\n");
 	printf("1..%d\n", verdict_count);
 	return status;
 }
