@@ -1,6 +1,6 @@
 /* Iterators that can be read once all privileges are dropped.
  *
- * Since Linux 5.19 whoever holds a link may create them (BPF_ITER_CREATE). Before, that takes CAP_BPF, but a pinned
+ * Since Linux 5.19 a process that holds a link may create them (BPF_ITER_CREATE). Before, that takes CAP_BPF, but a pinned
  * link is a file, and opening it creates an iterator.
  */
 #pragma once
