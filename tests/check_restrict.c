@@ -9,6 +9,7 @@
 enum { ALICE = 1, BOB, NEITHER };
 
 #define HOST 7
+#define SECOND_NS INT64_C(1000000000)
 #define REFUSED "refused\n"
 #define QUERIES_MAX 256
 #define SETS_MAX 8
@@ -245,6 +246,28 @@ TEST(every_table_and_view_has_only_their_rows)
 	expect(ask(reader, &(struct store_text){"all", "SELECT id FROM process_rows", 0}, NULL), "");
 	store_close(reader);
 	free(objects);
+}
+
+/* They belong to no user, but what was written over weeks is not everybody's. */
+TEST(of_file_systems_only_the_last_half_hour)
+{
+	static const int64_t ago_s[] = {0, 1800, 1801};
+	struct row_host host = fill_host(HOST, "host");
+	struct row_file_system_sample sample = fill_file_system_sample(HOST, "disk");
+	struct store *reader;
+
+	host.last_seen_unix_ns = 2000 * SECOND_NS;
+	put_host(&host);
+	for (size_t i = 0; i < 3; i++) {
+		sample.unix_ns = host.last_seen_unix_ns - ago_s[i] * SECOND_NS;
+		put_file_system_sample(&sample);
+	}
+	commit(1);
+	reader = open_restricted(ALICE);
+	expect(ask(reader,
+		   &(struct store_text){"file systems", "SELECT unix_ns FROM file_system_samples ORDER BY 1", 0}, NULL),
+	       "200000000000|\n2000000000000|\n");
+	store_close(reader);
 }
 
 /* ---- what is not answered ---------------------------------------------------------- */

@@ -442,9 +442,10 @@ const struct verb verb_top = {
 		       "Processes that ended in that time count too: those of tools no longer running\n"
 		       "are one line per run, with the number of tasks.\n"
 		       "\n"
-		       "Above them are warnings: runs and tasks that take longer than before, are stuck\n"
-		       "or are near their memory limit. run ends in is when the run is expected to end,\n"
-		       "from earlier runs of its name, if there are enough (docs/live.md).\n"
+		       "Above them are warnings: runs and tasks that take longer than before, are\n"
+		       "stuck, are near their memory limit or work on a disk that is nearly full. run\n"
+		       "ends in is when the run is expected to end, from earlier runs of its name, if\n"
+		       "there are enough (docs/live.md).\n"
 		       "\n"
 		       "Keys: c, m, r, w sort by cpu, memory, read, written; i shows idle tools; q\n"
 		       "quits. If output is not a terminal, it is a single snapshot, as with --once.",
