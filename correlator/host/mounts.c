@@ -114,10 +114,11 @@ static bool is_ancestor(const struct table *table, const struct line *line, cons
 
 static bool is_beneath(const char *path, const char *directory)
 {
-	size_t size = strlen(directory);
+	const char *at = path;
 
-	return strncmp(path, directory, size) == 0 &&
-	       (size == 1 || path[size] == '/' || path[size] == '\0'); /* size 1: the root */
+	for (; *directory && *at == *directory; directory++)
+		at++;
+	return !*directory && (*at == '/' || *at == '\0' || at[-1] == '/'); /* at[-1]: the root */
 }
 
 /* A mount at a directory above hides those that are not mounted in it. */
