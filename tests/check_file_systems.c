@@ -11,7 +11,7 @@
 #define TOTAL 1000000
 
 static struct file_systems *file_systems;
-static int64_t now_ns;
+static int64_t now_ns, said_ns;
 static char said[4096];
 
 /* The figures of each mount point, and whether its server answers. */
@@ -56,6 +56,7 @@ static void take(const struct row_file_system_sample *sample, void *data)
 	else
 		snprintf(text, sizeof(text), "%s %jd ", sample->mount_point, (intmax_t)sample->available_bytes);
 	strcat(said, text);
+	said_ns = sample->unix_ns;
 	ck_assert_int_eq(sample->total_bytes, sample->available_bytes == ROW_NULL ? ROW_NULL : TOTAL);
 	ck_assert_str_eq(sample->type, "ext4");
 }
@@ -154,6 +155,18 @@ TEST(what_is_gone_or_refused_is_unknown_once)
 	round_of("/ /b", 2);
 	ck_assert_str_eq(round_of("/ /b", 2), "/b ? ");
 	ck_assert_str_eq(round_of("/ /b", 2), "");
+}
+
+/* Time and mount point are the key of a row. */
+TEST(what_comes_back_is_not_said_of_the_same_time)
+{
+	round_of("/ /a", 1);
+	round_of("/ /a", 1);
+	round_of("/", 0);
+	ck_assert_str_eq(round_of("/ /a", 1), "/a ? ");
+	ck_assert_int_eq(said_ns, now_ns - 20 * S);
+	ck_assert_str_eq(round_of("/ /a", 1), "/a 500000 ");
+	ck_assert_int_eq(said_ns, now_ns - 20 * S);
 }
 
 /* The others are asked by another thread, and it is not asked again before it has answered. */

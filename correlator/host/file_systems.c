@@ -187,7 +187,7 @@ static void told_free(struct told *told, size_t count)
 }
 
 /* Takes the mounts of the round, of which `done_count` have their answer. */
-static int round_take(struct file_systems *file_systems, struct round *round, size_t done_count, int64_t unix_ns,
+static int round_take(struct file_systems *file_systems, struct round *round, size_t done_count,
 		      file_systems_take *take, void *data)
 {
 	size_t count = round->mounts.count;
@@ -217,7 +217,7 @@ static int round_take(struct file_systems *file_systems, struct round *round, si
 	}
 	for (size_t i = 0; i < file_systems->told_count; i++)
 		if (!has_mount(now, count, file_systems->told[i].mount.point))
-			tell(&file_systems->told[i].mount, &unknown, unix_ns, take, data);
+			tell(&file_systems->told[i].mount, &unknown, round->unix_ns, take, data);
 	told_free(file_systems->told, file_systems->told_count);
 	file_systems->told = now;
 	file_systems->told_count = count;
@@ -259,7 +259,7 @@ static void hung_leave_out(const struct file_systems *file_systems, struct mount
 	}
 }
 
-static int round_end(struct file_systems *file_systems, int64_t unix_ns, file_systems_take *take, void *data)
+static int round_end(struct file_systems *file_systems, file_systems_take *take, void *data)
 {
 	struct round *round = file_systems->round;
 	size_t done_count;
@@ -268,7 +268,7 @@ static int round_end(struct file_systems *file_systems, int64_t unix_ns, file_sy
 	if (!round)
 		return 0;
 	done_count = atomic_load(&round->done_count);
-	error = round_take(file_systems, round, done_count, unix_ns, take, data);
+	error = round_take(file_systems, round, done_count, take, data);
 	if (error < 0)
 		return error;
 	file_systems->round = NULL;
@@ -287,7 +287,7 @@ int file_systems_step(struct file_systems *file_systems, struct mounts *mounts, 
 	int error;
 
 	hung_free(file_systems);
-	error = round_end(file_systems, unix_ns, take, data);
+	error = round_end(file_systems, take, data);
 	if (error < 0)
 		return error;
 	hung_leave_out(file_systems, mounts);
