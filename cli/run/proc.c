@@ -333,6 +333,17 @@ void proc_read_program(pid_t pid, const struct proc_stat *stat, enum record_type
 
 /* ---- children ---- */
 
+static int list_add(struct proc_list *list, pid_t pid)
+{
+	pid_t *items = grow(list->items, &list->capacity, list->count + 1, sizeof(*items));
+
+	if (!items)
+		return -ENOMEM;
+	list->items = items;
+	list->items[list->count++] = pid;
+	return 0;
+}
+
 static int add_children_of_thread(pid_t pid, const char *thread, struct proc_list *list)
 {
 	char name[64], text[READ_MAX], *at = text, *end;
@@ -346,12 +357,11 @@ static int add_children_of_thread(pid_t pid, const char *thread, struct proc_lis
 		*(strrchr(text, ' ') + 1) = '\0';
 	for (;; at = end) {
 		long child = strtol(at, &end, 10);
-		pid_t *items = end == at ? NULL : grow(list->items, &list->capacity, list->count + 1, sizeof(*items));
 
-		if (!items)
-			return end == at ? 0 : -ENOMEM;
-		list->items = items;
-		list->items[list->count++] = (pid_t)child;
+		if (end == at)
+			return 0;
+		if (list_add(list, (pid_t)child) < 0)
+			return -ENOMEM;
 	}
 }
 
@@ -373,6 +383,26 @@ int proc_add_children(pid_t pid, uint32_t thread_count, struct proc_list *list)
 	if (threads)
 		closedir(threads);
 	return r == -ENOMEM ? r : 0;
+}
+
+bool proc_has_children(void)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	return access(path, R_OK) == 0;
+}
+
+void proc_add_all(struct proc_list *list)
+{
+	DIR *processes = opendir("/proc");
+	struct dirent *entry;
+
+	while (processes && (entry = readdir(processes)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			list_add(list, atoi(entry->d_name));
+	if (processes)
+		closedir(processes);
 }
 
 /* ---- ends ---- */

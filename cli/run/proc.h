@@ -70,6 +70,12 @@ struct proc_list {
 /* Adds the children of a process, zombies included, as far as the kernel lists them. Returns 0 or -errno. */
 int proc_add_children(pid_t pid, uint32_t thread_count, struct proc_list *list);
 
+/* Whether the kernel lists the children of processes (CONFIG_PROC_CHILDREN). */
+bool proc_has_children(void);
+
+/* Adds all processes that are shown to us. */
+void proc_add_all(struct proc_list *list);
+
 /* Returns a descriptor that proc_read_status() takes, or -1. */
 int proc_open(pid_t pid);
 

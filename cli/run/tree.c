@@ -313,11 +313,38 @@ static void add_node(struct tree *tree, pid_t pid, struct node *parent, uint64_t
 
 static void add_children(struct tree *tree, pid_t pid, struct node *parent, uint64_t now_boot_ns)
 {
+	if (!tree->has_children)
+		return;
 	tree->list.count = 0;
 	proc_add_children(pid, parent ? parent->stat.thread_count : 1, &tree->list);
 	for (size_t i = 0; i < tree->list.count; i++)
 		if (!find(tree, tree->list.items[i]) && !is_own(tree, tree->list.items[i]))
 			add_node(tree, tree->list.items[i], parent, now_boot_ns);
+}
+
+/* Where the kernel does not list children: each process tells its parent. Those of others are read each time. */
+static void add_all(struct tree *tree, uint64_t now_boot_ns)
+{
+	struct proc_stat stat;
+	bool is_new = true;
+
+	tree->list.count = 0;
+	proc_add_all(&tree->list);
+	while (is_new) {
+		is_new = false;
+		for (size_t i = 0; i < tree->list.count; i++) {
+			pid_t pid = tree->list.items[i];
+			struct node *parent;
+
+			if (find(tree, pid) || is_own(tree, pid) || proc_read_stat(pid, &stat) < 0)
+				continue;
+			parent = find(tree, stat.ppid);
+			if (!parent && stat.ppid != getpid())
+				continue;
+			add_node(tree, pid, parent, now_boot_ns);
+			is_new = is_new || find(tree, pid);
+		}
+	}
 }
 
 /* ---- the end of a process ---- */
@@ -544,6 +571,8 @@ static void scan(struct tree *tree, uint64_t now_boot_ns)
 	struct node *gone = NULL, *ended = NULL;
 
 	add_children(tree, getpid(), NULL, now_boot_ns);
+	if (!tree->has_children)
+		add_all(tree, now_boot_ns);
 	/* Their children are added at the end. */
 	for (struct node *node = tree->nodes; node; node = node->hh.next) {
 		node->is_gone = !look(tree, node, now_boot_ns);
@@ -590,6 +619,7 @@ int tree_begin(struct tree *tree, const char *socket_path)
 
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		return -errno;
+	tree->has_children = proc_has_children();
 	getrusage(RUSAGE_SELF, &used);
 	tree->own_peak_bytes = (uint64_t)used.ru_maxrss * 1024;
 	int r = feed_open(&tree->feed, socket_path);
