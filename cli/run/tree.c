@@ -322,21 +322,36 @@ static void add_children(struct tree *tree, pid_t pid, struct node *parent, uint
 			add_node(tree, tree->list.items[i], parent, now_boot_ns);
 }
 
-/* Where the kernel does not list children: each process tells its parent. Those of others are read each time. */
+static int compare_pids(const void *left, const void *right)
+{
+	return *(const pid_t *)left - *(const pid_t *)right;
+}
+
+static bool list_has(const struct proc_list *list, pid_t pid)
+{
+	return list->count > 0 && bsearch(&pid, list->items, list->count, sizeof(pid), compare_pids);
+}
+
+/* Where the kernel does not list children: each process tells its parent. Those that the scan before saw and that were
+ * not of the tree are of others, and not read again. /proc lists numbers in their order. */
 static void add_all(struct tree *tree, uint64_t now_boot_ns)
 {
+	struct proc_list before = tree->all;
 	struct proc_stat stat;
 	bool is_new = true;
 
-	tree->list.count = 0;
-	proc_add_all(&tree->list);
+	tree->all = tree->list;
+	tree->list = before;
+	tree->all.count = 0;
+	proc_add_all(&tree->all);
 	while (is_new) {
 		is_new = false;
-		for (size_t i = 0; i < tree->list.count; i++) {
-			pid_t pid = tree->list.items[i];
+		for (size_t i = 0; i < tree->all.count; i++) {
+			pid_t pid = tree->all.items[i];
 			struct node *parent;
 
-			if (find(tree, pid) || is_own(tree, pid) || proc_read_stat(pid, &stat) < 0)
+			if (list_has(&before, pid) || find(tree, pid) || is_own(tree, pid) ||
+			    proc_read_stat(pid, &stat) < 0)
 				continue;
 			parent = find(tree, stat.ppid);
 			if (!parent && stat.ppid != getpid())
@@ -620,6 +635,8 @@ int tree_begin(struct tree *tree, const char *socket_path)
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		return -errno;
 	tree->has_children = proc_has_children();
+	if (!tree->has_children)
+		proc_add_all(&tree->all);
 	getrusage(RUSAGE_SELF, &used);
 	tree->own_peak_bytes = (uint64_t)used.ru_maxrss * 1024;
 	int r = feed_open(&tree->feed, socket_path);
@@ -643,4 +660,5 @@ void tree_end(struct tree *tree, int status, const struct rusage *used)
 	while (tree->nodes)
 		node_remove(tree, tree->nodes);
 	free(tree->list.items);
+	free(tree->all.items);
 }

@@ -28,7 +28,7 @@ struct tree {
 	struct image_key self; /* this process */
 	struct image_key root; /* the command */
 	struct node *nodes;    /* hash, by pid */
-	struct proc_list list;
+	struct proc_list list, all;
 	bool has_children;                     /* the kernel lists the children of a process */
 	uint64_t scan_boot_ns, sample_boot_ns; /* of the last ones */
 	uint64_t own_peak_bytes;               /* ours: a child begins with it */
