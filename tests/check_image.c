@@ -150,6 +150,17 @@ TEST(incomplete_figures_are_marked)
 	ck_assert_rows("SELECT partial_count FROM runs WHERE kind = 'command'", "2\n");
 }
 
+/* Without a probe. */
+TEST(an_end_whose_status_is_unknown_has_the_last_figures)
+{
+	tell("2>10 bash driver.sh; 10>11 bwa mem x; 10>12 bwa mem y");
+	end_unknown(11, cpu(7 * MS));
+	end_as(RECORD_EXIT, 12, 0, cpu(5 * MS));
+	ck_assert_rows("SELECT ended, totals, exit_code, failed, cpu_ns / 1000000 FROM processes WHERE pid = 11",
+		       "lost sample - - 7\n");
+	ck_assert_rows("SELECT status FROM tasks WHERE kind = 'generic' ORDER BY begin_boot_ns", "ended\nsucceeded\n");
+}
+
 static const char threads_sql[] = "SELECT name, requested_thread_count FROM tools WHERE name = 'pigz' OR "
 				  "name IN ('bwa mem', 'samtools index', 'samtools sort', 'samtools view') "
 				  "UNION ALL SELECT 'task', requested_thread_count FROM tasks "

@@ -10,6 +10,13 @@ TEST(a_command_beneath_an_origin_is_a_run)
 		       "command bwa mem succeeded 1 0 0 6000000\n");
 }
 
+TEST(a_run_that_no_probe_recorded_says_so)
+{
+	tell("2>10 bash outer.sh; 10>11 tracer run -- samtools sort x; 11>12 flags=%u samtools sort x; ends 3",
+	     RECORD_WITHOUT_PROBE);
+	ck_assert_rows("SELECT reason FROM runs WHERE name = 'samtools sort'", ROW_REASON_PARTIAL "\n");
+}
+
 TEST(tracer_run_marks_a_run_wherever_it_is)
 {
 	tell("2>10 bash outer.sh; 10>11 tracer run -- samtools sort x; 11>12 samtools sort x; ends 3");

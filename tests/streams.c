@@ -215,6 +215,15 @@ void end_as(enum record_type type, unsigned pid, unsigned status, struct counter
 	apply();
 }
 
+void end_unknown(unsigned pid, struct counters counters)
+{
+	struct record_exit *e = &begin_record(RECORD_EXIT, key(pid))->exit;
+
+	e->counters = counters;
+	e->flags = RECORD_EXIT_UNKNOWN;
+	apply();
+}
+
 static void exit_process(unsigned pid, unsigned status)
 {
 	end_as(RECORD_EXIT, pid, status, cpu(5 * MS));

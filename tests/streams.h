@@ -82,6 +82,8 @@ void hello(const char *boot_id);
 /* The hello, init, the ssh daemon, and a scan that finds both. */
 void boot(const char *boot_id);
 void end_as(enum record_type type, unsigned pid, unsigned status, struct counters counters);
+/* Its end, seen without a probe. */
+void end_unknown(unsigned pid, struct counters counters);
 /* `sender` 0 means the kernel. */
 void send_signal(unsigned pid, unsigned sender, unsigned number, int code);
 /* `command` NULL means that the sample has no text. */
