@@ -127,3 +127,52 @@ machine_begin() {
 	mkdir "$markers"
 	cp /bin/true /opt/check/marker
 }
+
+# --- of packages, which are in $packages ----------------------------------------------
+
+# packages_alter DIRECTORY SCRIPT: the packages, with other control files: a build before or after this one.
+packages_alter() {
+	local package at
+	mkdir -p "$1"
+	for package in "$packages"/*.deb; do
+		at=$(mktemp -d)
+		dpkg-deb --raw-extract "$package" "$at/root" &&
+			(cd "$at/root/DEBIAN" && sed -i "$2" control preinst 2>/dev/null || [[ ! -e preinst ]]) &&
+			dpkg-deb --root-owner-group -Znone --build "$at/root" "$1/${package##*/}" || return
+		rm -rf "$at"
+	done
+}
+
+# found: files of packages, by name; /var/lib/dpkg and the journal have their own.
+found() {
+	find / -xdev \( -path /opt/check -o -path "$packages" -o -path /tmp -o -path /var/lib/dpkg -o -path /var/lib/apt -o \
+		-path /var/cache -o -path /var/log -o -path /proc -o -path /sys/devices \) -prune -o -name '*tracer*' -print
+	find /sys/fs/bpf -name '*tracer*' 2>/dev/null
+}
+
+# nothing_runs: no service, pin or program; what `remove` leaves is data, configuration, and that a unit was enabled.
+nothing_runs() {
+	local left
+	left=$(
+		find /sys/fs/bpf /run/tracer /usr -name '*tracer*' 2>/dev/null
+		systemctl list-units --all --no-legend --state=loaded 'tracer-*'
+		grep -h '^tracer' /proc/[0-9]*/comm
+	)
+	echo "left: $left"
+	[[ -z $left ]]
+}
+
+everything_is_gone() {
+	local left
+	nothing_runs || return
+	left=$(
+		found
+		systemctl list-units --all --no-legend 'tracer-*'
+		getent passwd | grep -i tracer
+		getent group | grep tracer
+		dpkg-query -W -f '${Package} ${Status}\n' | grep ^tracer
+		ls -d /etc/tracer 2>/dev/null
+	)
+	echo "left: $left"
+	[[ -z $left ]]
+}
