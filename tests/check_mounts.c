@@ -94,7 +94,7 @@ TEST(a_very_long_mount_point_is_left_out)
 TEST(too_many_are_none)
 {
 	static char text[(MOUNTS_MAX + 1) * 80] = ROOT;
-	size_t size = strlen(text);
+	char *end = text + strlen(text);
 
 	for (int i = 1; i <= MOUNTS_MAX; i++) {
 		if (i == MOUNTS_MAX) {
@@ -102,8 +102,7 @@ TEST(too_many_are_none)
 			ck_assert_uint_eq(mounts.count, MOUNTS_MAX);
 			mounts_deinit(&mounts);
 		}
-		size += (size_t)sprintf(text + size, "%d 21 0:%d / /home/%d rw - nfs4 server:/home rw\n", 100 + i, i,
-					i);
+		end += snprintf(end, 80, "%d 21 0:%d / /home/%d rw - nfs4 server:/home rw\n", 100 + i, i, i);
 	}
 	ck_assert_str_eq(points_of(text), "");
 }
