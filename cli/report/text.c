@@ -269,8 +269,9 @@ static void print_doubts(const struct report_doubts *doubts, const struct output
 static void print_partial(const struct output *output)
 {
 	output_print(output, STYLE_WARNING, "  PARTIAL: recorded without a probe.");
-	fputs(" CPU in total and the largest peak are right; processes too short\n"
-	      "            to be seen are summed up as (not seen), other figures are lower bounds.\n",
+	fputs(" CPU in total and the largest peak are\n"
+	      "            right; processes too short to be seen are summed up as (not seen),\n"
+	      "            other figures are lower bounds.\n",
 	      output->file);
 }
 
