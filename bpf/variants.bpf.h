@@ -46,7 +46,7 @@ typedef __u64 loop_index; /* before 5.16 the verifier forgets numbers of 4 bytes
 		if (step(index, context)) \
 	break
 #define THREADS_MAX 256
-#define THREADS_MAX_EXITING 64 /* the final record follows soon */
+#define THREADS_MAX_EXITING 16 /* the final record follows soon */
 /* No pass over a map either: instead, the entry that was not used for longest makes room. */
 #define BPF_MAP_TYPE_GROUPS BPF_MAP_TYPE_LRU_HASH
 #define EACH_ENTRY(map, step, context) ((void)(step))
