@@ -438,8 +438,10 @@ bool host_parse_pod_link(const char *link, struct host_pod_container *ret)
 	namespace_size = pod_size ? pod_name_size(namespace, '_') : 0;
 	container = namespace + namespace_size + 1;
 	id = namespace_size ? strrchr(container, '-') : NULL;
-	if (!id++ || id - 1 == container || strspn(id, "0123456789abcdef") != id_size ||
-	    strcmp(id + id_size, suffix) != 0)
+	if (!id || id == container)
+		return false;
+	id++;
+	if (strspn(id, "0123456789abcdef") != id_size || strcmp(id + id_size, suffix) != 0)
 		return false;
 	if (pod_name_size(container, '\0') != strlen(container))
 		return false;
