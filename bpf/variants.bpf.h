@@ -45,7 +45,7 @@ typedef __u64 loop_index; /* before 5.16 the verifier forgets numbers of 4 bytes
 	for (loop_index index = 0; index < (count); index++) \
 		if (step(index, context)) \
 	break
-#define THREADS_MAX 256
+#define THREADS_MAX 128
 #define THREADS_MAX_EXITING 16 /* the final record follows soon */
 /* No pass over a map either: instead, the entry that was not used for longest makes room. */
 #define BPF_MAP_TYPE_GROUPS BPF_MAP_TYPE_LRU_HASH

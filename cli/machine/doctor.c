@@ -207,7 +207,7 @@ static void check_threads(struct checks *checks)
 {
 	add_check(checks, "threads", kernel_has_symbol("bpf_loop"), "up to 65,536 of a process are added up",
 		  CHECK_LIMITED,
-		  "a process with more than 256 has no CPU time until its end: longer loops need Linux 5.17", NULL);
+		  "a process with more than 128 has no CPU time until its end: longer loops need Linux 5.17", NULL);
 }
 
 static void check_landlock(struct checks *checks)
