@@ -38,7 +38,7 @@ def other_build(program, path):
     content = bytearray(program.read_bytes())
     at = [match.start() for match in re.finditer(re.escape(ELF_MAGIC), content)
           if content[match.start() + MACHINE_AT:match.start() + MACHINE_AT + 2] == MACHINE_BPF]
-    same("BPF objects in the probe", len(at), 2)
+    same("BPF objects in the probe", len(at), 3)
     for begin in at:
         content[begin + PADDING_AT] ^= 1
     path.write_bytes(content)
