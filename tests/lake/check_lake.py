@@ -167,11 +167,12 @@ def sums_of(lake, names):
 
 
 def columns_of_entities(lake):
+    """Of those that it has: that of an earlier release may lack some."""
     found = {entity: [] for entity in loader.entities()}
     for table, name, _ in columns(lake):
         if table.removesuffix("_rows") in found and table.endswith("_rows") and name not in ("version", "arrived"):
             found[table.removesuffix("_rows")].append(name)
-    return found
+    return {entity: names for entity, names in found.items() if names}
 
 
 def migrate_through(lake, count, answered):
