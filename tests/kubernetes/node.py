@@ -116,7 +116,7 @@ class Node(Runtime):
         super().__init__()
         self.node = self
         stack.CACHE.mkdir(parents=True, exist_ok=True)
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-kubernetes-"))
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-"))
         self.directory.chmod(0o755)
         self.engine = Engine(self.directory, stack.CACHE / "docker")
         self.client = [str(self.engine.client.parent / "ctr"), "--namespace", NAMESPACE,
