@@ -85,9 +85,14 @@ static const char *step(const char *points)
 	char text[4096] = "", *at = text;
 	struct mounts mounts;
 
-	for (int id = 10; *points; points += strcspn(points, " ") + (points[strcspn(points, " ")] == ' '), id++)
-		at += sprintf(at, "%d 10 8:%d / %.*s rw - ext4 /dev/sda rw\n", id, id, (int)strcspn(points, " "),
-			      points);
+	for (int id = 10; *points; id++) {
+		size_t size = strcspn(points, " ");
+
+		at += sprintf(at, "%d 10 8:%d / ", id, id);
+		at = mempcpy(at, points, size);
+		at += sprintf(at, " rw - ext4 /dev/sda rw\n");
+		points += size + (points[size] == ' ');
+	}
 	ck_assert_int_eq(mounts_parse(text, &mounts), 0);
 	said[0] = '\0';
 	ck_assert_int_eq(file_systems_step(file_systems, &mounts, now_ns, take, NULL), 0);

@@ -16,8 +16,9 @@ struct answer {
 	int64_t total_bytes, available_bytes; /* ROW_NULL unknown */
 };
 
-/* Shared with the thread that asks. It has answered for mounts[0 .. done_count - 1], and is gone once that is all. */
+/* Shared with the thread that asks. It has answered for mounts[0 .. done_count - 1]. */
 struct round {
+	atomic_int owner_count; /* the last one frees it */
 	struct mounts mounts;
 	struct answer *answers;
 	int64_t unix_ns;
@@ -70,12 +71,17 @@ static void round_free(struct round *round)
 	free(round);
 }
 
+static void round_release(struct round *round)
+{
+	if (round && atomic_fetch_sub(&round->owner_count, 1) == 1)
+		round_free(round);
+}
+
 static bool round_is_done(const struct round *round)
 {
 	return atomic_load(&round->done_count) == round->mounts.count;
 }
 
-/* After the last count `round` belongs to the other thread. */
 static void *round_run(void *data)
 {
 	struct round *round = data;
@@ -89,6 +95,7 @@ static void *round_run(void *data)
 			*answer = unknown;
 		atomic_store(&round->done_count, i + 1);
 	}
+	round_release(round);
 	return NULL;
 }
 
@@ -104,6 +111,7 @@ static struct round *round_new(struct mounts *mounts, int64_t unix_ns, file_syst
 	}
 	for (size_t i = 0; i < mounts->count; i++)
 		answers[i] = unknown;
+	round->owner_count = 1;
 	round->mounts = *mounts;
 	round->answers = answers;
 	round->unix_ns = unix_ns;
@@ -135,7 +143,10 @@ static int round_start(struct round *round)
 		return -error;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attributes, STACK_SIZE);
+	round->owner_count++;
 	error = pthread_create(&thread, &attributes, round_run, round);
+	if (error)
+		round->owner_count--;
 	pthread_attr_destroy(&attributes);
 	return -error;
 }
@@ -232,7 +243,7 @@ static void hung_free(struct file_systems *file_systems)
 
 	for (size_t i = 0; i < file_systems->hung_count; i++)
 		if (round_is_done(file_systems->hung[i]))
-			round_free(file_systems->hung[i]);
+			round_release(file_systems->hung[i]);
 		else
 			file_systems->hung[kept++] = file_systems->hung[i];
 	file_systems->hung_count = kept;
@@ -273,7 +284,7 @@ static int round_end(struct file_systems *file_systems, file_systems_take *take,
 		return error;
 	file_systems->round = NULL;
 	if (done_count == round->mounts.count) {
-		round_free(round);
+		round_release(round);
 	} else {
 		atomic_store(&round->is_given_up, true);
 		file_systems->hung[file_systems->hung_count++] = round; /* there is room: hung_leave_out() */
@@ -294,7 +305,7 @@ int file_systems_step(struct file_systems *file_systems, struct mounts *mounts, 
 	file_systems->round = round_new(mounts, unix_ns, file_systems->ask);
 	error = file_systems->round ? round_start(file_systems->round) : -ENOMEM;
 	if (error < 0) {
-		round_free(file_systems->round);
+		round_release(file_systems->round);
 		file_systems->round = NULL;
 	}
 	return error;
@@ -315,11 +326,11 @@ void file_systems_free(struct file_systems *file_systems)
 {
 	if (!file_systems)
 		return;
-	hung_free(file_systems);
-	if (file_systems->round && round_is_done(file_systems->round))
-		round_free(file_systems->round);
-	else if (file_systems->round)
+	for (size_t i = 0; i < file_systems->hung_count; i++)
+		round_release(file_systems->hung[i]);
+	if (file_systems->round)
 		atomic_store(&file_systems->round->is_given_up, true);
+	round_release(file_systems->round);
 	told_free(file_systems->told, file_systems->told_count);
 	free(file_systems);
 }
