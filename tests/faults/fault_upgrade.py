@@ -76,7 +76,7 @@ def test_upgrades_under_a_storm(bench):
 def trace_upgrade(daemons, program, *strace):
     """Runs that build under strace until it ends."""
     return subprocess.run(
-        ["strace", "-qq", "-e", "trace=bpf,unlink,unlinkat,rename,renameat2,mkdir,rmdir", *strace,
+        ["strace", "-qq", "-e", "signal=none", "-e", "trace=bpf,unlink,unlinkat,rename,renameat2,mkdir,rmdir", *strace,
          program, "--pin-dir", daemons.pin_directory, "--socket", daemons.socket, "--group",
          "nogroup", "--ring-size", "64M", "--duration", "0.1"],
         capture_output=True, text=True, check=False, env=ENVIRONMENT)
