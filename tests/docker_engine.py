@@ -121,6 +121,7 @@ class Engine:
             os.killpg(self.daemon.pid, signal.SIGKILL)
             self.daemon.wait()
         for mount in reversed(pathlib.Path("/proc/mounts").read_text().splitlines()):
-            if mount.split()[1].startswith((f"{self.directory}/", f"{self.data}/")):
-                subprocess.run(["umount", mount.split()[1]], check=False)
+            path = mount.split()[1]
+            if path == str(self.data) or path.startswith((f"{self.directory}/", f"{self.data}/")):
+                subprocess.run(["umount", path], check=False)
         remove_cgroups("docker")
