@@ -852,8 +852,13 @@ static int group_add(struct maker *maker, const struct host_group *group)
 	return error;
 }
 
-/* Returns the hosts from `first` on with few enough tasks, at least one. Hosts between those that are chosen one by one
- * are of no interest: each is a group. */
+/* Hosts that are chosen one by one, between which others are of no interest, are asked about one by one, too. */
+static bool hosts_are_chosen(const struct bill_request *request)
+{
+	return request->run || request->host;
+}
+
+/* Returns the hosts from `first` on with few enough tasks, at least one. */
 static struct host_group group_from(const struct maker *maker, const struct rows *counts, size_t first)
 {
 	struct host_group group = {&maker->works[first], 0};
@@ -865,7 +870,7 @@ static struct host_group group_from(const struct maker *maker, const struct rows
 		size_t at = rows_find(counts, offsetof(struct row_cost_count, host_id), id, &found);
 
 		tasks += found ? ROWS_ITEM(counts, cost_count, at)->task_count : 0;
-		if (group.count > 0 && (tasks > GROUP_TASKS || maker->request->run || maker->request->host))
+		if (group.count > 0 && (tasks > GROUP_TASKS || hosts_are_chosen(maker->request)))
 			break;
 		group.count++;
 	}
@@ -933,7 +938,7 @@ static int hosts_add(struct maker *maker)
 
 	query_ask_ahead(maker->store, "cost_watched", watched);
 	group_parameters(&all, parameters);
-	if (all.count > 1 && !maker->request->run && !maker->request->host)
+	if (all.count > 1 && !hosts_are_chosen(maker->request))
 		error = rows_load(&counts, &row_type_cost_count, maker->store, "cost_counts", parameters);
 	if (error == 0)
 		error = rows_load(&maker->watched, &row_type_cost_watched, maker->store, "cost_watched", watched);

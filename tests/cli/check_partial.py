@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """tracer run of an ordinary user without services: partial, but its sums are the kernel's. No probe is used, so this
-needs no privilege; called by root, it becomes nobody.
+needs no privilege; called by root, it becomes another user.
 
     check_partial.py TRACER CORRELATOR [TEST...]
 """
@@ -62,7 +62,7 @@ class Case(unittest.TestCase):
         self.directory.chmod(0o777)
         self.bin = self.directory / "bin"
         self.bin.mkdir(mode=0o755)
-        for program in PROGRAMS:  # where they were built, nobody may not look
+        for program in PROGRAMS:  # that user may not look where they were built
             shutil.copy(program, self.bin)
         self.home = self.directory / "home"
         self.home.mkdir()
