@@ -246,6 +246,30 @@ TEST(rollback_leaves_the_last_commit)
 	ck_assert_int_eq(rev_of("runs", 2), rev + 1);
 }
 
+TEST(all_that_ran_is_closed)
+{
+	struct row_run run = fill_run(1, "text");
+	struct row_task task = fill_task(1, "text");
+	struct row_tool tool = fill_tool(1, "text");
+	struct row_process process = fill_process(1, "text");
+	struct row_container container = fill_container(1, "text"), of_no_run = fill_container(2, "text");
+
+	run.end_boot_ns = task.end_boot_ns = tool.end_boot_ns = process.end_boot_ns = ROW_NULL;
+	container.end_boot_ns = of_no_run.end_boot_ns = of_no_run.run_id = ROW_NULL;
+	put_run(&run);
+	put_task(&task);
+	put_tool(&tool);
+	put_process(&process);
+	put_container(&container);
+	put_container(&of_no_run);
+	ck_assert_int_eq(store_close_running(store, 1000), 0);
+	commit(1);
+	ck_assert_rows("SELECT (SELECT end_boot_ns FROM runs), (SELECT end_boot_ns FROM tasks), "
+		       "(SELECT end_boot_ns FROM tools), (SELECT end_boot_ns FROM process_rows)",
+		       "1000 1000 1000 1000\n");
+	ck_assert_rows("SELECT id, end_boot_ns FROM containers ORDER BY id", "1 1000\n2 1000\n");
+}
+
 /* After a failure every operation fails until the rollback: no partial batch is committed. */
 TEST(failed_batch_is_not_committed)
 {
