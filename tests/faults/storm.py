@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-from testing import same
+from testing import Repeatable, same
 
 FAILS_EVERY = 50  # as in storm.c
 STALL_TIMEOUT_S = 90
@@ -167,8 +167,13 @@ def check_accounted(bench, daemons, storm, cgroup):
     assert there["exec"] - looked_at <= missing["exec"] <= most["exec"], \
         f"{missing['exec']} are missing, {there['exec']} to {most['exec']} counted as lost"
     assert missing["exit"] <= most["exit"], f"{missing['exit']} have no end, {most['exit']} lost it"
-    unfinished = most["final"] + storm.count * (1 - FINAL_SHARE_MIN)
-    assert missing["final"] <= unfinished, f"{missing['final']} lack their final record"
+    check_finals(storm, missing["final"] - most["final"])
+
+
+def check_finals(storm, missing):
+    """The kernel left out 129 of 5000 once, on a busy machine; what the probe loses is missing the second time too."""
+    if missing > storm.count * (1 - FINAL_SHARE_MIN):
+        raise Repeatable(f"{missing} of {storm.count} lack their final record")
 
 
 def finish(daemons, count, lost_max=0):
