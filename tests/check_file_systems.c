@@ -3,8 +3,10 @@
 #include "correlator/host/file_systems.h"
 #include "tests/suite.h"
 
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #define S INT64_C(1000000000)
@@ -35,9 +37,9 @@ static void wait_a_little(void)
 	nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-static int ask(const char *point, int64_t *ret_total_bytes, int64_t *ret_available_bytes)
+static int ask(const struct mount *mount, int64_t *ret_total_bytes, int64_t *ret_available_bytes)
 {
-	struct server *server = server_of(point);
+	struct server *server = server_of(mount->point);
 
 	atomic_fetch_add(&server->asked_count, 1);
 	while (atomic_load(&server->hangs))
@@ -223,6 +225,21 @@ TEST(the_end_waits_for_no_server)
 	await_asked(0, 1);
 	file_systems_free(file_systems);
 	file_systems = NULL;
+}
+
+/* Else a hidden mount would be as full as what hides it. */
+TEST(the_kernel_says_what_a_mount_point_leads_to)
+{
+	struct mount root = {.point = (char[]){"/"}};
+	int64_t total, available;
+	struct statx found;
+
+	ck_assert_int_eq(statx(AT_FDCWD, root.point, 0, STATX_MNT_ID, &found), 0);
+	root.id = found.stx_mnt_id;
+	ck_assert_int_eq(file_systems_ask_kernel(&root, &total, &available), 0);
+	ck_assert_int_gt(total, 0);
+	root.id++;
+	ck_assert_int_eq(file_systems_ask_kernel(&root, &total, &available), -1);
 }
 
 int main(void)

@@ -2,10 +2,12 @@
 #include "correlator/host/file_systems.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #define HUNG_MAX 16 /* threads that wait; if there are more, no file system is asked about */
@@ -45,12 +47,21 @@ struct file_systems {
 
 static const struct answer unknown = {ROW_NULL, ROW_NULL};
 
-int file_systems_ask_kernel(const char *mount_point, int64_t *ret_total_bytes, int64_t *ret_available_bytes)
+/* Whether its mount point leads to it: a mount at a directory above, made later, hides it. */
+static bool is_seen(const struct mount *mount)
+{
+	struct statx found;
+
+	return statx(AT_FDCWD, mount->point, AT_NO_AUTOMOUNT, STATX_MNT_ID, &found) == 0 &&
+	       found.stx_mask & STATX_MNT_ID && found.stx_mnt_id == mount->id;
+}
+
+int file_systems_ask_kernel(const struct mount *mount, int64_t *ret_total_bytes, int64_t *ret_available_bytes)
 {
 	struct statvfs found;
 	uint64_t total, available;
 
-	if (statvfs(mount_point, &found) < 0 || found.f_blocks == 0 ||
+	if (!is_seen(mount) || statvfs(mount->point, &found) < 0 || found.f_blocks == 0 ||
 	    __builtin_mul_overflow(found.f_blocks, found.f_frsize, &total) || total > INT64_MAX)
 		return -1;
 	/* Some report a negative number once the reserve is used. */
@@ -91,7 +102,7 @@ static void *round_run(void *data)
 		struct answer *answer = &round->answers[i];
 
 		if (round->mounts.items[i].is_askable && !atomic_load(&round->is_given_up) &&
-		    round->ask(round->mounts.items[i].point, &answer->total_bytes, &answer->available_bytes) < 0)
+		    round->ask(&round->mounts.items[i], &answer->total_bytes, &answer->available_bytes) < 0)
 			*answer = unknown;
 		atomic_store(&round->done_count, i + 1);
 	}

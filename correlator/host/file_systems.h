@@ -13,11 +13,12 @@ struct file_systems;
 
 /* Sets `*ret_total_bytes`, and `*ret_available_bytes` to what a user without privileges can still write. Returns 0, or
  * -1 if that is unknown. In a thread of its own. */
-typedef int file_systems_ask(const char *mount_point, int64_t *ret_total_bytes, int64_t *ret_available_bytes);
+typedef int file_systems_ask(const struct mount *mount, int64_t *ret_total_bytes, int64_t *ret_available_bytes);
 /* `sample` and its texts are valid during the call. host_id and boot_ns are not set. */
 typedef void file_systems_take(const struct row_file_system_sample *sample, void *data);
 
-int file_systems_ask_kernel(const char *mount_point, int64_t *ret_total_bytes, int64_t *ret_available_bytes);
+/* Of a mount that is hidden by another one, nothing is known. */
+int file_systems_ask_kernel(const struct mount *mount, int64_t *ret_total_bytes, int64_t *ret_available_bytes);
 
 struct file_systems *file_systems_new(file_systems_ask *ask);
 /* Threads that still ask are left alone, with what they use. */

@@ -12,7 +12,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct line {
-	long id, parent;
+	uint64_t id;
 	const char *root, *point, *type, *super_options;
 };
 
@@ -43,23 +43,16 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
-static bool take_number(char **position, long *ret)
-{
-	char *text = strsep(position, " "), *end;
-
-	if (!text)
-		return false;
-	*ret = strtol(text, &end, 10);
-	return end > text && !*end;
-}
-
 /* ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [TAG]... - TYPE SOURCE SUPER-OPTIONS */
 static bool take_line(char *text, struct line *ret)
 {
 	char *field;
 
-	if (!take_number(&text, &ret->id) || !take_number(&text, &ret->parent) || !strsep(&text, " "))
+	ret->id = strtoull(text, &text, 10);
+	if (*text != ' ')
 		return false;
+	for (int skipped = 0; skipped < 3; skipped++)
+		strsep(&text, " ");
 	ret->root = strsep(&text, " ");
 	ret->point = strsep(&text, " ");
 	while ((field = strsep(&text, " ")) && strcmp(field, "-") != 0)
@@ -91,27 +84,6 @@ static int take_lines(char *text, struct table *table)
 	return 0;
 }
 
-/* ---- the tree of mounts ------------------------------------------------------------ */
-
-static const struct line *parent_of(const struct table *table, const struct line *line)
-{
-	for (size_t i = 0; i < table->count; i++)
-		if (table->lines[i].id == line->parent && &table->lines[i] != line)
-			return &table->lines[i];
-	return NULL;
-}
-
-/* Tables are from the kernel, but a loop in one must not hang the correlator. */
-static bool is_ancestor(const struct table *table, const struct line *line, const struct line *of)
-{
-	for (size_t depth = 0; of && depth < table->count; depth++) {
-		of = parent_of(table, of);
-		if (of == line)
-			return true;
-	}
-	return false;
-}
-
 static bool is_beneath(const char *path, const char *directory)
 {
 	const char *at = path;
@@ -119,21 +91,6 @@ static bool is_beneath(const char *path, const char *directory)
 	for (; *directory && *at == *directory; directory++)
 		at++;
 	return !*directory && (*at == '/' || *at == '\0' || at[-1] == '/'); /* at[-1]: the root */
-}
-
-/* A mount at a directory above hides those that are not mounted in it. */
-static bool hides(const struct table *table, const struct line *other, const struct line *line)
-{
-	return strcmp(line->point, other->point) != 0 && is_beneath(line->point, other->point) &&
-	       !is_ancestor(table, other, line);
-}
-
-static bool is_hidden(const struct table *table, const struct line *line)
-{
-	for (size_t i = 0; i < table->count; i++)
-		if (hides(table, &table->lines[i], line))
-			return true;
-	return false;
 }
 
 /* Of mounts at one point the last is on top. */
@@ -181,8 +138,8 @@ static bool is_fuse(const char *type)
 
 static bool is_in_fuse(const struct table *table, const struct line *line)
 {
-	for (size_t depth = 0; line && depth < table->count; depth++, line = parent_of(table, line))
-		if (is_fuse(line->type))
+	for (size_t i = 0; i < table->count; i++)
+		if (is_fuse(table->lines[i].type) && is_beneath(line->point, table->lines[i].point))
 			return true;
 	return false;
 }
@@ -196,7 +153,7 @@ static bool is_read_only(const char *options)
 static bool is_askable(const struct table *table, const struct line *line)
 {
 	return strcmp(line->type, "autofs") != 0 && !is_read_only(line->super_options) &&
-	       !is_beneath(line->root, "/systemd/inaccessible") && !is_in_fuse(table, line) && !is_hidden(table, line);
+	       !is_beneath(line->root, "/systemd/inaccessible") && !is_in_fuse(table, line);
 }
 
 static bool is_a_container_s(const struct table *table)
@@ -222,6 +179,7 @@ static int keep(const struct table *table, struct mounts *mounts)
 			return -ENOMEM;
 		mounts->count++;
 		strncpy(mount->type, line->type, sizeof(mount->type) - 1);
+		mount->id = line->id;
 		mount->is_askable = is_askable(table, line);
 	}
 	return 0;

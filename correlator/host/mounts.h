@@ -6,11 +6,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define MOUNTS_MAX 256
 #define MOUNT_POINT_MAX 1024 /* a longer working directory is cut at its beginning, and so is beneath no mount point */
 
 struct mount {
+	uint64_t id; /* as statx(2) has it, too */
 	char *point; /* as the kernel has it: any bytes but NUL */
 	char type[32];
 	bool is_askable; /* false: its free space is of no use, or asking could hang */
