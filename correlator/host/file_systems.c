@@ -18,31 +18,29 @@ struct answer {
 	int64_t total_bytes, available_bytes; /* ROW_NULL unknown */
 };
 
+struct told {
+	struct answer answer;
+	int64_t unix_ns;
+};
+
 /* Shared with the thread that asks. It has answered for mounts[0 .. done_count - 1]. */
 struct round {
 	atomic_int owner_count; /* the last one frees it */
 	struct mounts mounts;
 	struct answer *answers;
+	struct told *told; /* what was last said of each, once the answers are taken */
 	int64_t unix_ns;
 	file_systems_ask *ask;
 	atomic_size_t done_count;
 	atomic_bool is_given_up; /* the others need no answer any more */
 };
 
-/* What was last said of a mount. */
-struct told {
-	struct mount mount; /* owns its point */
-	struct answer answer;
-	int64_t unix_ns;
-};
-
 struct file_systems {
 	file_systems_ask *ask;
-	struct round *round; /* NULL: none yet */
+	struct round *round;  /* NULL: none yet */
+	struct round *before; /* the previous one, NULL: none */
 	struct round *hung[HUNG_MAX];
 	size_t hung_count;
-	struct told *told;
-	size_t told_count;
 };
 
 static const struct answer unknown = {ROW_NULL, ROW_NULL};
@@ -73,19 +71,20 @@ int file_systems_ask_kernel(const struct mount *mount, int64_t *ret_total_bytes,
 
 /* ---- a round ----------------------------------------------------------------------- */
 
-static void round_free(struct round *round)
+static void round_release(struct round *round)
 {
-	if (round) {
-		mounts_deinit(&round->mounts);
-		free(round->answers);
-	}
+	if (!round || atomic_fetch_sub(&round->owner_count, 1) != 1)
+		return;
+	mounts_deinit(&round->mounts);
+	free(round->answers);
+	free(round->told);
 	free(round);
 }
 
-static void round_release(struct round *round)
+static struct round *round_keep(struct round *round)
 {
-	if (round && atomic_fetch_sub(&round->owner_count, 1) == 1)
-		round_free(round);
+	atomic_fetch_add(&round->owner_count, 1);
+	return round;
 }
 
 static bool round_is_done(const struct round *round)
@@ -113,18 +112,19 @@ static void *round_run(void *data)
 static struct round *round_new(struct mounts *mounts, int64_t unix_ns, file_systems_ask *ask)
 {
 	struct round *round = calloc(1, sizeof(*round));
-	struct answer *answers = calloc(mounts->count + 1, sizeof(*answers));
 
-	if (!round || !answers) {
-		free(round);
-		free(answers);
+	if (!round)
+		return NULL;
+	round->owner_count = 1;
+	round->answers = calloc(mounts->count + 1, sizeof(*round->answers));
+	round->told = calloc(mounts->count + 1, sizeof(*round->told));
+	if (!round->answers || !round->told) {
+		round_release(round);
 		return NULL;
 	}
 	for (size_t i = 0; i < mounts->count; i++)
-		answers[i] = unknown;
-	round->owner_count = 1;
+		round->answers[i] = unknown;
 	round->mounts = *mounts;
-	round->answers = answers;
 	round->unix_ns = unix_ns;
 	round->ask = ask;
 	*mounts = (struct mounts){0};
@@ -154,10 +154,9 @@ static int round_start(struct round *round)
 		return -error;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attributes, STACK_SIZE);
-	round->owner_count++;
-	error = pthread_create(&thread, &attributes, round_run, round);
+	error = pthread_create(&thread, &attributes, round_run, round_keep(round));
 	if (error)
-		round->owner_count--;
+		round_release(round);
 	pthread_attr_destroy(&attributes);
 	return -error;
 }
@@ -185,65 +184,34 @@ static void tell(const struct mount *mount, const struct answer *answer, int64_t
 	     data);
 }
 
-static const struct told *told_of(const struct file_systems *file_systems, const struct mount *mount)
+/* Returns what the round said of a mount point, or NULL. */
+static const struct told *told_of(const struct round *round, const char *point)
 {
-	for (size_t i = 0; i < file_systems->told_count; i++)
-		if (strcmp(file_systems->told[i].mount.point, mount->point) == 0)
-			return &file_systems->told[i];
+	for (size_t i = 0; round && i < round->mounts.count; i++)
+		if (strcmp(round->mounts.items[i].point, point) == 0)
+			return &round->told[i];
 	return NULL;
 }
 
-static bool has_mount(const struct told *told, size_t count, const char *point)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(told[i].mount.point, point) == 0)
-			return true;
-	return false;
-}
-
-static void told_free(struct told *told, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		free(told[i].mount.point);
-	free(told);
-}
-
 /* Takes the mounts of the round, of which `done_count` have their answer. */
-static int round_take(struct file_systems *file_systems, struct round *round, size_t done_count,
-		      file_systems_take *take, void *data)
+static void round_take(struct round *round, const struct round *before, size_t done_count, file_systems_take *take,
+		       void *data)
 {
-	size_t count = round->mounts.count;
-	struct told *now = calloc(count + 1, sizeof(*now));
-
-	if (!now)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < round->mounts.count; i++) {
 		const struct mount *mount = &round->mounts.items[i];
-		const struct told *before = told_of(file_systems, mount);
+		const struct told *told = told_of(before, mount->point);
 		const struct answer *answer = i < done_count ? &round->answers[i] : &unknown;
 
-		now[i].mount = *mount;
-		now[i].mount.point = strdup(mount->point);
-		if (!now[i].mount.point) {
-			told_free(now, i);
-			return -ENOMEM;
-		}
-		if (before && !is_news(answer, before, round->unix_ns)) {
-			now[i].answer = before->answer;
-			now[i].unix_ns = before->unix_ns;
+		if (told && !is_news(answer, told, round->unix_ns)) {
+			round->told[i] = *told;
 			continue;
 		}
-		now[i].answer = *answer;
-		now[i].unix_ns = round->unix_ns;
+		round->told[i] = (struct told){*answer, round->unix_ns};
 		tell(mount, answer, round->unix_ns, take, data);
 	}
-	for (size_t i = 0; i < file_systems->told_count; i++)
-		if (!has_mount(now, count, file_systems->told[i].mount.point))
-			tell(&file_systems->told[i].mount, &unknown, round->unix_ns, take, data);
-	told_free(file_systems->told, file_systems->told_count);
-	file_systems->told = now;
-	file_systems->told_count = count;
-	return 0;
+	for (size_t i = 0; before && i < before->mounts.count; i++)
+		if (!told_of(round, before->mounts.items[i].point))
+			tell(&before->mounts.items[i], &unknown, round->unix_ns, take, data);
 }
 
 /* ---- rounds ------------------------------------------------------------------------- */
@@ -281,26 +249,22 @@ static void hung_leave_out(const struct file_systems *file_systems, struct mount
 	}
 }
 
-static int round_end(struct file_systems *file_systems, file_systems_take *take, void *data)
+static void round_end(struct file_systems *file_systems, file_systems_take *take, void *data)
 {
 	struct round *round = file_systems->round;
 	size_t done_count;
-	int error;
 
 	if (!round)
-		return 0;
+		return;
 	done_count = atomic_load(&round->done_count);
-	error = round_take(file_systems, round, done_count, take, data);
-	if (error < 0)
-		return error;
+	round_take(round, file_systems->before, done_count, take, data);
+	round_release(file_systems->before);
+	file_systems->before = round;
 	file_systems->round = NULL;
-	if (done_count == round->mounts.count) {
-		round_release(round);
-	} else {
-		atomic_store(&round->is_given_up, true);
-		file_systems->hung[file_systems->hung_count++] = round; /* there is room: hung_leave_out() */
-	}
-	return 0;
+	if (done_count == round->mounts.count)
+		return;
+	atomic_store(&round->is_given_up, true);
+	file_systems->hung[file_systems->hung_count++] = round_keep(round); /* there is room: hung_leave_out() */
 }
 
 int file_systems_step(struct file_systems *file_systems, struct mounts *mounts, int64_t unix_ns,
@@ -309,9 +273,7 @@ int file_systems_step(struct file_systems *file_systems, struct mounts *mounts, 
 	int error;
 
 	hung_free(file_systems);
-	error = round_end(file_systems, take, data);
-	if (error < 0)
-		return error;
+	round_end(file_systems, take, data);
 	hung_leave_out(file_systems, mounts);
 	file_systems->round = round_new(mounts, unix_ns, file_systems->ask);
 	error = file_systems->round ? round_start(file_systems->round) : -ENOMEM;
@@ -342,6 +304,6 @@ void file_systems_free(struct file_systems *file_systems)
 	if (file_systems->round)
 		atomic_store(&file_systems->round->is_given_up, true);
 	round_release(file_systems->round);
-	told_free(file_systems->told, file_systems->told_count);
+	round_release(file_systems->before);
 	free(file_systems);
 }
