@@ -87,7 +87,7 @@ static struct ending *ending_of(const struct process *orchestrator, const struct
 {
 	struct ending *ending;
 
-	ENDINGS_FOREACH (orchestrator->endings, ending)
+	DL_FOREACH (orchestrator->endings, ending)
 		if (ending->pid == task->root.pid && ending->start_boot_ns == task->root.start_boot_ns)
 			return ending;
 	return NULL;

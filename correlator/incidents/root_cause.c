@@ -106,12 +106,12 @@ static bool is_weak(int64_t code)
 }
 
 /* Returns the latest to start, in a pipeline the last, of those that ended with `code`, ROW_NULL: any. */
-static const struct ending *find(const struct endings *endings, int64_t code, enum ending_kind kind,
+static const struct ending *find(const struct ending *endings, int64_t code, enum ending_kind kind,
 				 enum ending_followed followed_max)
 {
 	const struct ending *ending, *found = NULL;
 
-	ENDINGS_FOREACH (endings, ending)
+	DL_FOREACH (endings, ending)
 		if (ending->kind == kind && ending->followed <= followed_max &&
 		    (code == ROW_NULL || shell_code_of(ending->wait_status) == code) &&
 		    (!found || ending->start_boot_ns > found->start_boot_ns))
@@ -119,7 +119,7 @@ static const struct ending *find(const struct endings *endings, int64_t code, en
 	return found;
 }
 
-static const struct ending *find_passed(const struct endings *endings, int64_t code, enum ending_followed followed_max)
+static const struct ending *find_passed(const struct ending *endings, int64_t code, enum ending_followed followed_max)
 {
 	const struct ending *found = NULL;
 
@@ -129,11 +129,11 @@ static const struct ending *find_passed(const struct endings *endings, int64_t c
 }
 
 /* Whether the parent went on after another child had ended in the same way, as in a loop. */
-static bool was_tolerated_before(const struct endings *endings, const struct ending *ending)
+static bool was_tolerated_before(const struct ending *endings, const struct ending *ending)
 {
 	const struct ending *other;
 
-	ENDINGS_FOREACH (endings, other)
+	DL_FOREACH (endings, other)
 		if (other->wait_status == ending->wait_status &&
 		    (other->followed != FOLLOWED_BY_NOTHING || other->kind == ENDING_RETRIED))
 			return true;
@@ -142,7 +142,7 @@ static bool was_tolerated_before(const struct endings *endings, const struct end
 
 /* If the code is the shell's own (`COMMAND || exit 1`) and a command was killed just before, that is
  * taken as the cause. If that command exited with a code, it is unknown whether it is the cause. */
-static const struct ending *find_of_shell(const struct endings *endings, const struct image *image)
+static const struct ending *find_of_shell(const struct ending *endings, const struct image *image)
 {
 	int64_t code = shell_code_of(image->wait_status);
 	const struct ending *found =
@@ -154,7 +154,7 @@ static const struct ending *find_of_shell(const struct endings *endings, const s
 	return found && WTERMSIG(found->wait_status) && !was_tolerated_before(endings, found) ? found : NULL;
 }
 
-static const struct ending *find_of_wrapper(const struct endings *endings, int64_t wait_status)
+static const struct ending *find_of_wrapper(const struct ending *endings, int64_t wait_status)
 {
 	const struct ending *found = find_passed(endings, shell_code_of(wait_status), FOLLOWED_BY_TOOLS);
 
@@ -163,11 +163,11 @@ static const struct ending *find_of_wrapper(const struct endings *endings, int64
 	return found ? found : find(endings, ROW_NULL, ENDING_EXPECTED, FOLLOWED_BY_NOTHING);
 }
 
-static const struct ending *find_first(const struct endings *endings, bool is_task)
+static const struct ending *find_first(const struct ending *endings, bool is_task)
 {
 	const struct ending *ending, *first = NULL;
 
-	ENDINGS_FOREACH (endings, ending)
+	DL_FOREACH (endings, ending)
 		if (ending->kind == ENDING_FAILED && ending->is_task == is_task &&
 		    (!first || ending->followed < first->followed))
 			first = ending;
@@ -175,7 +175,7 @@ static const struct ending *find_first(const struct endings *endings, bool is_ta
 }
 
 /* Failures of tasks take precedence over those of programs that the engine runs for itself. */
-static const struct ending *find_of_engine(const struct endings *endings, const struct image *image)
+static const struct ending *find_of_engine(const struct ending *endings, const struct image *image)
 {
 	const struct ending *found = find_first(endings, true);
 
@@ -207,7 +207,7 @@ static bool is_raised(const struct ending *ending, const struct image *image)
 	return WEXITSTATUS(image->wait_status) == 1 && read_kib >= TRACEBACK_MIN_KIB && read_kib <= TRACEBACK_MAX_KIB;
 }
 
-static const struct ending *find_of_program(const struct endings *endings, const struct image *image)
+static const struct ending *find_of_program(const struct ending *endings, const struct image *image)
 {
 	int64_t code = shell_code_of(image->wait_status);
 	const struct ending *ending, *found = NULL, *latest = ending_before(endings, image->end_boot_ns);
@@ -218,7 +218,7 @@ static const struct ending *find_of_program(const struct endings *endings, const
 		return found;
 	if (latest && (latest->is_part || is_raised(latest, image)))
 		return latest;
-	ENDINGS_FOREACH (endings, ending)
+	DL_FOREACH (endings, ending)
 		if (ending->is_part && is_crash(ending) && image->end_boot_ns <= ending->end_boot_ns + CRASH_NOTICED_NS)
 			return ending;
 	return NULL;
@@ -226,7 +226,7 @@ static const struct ending *find_of_program(const struct endings *endings, const
 
 /* A process killed by itself, by the kernel or by an unrecorded sender may pass on the signal that killed
  * one of its children. If one sender ended both, the child is what was being done. */
-static const struct ending *find_of_killed(const struct endings *endings, const struct image *image,
+static const struct ending *find_of_killed(const struct ending *endings, const struct image *image,
 					   const struct sent_signal *sent)
 {
 	const struct ending *found = find_passed(endings, shell_code_of(image->wait_status), FOLLOWED_BY_TOOLS);
@@ -242,7 +242,7 @@ static const struct ending *find_of_killed(const struct endings *endings, const 
 /* Returns the failed child that explains why the process failed, or NULL if it failed by itself. */
 static const struct ending *find_ending(const struct image *image, const struct sent_signal *sent)
 {
-	const struct endings *endings = image->process->endings;
+	const struct ending *endings = image->process->endings;
 	bool asked_to_end = sent && sent->kind != SENDER_SELF;
 
 	if (!endings)
@@ -267,11 +267,8 @@ static void remember(struct model *model, struct process *parent, const struct e
 {
 	if (parent->ended)
 		return;
-	if (!parent->endings)
-		parent->endings = model_alloc(model, sizeof(*parent->endings));
-	if (!parent->endings)
-		return;
-	endings_push(parent->endings, ending);
+	if (!endings_push(&parent->endings, ending))
+		model->out_of_memory = true;
 	process_set_changed(model, parent);
 }
 
@@ -387,7 +384,7 @@ static void note_followed(struct model *model, struct process *parent, enum endi
 {
 	struct ending *ending;
 
-	ENDINGS_FOREACH (parent->endings, ending)
+	DL_FOREACH (parent->endings, ending)
 		if (ending->followed < followed && ending->end_boot_ns < boot_ns) {
 			ending->followed = followed;
 			process_set_changed(model, parent);
@@ -417,7 +414,6 @@ void root_cause_forget(struct model *model, struct process *process)
 {
 	if (!process->endings)
 		return;
-	endings_free(process->endings);
-	process->endings = NULL;
+	endings_free(&process->endings);
 	process_set_changed(model, process);
 }

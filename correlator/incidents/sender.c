@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
+#include <utlist.h>
+
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
@@ -72,51 +74,42 @@ static void fill_sender(const struct record_signal *signal, const struct process
 
 /* Only the latest of each number counts. A process that sends itself a signal it has just received
  * does so to die from it (shells, Python): the original sender is kept. */
-static void keep(struct sent_signals *signals, const struct sent_signal *sent)
-{
-	unsigned gone = 0;
-
-	while (gone < signals->count && signals->item[gone].signal != sent->signal)
-		gone++;
-	if (gone < signals->count && sent->kind == SENDER_SELF &&
-	    sent->boot_ns <= signals->item[gone].boot_ns + HANDLED_NS)
-		return;
-	if (gone == signals->count && signals->count == SENT_SIGNALS_MAX)
-		gone = 0;
-	if (gone < signals->count) {
-		signals->count--;
-		memmove(&signals->item[gone], &signals->item[gone + 1], (signals->count - gone) * sizeof(*sent));
-	}
-	signals->item[signals->count++] = *sent;
-}
-
 void sender_note(struct model *model, const struct record_signal *signal, struct process *target,
 		 const struct process *sender)
 {
-	struct sent_signal sent = {.boot_ns = signal->header.boot_ns, .signal = signal->signal};
+	struct sent_signal sent = {.boot_ns = signal->header.boot_ns, .signal = signal->signal}, *place, *other;
+	int count;
 
-	if (!target->signals)
-		target->signals = model_alloc(model, sizeof(*target->signals));
-	if (!target->signals)
-		return;
 	fill_sender(signal, target, sender, &sent);
-	keep(target->signals, &sent);
+	DL_SEARCH_SCALAR(target->signals, place, signal, sent.signal);
+	if (place && sent.kind == SENDER_SELF && sent.boot_ns <= place->boot_ns + HANDLED_NS)
+		return;
+	DL_COUNT(target->signals, other, count);
+	if (!place && count == SENT_SIGNALS_MAX)
+		place = target->signals;
+	if (place)
+		DL_DELETE(target->signals, place);
+	else
+		place = model_alloc(model, sizeof(*place));
+	if (!place)
+		return;
+	*place = sent;
+	DL_APPEND(target->signals, place);
 	process_set_changed(model, target);
 }
 
 const struct sent_signal *sender_find(const struct image *image)
 {
 	int64_t signal = WTERMSIG(image->wait_status), code = WEXITSTATUS(image->wait_status);
-	const struct sent_signals *signals = image->process->signals;
-	const struct sent_signal *latest;
+	const struct sent_signal *signals = image->process->signals, *sent;
 
-	if (!signals || signals->count == 0)
+	if (!signals)
 		return NULL;
 	if (signal == 0 && code > 128)
 		signal = code - 128; /* convention of shells and many other programs */
-	for (unsigned i = signals->count; i > 0; i--)
-		if (signals->item[i - 1].signal == signal)
-			return &signals->item[i - 1];
-	latest = &signals->item[signals->count - 1];
-	return WTERMSIG(image->wait_status) == 0 && image->end_boot_ns <= latest->boot_ns + HANDLED_NS ? latest : NULL;
+	DL_SEARCH_SCALAR(signals, sent, signal, signal);
+	if (sent)
+		return sent;
+	sent = signals->prev; /* the latest */
+	return WTERMSIG(image->wait_status) == 0 && image->end_boot_ns <= sent->boot_ns + HANDLED_NS ? sent : NULL;
 }

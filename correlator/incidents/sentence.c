@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
+#include <utlist.h>
+
 #include "common/duration.h"
 #include "correlator/incidents/cancel.h"
 #include "correlator/model/cgroup.h"
@@ -240,18 +242,20 @@ static bool add_sender_reason(struct sentence *sentence, const struct sent_signa
  * programs fail in their own way. */
 static void add_possible_reason(struct sentence *sentence, const struct image *image)
 {
-	const struct endings *endings = image->process->endings;
+	const struct ending *endings = image->process->endings, *ending, *last = NULL;
 	const struct ending *before = ending_before(endings, image->end_boot_ns);
 
+	DL_FOREACH (endings, ending)
+		if (ending->kind == ENDING_FAILED)
+			last = ending;
 	if (before)
 		add(sentence, "possibly because %s", before->cause->what);
 	else if (image->exit_flags & RECORD_EXIT_MEMORY_LIMIT)
 		add(sentence, "possibly because its address space was limited (RLIMIT_AS, ulimit -v)");
 	else if (image->exit_flags & RECORD_EXIT_FILE_LIMIT)
 		add(sentence, "possibly because the size of its files was limited (RLIMIT_FSIZE, ulimit -f)");
-	for (unsigned i = endings ? endings->count : 0; i > 0 && sentence->size == 0; i--)
-		if (endings->item[i - 1].kind == ENDING_FAILED)
-			add(sentence, "its last failed command: %s", endings->item[i - 1].cause->what);
+	else if (last)
+		add(sentence, "its last failed command: %s", last->cause->what);
 }
 
 static void add_code_reason(struct sentence *sentence, const struct image *image, enum cause_kind kind)

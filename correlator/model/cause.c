@@ -2,7 +2,8 @@
 #include "correlator/model/cause.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+#include <utlist.h>
 
 struct cause *cause_ref(struct cause *cause)
 {
@@ -19,20 +20,22 @@ void cause_unref(struct cause *cause)
 	free(cause);
 }
 
-void endings_free(struct endings *endings)
+void endings_free(struct ending **endings)
 {
-	struct ending *ending;
+	struct ending *ending, *next;
 
-	ENDINGS_FOREACH (endings, ending)
+	DL_FOREACH_SAFE (*endings, ending, next) {
 		cause_unref(ending->cause);
-	free(endings);
+		free(ending);
+	}
+	*endings = NULL;
 }
 
-const struct ending *ending_before(const struct endings *endings, uint64_t end_boot_ns)
+const struct ending *ending_before(const struct ending *endings, uint64_t end_boot_ns)
 {
 	const struct ending *ending, *found = NULL;
 
-	ENDINGS_FOREACH (endings, ending)
+	DL_FOREACH (endings, ending)
 		if (ending->kind == ENDING_FAILED && ending->followed == FOLLOWED_BY_NOTHING &&
 		    end_boot_ns <= ending->end_boot_ns + CAUSE_AT_ONCE_NS &&
 		    (!found || ending->end_boot_ns >= found->end_boot_ns))
@@ -46,23 +49,26 @@ static bool is_like(const struct ending *ending, const struct ending *other)
 	       ending->is_task == other->is_task;
 }
 
-static void endings_remove(struct endings *endings, unsigned index)
+bool endings_push(struct ending **endings, const struct ending *ending)
 {
-	cause_unref(endings->item[index].cause);
-	endings->count--;
-	memmove(&endings->item[index], &endings->item[index + 1], (endings->count - index) * sizeof(endings->item[0]));
-}
+	struct ending *place = *endings ? (*endings)->next : NULL, *other;
+	int count;
 
-void endings_push(struct endings *endings, const struct ending *ending)
-{
-	unsigned gone = 1;
-
-	while (gone < endings->count && !is_like(&endings->item[gone], ending))
-		gone++;
-	if (gone >= endings->count)
-		gone = endings->count == ENDINGS_MAX ? 1 : 0;
-	if (gone > 0)
-		endings_remove(endings, gone);
-	endings->item[endings->count++] = *ending;
-	cause_ref(ending->cause);
+	DL_COUNT(*endings, other, count);
+	while (place && !is_like(place, ending))
+		place = place->next;
+	if (!place && count == ENDINGS_MAX)
+		place = (*endings)->next;
+	if (place) {
+		DL_DELETE(*endings, place);
+		cause_unref(place->cause);
+	} else {
+		place = malloc(sizeof(*place));
+	}
+	if (!place)
+		return false;
+	*place = *ending;
+	cause_ref(place->cause);
+	DL_APPEND(*endings, place);
+	return true;
 }

@@ -53,25 +53,18 @@ struct ending {
 	bool is_captured;    /* its output was a pipe that its parent made */
 	uint32_t exit_flags; /* RECORD_EXIT_* */
 	struct cause *cause;
+	struct ending *prev, *next; /* of its parent's list */
 };
 
 /* A program that fails because a child failed does so within this time. */
 #define CAUSE_AT_ONCE_NS (2 * UINT64_C(1000000000))
 
+/* A list of endings, in order of arrival: the first, then the latest of each status and kind. */
 #define ENDINGS_MAX 8
 
-/* The first ending, then the latest of each status and kind. */
-struct endings {
-	unsigned count;
-	struct ending item[ENDINGS_MAX]; /* in order of arrival */
-};
-/* `endings` may be NULL. */
-#define ENDINGS_FOREACH(endings, ending) \
-	for ((ending) = (endings) ? (endings)->item : NULL; (ending) && (ending) < (endings)->item + (endings)->count; \
-	     (ending)++)
-
 /* Returns the failed child that is the last thing its parent had started, if it ended just before; else NULL. */
-const struct ending *ending_before(const struct endings *endings, uint64_t end_boot_ns);
-void endings_free(struct endings *endings);
-/* Keeps the first; of the others, replaces a similar one or, if full, the oldest. Takes a reference to its cause. */
-void endings_push(struct endings *endings, const struct ending *ending);
+const struct ending *ending_before(const struct ending *endings, uint64_t end_boot_ns);
+void endings_free(struct ending **endings);
+/* Adds a copy. Keeps the first; of the others, replaces a similar one or, if full, the oldest. Takes a reference to its
+ * cause. Returns false if out of memory. */
+bool endings_push(struct ending **endings, const struct ending *ending);

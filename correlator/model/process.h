@@ -73,9 +73,9 @@ struct process {
 	bool ignored;       /* by a rule: no rows; its children count as its parent's */
 	bool ended, has_final;
 	struct stall stall;
-	struct sent_signals *signals; /* fatal signals sent to it, NULL: none */
-	struct endings *endings;      /* failed children, NULL: none */
-	struct cause *cause;          /* why it failed itself, NULL: it did not */
+	struct sent_signal *signals; /* fatal signals sent to it, NULL: none */
+	struct ending *endings;      /* failed children, NULL: none */
+	struct cause *cause;         /* why it failed itself, NULL: it did not */
 	uint64_t end_boot_ns;
 	uint64_t sampled_boot_ns; /* when a scan last saw it, 0: not since the start */
 	uint64_t seen_scan;       /* number of the last scan it was in */

@@ -27,12 +27,8 @@ struct sent_signal {
 	uint32_t sender_pid, sender_uid;
 	uint32_t signal;
 	enum sender_kind kind;
-	char program[48]; /* tool name of the sender, "" unknown */
+	char program[48];                /* tool name of the sender, "" unknown */
+	struct sent_signal *prev, *next; /* of its target's list, oldest first */
 };
 
 #define SENT_SIGNALS_MAX 4 /* of different numbers; beyond that the oldest is dropped */
-
-struct sent_signals {
-	unsigned count;
-	struct sent_signal item[SENT_SIGNALS_MAX]; /* oldest first */
-};

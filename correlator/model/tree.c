@@ -14,6 +14,7 @@
 #include "correlator/model/pending.h"
 #include "correlator/model/pipe.h"
 #include "correlator/model/process.h"
+#include "correlator/model/sent_signal.h"
 #include "correlator/model/tool.h"
 
 struct run *run_new(struct model *model, const struct process *root, enum run_kind kind, uint64_t boundary_key)
@@ -270,6 +271,7 @@ void run_free(struct model *model, struct run *run)
 
 void process_free(struct model *model, struct process *process)
 {
+	struct sent_signal *signal, *next_signal;
 	struct process *child, *next;
 
 	DL_FOREACH_SAFE2 (process->children, child, next, sibling_next)
@@ -287,8 +289,9 @@ void process_free(struct model *model, struct process *process)
 	if (process->has_state)
 		model_set_gone(model, process_row_id(model, process));
 	command_unref(process->command);
-	free(process->signals);
-	endings_free(process->endings);
+	DL_FOREACH_SAFE (process->signals, signal, next_signal)
+		free(signal);
+	endings_free(&process->endings);
 	cause_unref(process->cause);
 	HASH_DELETE(hh, model->processes, process);
 	free(process);

@@ -87,13 +87,10 @@ const char *const outcome_words[] = {OUTCOME_STATUSES(TEXT_OF)};
 	INT(outcome.end_boot_ns)
 #define LIMITS_BEYOND_COLUMNS INT(limits.cgroup_id) ID(limits.throttled_before_ns)
 
-/* The items of a list, and of an array in `whole`, with their fields. */
+/* The items of a list, with their fields. */
 #define LIST(name, type) \
 	static const struct part name##s = {name##_fields, sizeof(struct type), offsetof(struct type, prev), \
-					    offsetof(struct type, next), 0, 0, 0};
-#define ARRAY(name, type, whole, items_max) \
-	static const struct part name##s = {name##_fields, sizeof(struct type), 0, 0, offsetof(struct whole, item), \
-					    items_max, sizeof(struct whole)};
+					    offsetof(struct type, next)};
 
 /* ---- the host */
 
@@ -199,7 +196,7 @@ static const struct field signal_fields[] = {
 	INT(boot_ns) ID(sender_id) INT(sender_pid) INT(sender_uid) INT(signal) ENUM(kind, SENDER_KINDS - 1)
 	OTHER(FIELD_CHARS, "program", program) {0}
 };
-ARRAY(signal, sent_signal, sent_signals, SENT_SIGNALS_MAX)
+LIST(signal, sent_signal)
 #undef ENTITY
 
 #define ENTITY struct ending
@@ -208,7 +205,7 @@ static const struct field ending_fields[] = {
 	INT(is_part) INT(is_captured) INT(exit_flags) ENUM(kind, ENDING_RETRIED) ENUM(followed, FOLLOWED_BY_TOOLS)
 	OTHER(FIELD_POINTER, "cause", cause, .part = &cause, .is_required = true) {0}
 };
-ARRAY(ending, ending, endings, ENDINGS_MAX)
+LIST(ending, ending)
 #undef ENTITY
 
 #define ENTITY struct command
@@ -256,7 +253,7 @@ const struct field process_state[] = {
 	NAMED("stdin_pipe", pipes[PIPE_READ].inode) NAMED("stdout_pipe", pipes[PIPE_WRITTEN].inode)
 	INT(is_task_root) INT(is_run_root) INT(has_container) INT(ignored) INT(ended) INT(has_final) INT(end_boot_ns)
 	NAMED("stall_since_boot_ns", stall.since_boot_ns) ENUM(place, PLACE_FULL) NAMED_RANGE("stall", stall.kind, 0, STALL_NONE, STALL_IDLE)
-	RANGE(spine_index, -1, -1, RUN_SPINE_MAX - 1) PART(FIELD_ARRAY, signals, signals)
-	PART(FIELD_POINTER, cause, cause) PART(FIELD_ARRAY, endings, endings) PART(FIELD_POINTER, command, command)
+	RANGE(spine_index, -1, -1, RUN_SPINE_MAX - 1) PART(FIELD_LIST, signals, signals)
+	PART(FIELD_POINTER, cause, cause) PART(FIELD_LIST, endings, endings) PART(FIELD_POINTER, command, command)
 	PART(FIELD_POINTER, image, image) {0}
 };

@@ -175,15 +175,6 @@ static void save_list(msgpack_packer *packer, const struct part *part, const cha
 		fields_to_state(part->fields, list, packer);
 }
 
-static void save_array(msgpack_packer *packer, const struct part *part, const char *array)
-{
-	unsigned count = *(const unsigned *)array;
-
-	msgpack_pack_array(packer, count);
-	for (unsigned i = 0; i < count; i++)
-		fields_to_state(part->fields, array + part->items + (size_t)i * part->size, packer);
-}
-
 static void save_field(msgpack_packer *packer, const struct field *field, const char *entity)
 {
 	const char *at = target(field, entity);
@@ -197,7 +188,6 @@ static void save_field(msgpack_packer *packer, const struct field *field, const 
 	case FIELD_PART:
 	case FIELD_POINTER: fields_to_state(field->part->fields, at, packer); break;
 	case FIELD_LIST: save_list(packer, field->part, at); break;
-	case FIELD_ARRAY: save_array(packer, field->part, at); break;
 	default: break;
 	}
 }
@@ -259,19 +249,6 @@ static bool load_list(const struct part *part, char **list, const msgpack_object
 	return true;
 }
 
-static bool load_array(const struct part *part, char **array, const msgpack_object_array *items)
-{
-	if (items->size > part->count_max || *array)
-		return false;
-	*array = calloc(1, part->all);
-	for (uint32_t i = 0; *array && i < items->size; i++) {
-		*(unsigned *)*array = i + 1;
-		if (!load_fields(part->fields, *array + part->items + (size_t)i * part->size, &items->ptr[i]))
-			return false;
-	}
-	return *array;
-}
-
 static bool load_pointer(const struct part *part, char **pointer, const msgpack_object *map)
 {
 	if (!*pointer && part->size == 0)
@@ -310,9 +287,7 @@ static bool load_field(const struct field *field, char *entity, const msgpack_ob
 			return load_fields(field->part->fields, at, value);
 		return field->kind == FIELD_POINTER && load_pointer(field->part, (char **)at, value);
 	case MSGPACK_OBJECT_ARRAY:
-		if (field->kind == FIELD_LIST)
-			return load_list(field->part, (char **)at, &value->via.array);
-		return field->kind == FIELD_ARRAY && load_array(field->part, (char **)at, &value->via.array);
+		return field->kind == FIELD_LIST && load_list(field->part, (char **)at, &value->via.array);
 	default: return false;
 	}
 }

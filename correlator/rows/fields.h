@@ -28,7 +28,6 @@ enum field_kind {
 	FIELD_BYTES,   /* char *, owned, with a size */
 	FIELD_POINTER, /* a struct on the heap */
 	FIELD_LIST,    /* linked structs */
-	FIELD_ARRAY,   /* `unsigned count` and structs, on the heap */
 };
 
 struct field {
@@ -50,9 +49,8 @@ struct field {
 
 struct part {
 	const struct field *fields;
-	uint16_t size;                  /* 0: never allocated, and loaded only if it is there */
-	uint16_t prev, next;            /* FIELD_LIST: offsets of the links */
-	uint16_t items, count_max, all; /* FIELD_ARRAY: offset of the items, their number, size of the whole */
+	uint16_t size;       /* 0: never allocated, and loaded only if it is there */
+	uint16_t prev, next; /* FIELD_LIST: offsets of the links */
 };
 
 /* Texts in a row are borrowed. */

@@ -298,10 +298,12 @@ static void link_command(struct loader *loader, struct process *process)
 
 static void link_process(struct loader *loader, struct process *process, struct group *group)
 {
+	struct ending *ending;
+
 	link_command(loader, process);
 	own_cause(process->cause);
-	for (unsigned i = 0; process->endings && i < process->endings->count; i++)
-		own_cause(process->endings->item[i].cause);
+	DL_FOREACH (process->endings, ending)
+		own_cause(ending->cause);
 	if (group)
 		process_set_group(loader->model, process, group->task->run, group);
 	process->state_is_stored = process->has_state = true;
