@@ -100,10 +100,12 @@ static void report(void *context, const struct nvidia_use *use)
 							     .start_boot_ns = start_boot_ns,
 							     .known = (use->has_busy ? DEVICE_USE_BUSY : 0U) |
 								      (use->has_memory ? DEVICE_USE_MEMORY : 0U) |
-								      (use->has_energy ? DEVICE_USE_ENERGY : 0U),
+								      (use->has_energy ? DEVICE_USE_ENERGY : 0U) |
+								      (use->has_throttled ? DEVICE_USE_THROTTLED : 0U),
 							     .busy_ns = use->busy_ns,
 							     .memory_bytes = use->memory_bytes,
 							     .energy_uj = use->energy_uj,
+							     .throttled_ns = use->throttled_ns,
 							     .device = {.data = device, .size = (uint32_t)size},
 						     }});
 }

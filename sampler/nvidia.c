@@ -43,6 +43,8 @@ struct interval {
 	struct nvml_process_use uses[USES_MAX];
 	unsigned count;
 	unsigned percent; /* sum of the uses */
+	bool has_reasons;
+	unsigned long long reasons; /* why its clocks are lowered now */
 };
 
 static bool load(struct nvml *nvml)
@@ -59,6 +61,9 @@ static bool load(struct nvml *nvml)
 		return false; \
 	}
 	NVML_FUNCTIONS(F)
+#undef F
+#define F(name, symbol, parameters) *(void **)&nvml->name = dlsym(nvml->library, symbol);
+	NVML_OPTIONAL(F)
 #undef F
 	return true;
 }
@@ -195,10 +200,13 @@ static void read_interval(const struct nvml *nvml, struct device *device, uint64
 	sum_samples(nvml, device, interval);
 	if (!is_alone)
 		read_uses(nvml, device, since_us, interval);
+	if (interval->device_busy_ns && nvml->throttle_reasons)
+		interval->has_reasons = nvml->throttle_reasons(device->handle, &interval->reasons) == 0;
 }
 
 /* A process that alone held the device had all of its time. Of several, the driver says how they shared it, or does not
- * (MIG, vGPU). Its shares may be of less than the interval, so only their proportion counts. */
+ * (MIG, vGPU). Its shares may be of less than the interval, so only their proportion counts. Clocks that are lowered at
+ * its end count as lowered throughout. */
 static void set_busy(struct nvidia_use *use, const struct interval *interval, bool is_alone)
 {
 	use->interval_ns = interval->length_ns;
@@ -208,6 +216,8 @@ static void set_busy(struct nvidia_use *use, const struct interval *interval, bo
 	for (unsigned i = 0; i < interval->count; i++)
 		if (interval->uses[i].pid == use->pid && interval->percent)
 			use->busy_ns = interval->device_busy_ns * interval->uses[i].percent / interval->percent;
+	use->has_throttled = use->has_busy && (interval->has_reasons || use->busy_ns == 0);
+	use->throttled_ns = interval->reasons & NVML_THROTTLED ? use->busy_ns : 0;
 }
 
 /* Power is the driver's mean of the last second. */

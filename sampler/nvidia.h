@@ -15,8 +15,8 @@ struct nvidia_use {
 	uint32_t pid;
 	unsigned minor; /* of /dev/nvidiaN */
 	uint64_t interval_ns;
-	bool has_busy, has_memory, has_energy;
-	uint64_t busy_ns, memory_bytes, energy_uj;
+	bool has_busy, has_memory, has_energy, has_throttled;
+	uint64_t busy_ns, memory_bytes, energy_uj, throttled_ns;
 };
 
 struct nvidia;

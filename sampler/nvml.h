@@ -15,6 +15,11 @@ enum nvml_result {
 #define NVML_UNKNOWN_BYTES UINT64_MAX
 #define NVML_SAMPLES_OF_DEVICE_USE 1 /* NVML_GPU_UTILIZATION_SAMPLES */
 
+/* Why clocks are lower than asked for, of a device that works: heat or power (nvmlClocksEventReasons). */
+#define NVML_THROTTLED \
+	(0x04 /* power limit */ | 0x08 /* slowdown by hardware */ | 0x20 /* heat */ | 0x40 /* heat, by hardware */ | \
+	 0x80 /* power brake */)
+
 struct nvml_process {
 	unsigned pid;
 	unsigned long long used_bytes;
@@ -37,7 +42,7 @@ struct nvml_sample {
 
 typedef struct nvml_device *nvml_device;
 
-/* F(name, symbol, parameters) */
+/* F(name, symbol, parameters); the optional ones are NULL with a driver that lacks them. */
 #define NVML_FUNCTIONS(F) \
 	F(init, "nvmlInit_v2", (void)) \
 	F(shutdown, "nvmlShutdown", (void)) \
@@ -55,10 +60,14 @@ typedef struct nvml_device *nvml_device;
 	  (nvml_device device, int type, unsigned long long since_unix_us, int *ret_value_type, unsigned *count, \
 	   struct nvml_sample *ret_samples)) \
 	F(power, "nvmlDeviceGetPowerUsage", (nvml_device device, unsigned *ret_milliwatt))
+#define NVML_OPTIONAL(F) \
+	F(throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons", \
+	  (nvml_device device, unsigned long long *ret_reasons))
 
 struct nvml {
 	void *library;
 #define F(name, symbol, parameters) int(*name) parameters;
 	NVML_FUNCTIONS(F)
+	NVML_OPTIONAL(F)
 #undef F
 };

@@ -49,6 +49,17 @@ static void report(unsigned pid, const char *device, uint64_t busy_ms, uint64_t 
 	ck_assert(feed(&message));
 }
 
+/* Of a device that lowers its clocks. */
+static void report_throttled(unsigned pid, uint64_t busy_ms, uint64_t throttled_ms)
+{
+	struct wire_message message = use_of(pid, "nvidia0");
+
+	message.device_use.known = DEVICE_USE_BUSY | DEVICE_USE_THROTTLED;
+	message.device_use.busy_ns = busy_ms * MS;
+	message.device_use.throttled_ns = throttled_ms * MS;
+	ck_assert(feed(&message));
+}
+
 #define FIGURES "gpu_busy_ns / 1000000, gpu_peak_bytes / 1048576, gpu_energy_uj"
 
 /* A program that has run for so long, and a sampler that was greeted. */
@@ -92,6 +103,23 @@ TEST(each_program_of_a_process_has_its_own)
 	tell("10 ends");
 	ck_assert_rows("SELECT " FIGURES " FROM processes WHERE pid = 10 ORDER BY begin_boot_ns",
 		       "500 100 -\n20 10 -\n");
+}
+
+TEST(time_with_lowered_clocks)
+{
+	WITHOUT_RESTARTS();
+	tell("2>10 python3 train.py; 10>11 python3 worker.py; later 1000");
+	ck_assert(greet(SAMPLER_VERSION, "nvidia"));
+	report_throttled(10, 500, 0);
+	report(11, "nvidia0", 100, 1, 0);
+	tell("later 1000");
+	report_throttled(10, 900, 800);
+	tell("11 ends; 10 ends");
+	ck_assert_rows("SELECT pid, gpu_throttled_ns / 1000000 FROM processes WHERE pid >= 10 ORDER BY pid",
+		       "10 800\n11 -\n");
+	ck_assert_rows("SELECT gpu_busy_ns / 1000000, gpu_throttled_ns / 1000000 FROM tasks WHERE gpu_busy_ns "
+		       "IS NOT NULL",
+		       "1500 800\n");
 }
 
 TEST(samples_of_a_process_that_only_waits_for_its_device)
@@ -160,7 +188,7 @@ static void refuse(struct wire_message message, const char *reason)
 	do { \
 		struct wire_message message = use_of(10, "nvidia0"); \
 \
-		message.device_use.known = 7; \
+		message.device_use.known = 15; \
 		message.device_use.field = (value); \
 		refuse(message, reason); \
 	} while (0)
@@ -176,6 +204,7 @@ TEST(figures_that_cannot_be)
 	REFUSE(boot_ns, now - 61000 * MS, "an interval that does not end now");
 	REFUSE(interval_ns, 61000 * MS, "an interval that is too long");
 	REFUSE(busy_ns, 1001 * MS, "a device that is busy for longer than the interval");
+	REFUSE(throttled_ns, 1, "a device that is throttled for longer than it is busy");
 	REFUSE(memory_bytes, UINT64_MAX, "more memory than a device has");
 	REFUSE(energy_uj, UINT64_MAX, "more power than a device draws");
 	refuse((struct wire_message){.type = WIRE_SCAN}, "a message that no sampler sends");

@@ -163,6 +163,9 @@ static void print_gpu(const struct page *page)
 	fprintf(file, "; %s of GPU memory in the largest process", units_bytes(run->gpu_peak_bytes, page->raw));
 	if (run->gpu_energy_uj != ROW_NULL)
 		fprintf(file, "; %.1f Wh while held alone", (double)run->gpu_energy_uj / 3.6e9);
+	if (run->gpu_throttled_ns > 0)
+		fprintf(file, "; clocks lowered for heat or power in %s of the time",
+			units_share(run->gpu_throttled_ns, run->gpu_busy_ns));
 	fputc('\n', file);
 }
 

@@ -46,7 +46,8 @@ struct row_blob {
 
 #define ROW_GPU_TOTALS(I) \
 	I(gpu_busy_ns) \
-	I(gpu_energy_uj)
+	I(gpu_energy_uj) \
+	I(gpu_throttled_ns)
 
 #define ROW_TOTALS(I) \
 	ROW_COUNTED_TOTALS(I) \

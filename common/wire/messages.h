@@ -14,7 +14,7 @@
 #pragma once
 
 #define WIRE_VERSION 3
-#define SAMPLER_VERSION 1
+#define SAMPLER_VERSION 2
 
 /* First frame of a connection: identifies the probe, its host and its ring. */
 #define WIRE_HELLO_FIELDS(U, T) \
@@ -75,11 +75,12 @@
 	U(interval_ns)   /* its length, at most a minute */ \
 	U(pid)           /* in the initial namespace */ \
 	U(start_boot_ns) /* start of the process, whole ticks of 10 ms (/proc/PID/stat) */ \
-	U(known)         /* bits: 1 busy_ns, 2 memory_bytes, 4 energy_uj; the others are meaningless */ \
-	U(busy_ns)       /* time that the device worked for the process, at most interval_ns */ \
-	U(memory_bytes)  /* memory that it holds there now */ \
-	U(energy_uj)     /* energy of the device, if no other process holds it */ \
-	T(device)        /* name of the device: the sampler's, and a number */
+	U(known)        /* bits: 1 busy_ns, 2 memory_bytes, 4 energy_uj, 8 throttled_ns; the others are meaningless */ \
+	U(busy_ns)      /* time that the device worked for the process, at most interval_ns */ \
+	U(memory_bytes) /* memory that it holds there now */ \
+	U(energy_uj)    /* energy of the device, if no other process holds it */ \
+	T(device)       /* name of the device: the sampler's, and a number */ \
+	U(throttled_ns) /* part of busy_ns in which it had lowered its clocks because of heat or power */
 
 /* M(NAME, name, number) */
 #define WIRE_MESSAGES(M) \

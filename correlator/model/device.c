@@ -93,6 +93,7 @@ void device_add_use(struct model *model, struct image *image, const char *name, 
 	use->boot_ns = report->boot_ns;
 	add(&use->busy_ns, report->busy_ns);
 	add(&use->energy_uj, report->energy_uj);
+	add(&use->throttled_ns, report->throttled_ns);
 	add(&use->memory_bytes, report->memory_bytes);
 	tally_raise(&use->peak_bytes, use->memory_bytes);
 	if (image->ended != IMAGE_LIVING)

@@ -10,7 +10,7 @@ struct image;
 /* What one device did for a process in an interval that ended at `boot_ns`. ROW_NULL: unknown. */
 struct device_report {
 	uint64_t boot_ns;
-	int64_t busy_ns, memory_bytes, energy_uj;
+	int64_t busy_ns, memory_bytes, energy_uj, throttled_ns;
 };
 
 /* Adds a device that the kernel side found open; at most 256 bytes of names are kept per image. */

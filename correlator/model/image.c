@@ -270,6 +270,7 @@ void image_take_use(struct model *model, struct image *image)
 
 	totals_set(&now, gpu_busy_ns, image->use.busy_ns);
 	totals_set(&now, gpu_energy_uj, image->use.energy_uj);
+	totals_set(&now, gpu_throttled_ns, image->use.throttled_ns);
 	if (memcmp(&now, &image->totals, sizeof(now)) == 0 && image->use.peak_bytes <= image->gpu_peak_bytes)
 		return;
 	image_tally(image, &before);

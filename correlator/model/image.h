@@ -19,14 +19,17 @@ enum image_totals { TOTALS_SAMPLE, TOTALS_EXEC, TOTALS_EXIT, TOTALS_FINAL };
 
 /* Of an image, on all devices, as samplers report it. ROW_NULL: not reported. */
 struct device_use {
-	int64_t busy_ns, energy_uj; /* so far */
-	int64_t memory_bytes;       /* at boot_ns */
-	int64_t peak_bytes;         /* largest of these, since the start of the correlator */
-	uint64_t boot_ns;           /* of the latest report, 0: none */
+	int64_t busy_ns, energy_uj, throttled_ns; /* so far */
+	int64_t memory_bytes;                     /* at boot_ns */
+	int64_t peak_bytes;                       /* largest of these, since the start of the correlator */
+	uint64_t boot_ns;                         /* of the latest report, 0: none */
 };
 #define DEVICE_USE_UNKNOWN \
-	((struct device_use){ \
-		.busy_ns = ROW_NULL, .energy_uj = ROW_NULL, .memory_bytes = ROW_NULL, .peak_bytes = ROW_NULL})
+	((struct device_use){.busy_ns = ROW_NULL, \
+			     .energy_uj = ROW_NULL, \
+			     .throttled_ns = ROW_NULL, \
+			     .memory_bytes = ROW_NULL, \
+			     .peak_bytes = ROW_NULL})
 
 /* The largest file that it was reading at the scan of that number, 0: none. It is known to the samples of the next scan. */
 struct file_read {

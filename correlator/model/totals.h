@@ -16,6 +16,7 @@ enum {
 	COUNTER_uninterruptible_ns = COUNTER_uninterruptible_count,
 	COUNTER_gpu_busy_ns = COUNTER_COUNT,
 	COUNTER_gpu_energy_uj,
+	COUNTER_gpu_throttled_ns,
 };
 
 struct totals {
@@ -40,7 +41,7 @@ void totals_add(struct totals *sum, const struct totals *part, int sign);
 #define TOTALS_OPTIONAL \
 	(COUNTER_VALID(block_io_delay_ns) | COUNTER_VALID(memory_delay_ns) | COUNTER_VALID(sent_bytes) | \
 	 COUNTER_VALID(received_bytes) | COUNTER_VALID(uninterruptible_ns) | COUNTER_VALID(gpu_busy_ns) | \
-	 COUNTER_VALID(gpu_energy_uj))
+	 COUNTER_VALID(gpu_energy_uj) | COUNTER_VALID(gpu_throttled_ns))
 
 /* Sets every ROW_TOTALS field of `row` from `figures`; an unknown field becomes
  * `unknown` (ROW_NULL for images, 0 for sums), an unknown optional one ROW_NULL. */

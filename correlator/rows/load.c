@@ -229,6 +229,7 @@ static void load_progress(struct image *image, const struct row_process *row, st
 	image->use = DEVICE_USE_UNKNOWN;
 	image->use.busy_ns = row->gpu_busy_ns;
 	image->use.energy_uj = row->gpu_energy_uj;
+	image->use.throttled_ns = row->gpu_throttled_ns;
 	image->memory_stall_ns = row->memory_delay_ns == ROW_NULL ? 0 : row->memory_delay_ns;
 	image->sampled_cpu_ns = image->totals.cpu_ns;
 	image->sampled_io_bytes = totals_io_bytes(&image->totals);

@@ -69,6 +69,8 @@ static const char *problem_of(const struct sampler *sampler, const struct wire_d
 		return "an interval that is too long";
 	if (use->known & DEVICE_USE_BUSY && use->busy_ns > use->interval_ns)
 		return "a device that is busy for longer than the interval";
+	if (use->known & DEVICE_USE_THROTTLED && (!(use->known & DEVICE_USE_BUSY) || use->throttled_ns > use->busy_ns))
+		return "a device that is throttled for longer than it is busy";
 	if (use->known & DEVICE_USE_MEMORY && use->memory_bytes > MEMORY_MAX_BYTES)
 		return "more memory than a device has";
 	if (use->known & DEVICE_USE_ENERGY && use->energy_uj > POWER_MAX_UW / SECOND_NS * use->interval_ns)
@@ -85,13 +87,15 @@ static int take(struct sampler *sampler, struct model *model, const struct wire_
 	if (problem)
 		return reject(ret_reason, problem);
 	snprintf(device, sizeof(device), "%.*s", (int)use->device.size, use->device.data);
-	apply_device_use(model, use->pid, use->start_boot_ns, device,
-			 &(struct device_report){
-				 .boot_ns = use->boot_ns,
-				 .busy_ns = use->known & DEVICE_USE_BUSY ? (int64_t)use->busy_ns : ROW_NULL,
-				 .memory_bytes = use->known & DEVICE_USE_MEMORY ? (int64_t)use->memory_bytes : ROW_NULL,
-				 .energy_uj = use->known & DEVICE_USE_ENERGY ? (int64_t)use->energy_uj : ROW_NULL,
-			 });
+	apply_device_use(
+		model, use->pid, use->start_boot_ns, device,
+		&(struct device_report){
+			.boot_ns = use->boot_ns,
+			.busy_ns = use->known & DEVICE_USE_BUSY ? (int64_t)use->busy_ns : ROW_NULL,
+			.memory_bytes = use->known & DEVICE_USE_MEMORY ? (int64_t)use->memory_bytes : ROW_NULL,
+			.energy_uj = use->known & DEVICE_USE_ENERGY ? (int64_t)use->energy_uj : ROW_NULL,
+			.throttled_ns = use->known & DEVICE_USE_THROTTLED ? (int64_t)use->throttled_ns : ROW_NULL,
+		});
 	return 0;
 }
 

@@ -282,7 +282,8 @@ static void use_gpu(const struct image_key *image, unsigned i)
 				 &(struct device_report){.boot_ns = now_boot_ns,
 							 .busy_ns = (int64_t)MS,
 							 .memory_bytes = (int64_t)(i << 20),
-							 .energy_uj = i % 2 ? 1000 : ROW_NULL});
+							 .energy_uj = i % 2 ? 1000 : ROW_NULL,
+							 .throttled_ns = i % 2 ? (int64_t)MS : ROW_NULL});
 }
 
 /* Scans all slots. If `gone` is not 0, slots whose number is a multiple of `gone` + 1 have ended
@@ -522,8 +523,9 @@ static const char *const of_a_kernel[] = {
 	"WHERE p.tool_id = l.id)",
 	"SELECT count(*) FROM runs r WHERE ifnull(uninterruptible_ns, 0) <> (SELECT "
 	"ifnull(sum(uninterruptible_ns), 0) FROM processes p WHERE p.run_id = r.id)",
-	"SELECT count(*) FROM runs r WHERE (ifnull(gpu_busy_ns, 0), ifnull(gpu_energy_uj, 0)) <> (SELECT "
-	"ifnull(sum(gpu_busy_ns), 0), ifnull(sum(gpu_energy_uj), 0) FROM processes p WHERE p.run_id = r.id)",
+	"SELECT count(*) FROM runs r WHERE (ifnull(gpu_busy_ns, 0), ifnull(gpu_energy_uj, 0), "
+	"ifnull(gpu_throttled_ns, 0)) <> (SELECT ifnull(sum(gpu_busy_ns), 0), ifnull(sum(gpu_energy_uj), 0), "
+	"ifnull(sum(gpu_throttled_ns), 0) FROM processes p WHERE p.run_id = r.id)",
 	"SELECT count(*) FROM tools l WHERE ifnull(gpu_busy_ns, 0) <> (SELECT ifnull(sum(gpu_busy_ns), 0) "
 	"FROM processes p WHERE p.tool_id = l.id)",
 	"SELECT count(*) FROM tasks t WHERE (process_count, living_count, failed_count, cpu_ns, "

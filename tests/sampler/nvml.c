@@ -2,7 +2,8 @@
  *
  * Each line: PID FROM_MS UNTIL_MS PERCENT MIB, wall clock: from then until then the device works PERCENT of the time for
  * the process, which holds that much memory as long as it lives. Samples and their times, and what is forgotten, are
- * as docs/gpu.md measured them. With a line `devices-only`, it does not tell processes apart. */
+ * as docs/gpu.md measured them. With a line `devices-only`, it does not tell processes apart; with a line
+ * `throttled REASONS`, its clocks are lowered for these (nvmlClocksEventReasons). */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@ struct truth {
 static struct truth truths[TRUTHS_MAX];
 static unsigned truth_count;
 static bool is_devices_only;
+static unsigned long long reasons;
 
 static void read_truth(void)
 {
@@ -38,10 +40,12 @@ static void read_truth(void)
 
 	truth_count = 0;
 	is_devices_only = false;
+	reasons = 0;
 	while (file && fgets(line, sizeof(line), file) && truth_count < TRUTHS_MAX) {
 		struct truth *truth = &truths[truth_count];
 
 		is_devices_only |= strcmp(line, "devices-only\n") == 0;
+		sscanf(line, "throttled %llx", &reasons);
 		if (sscanf(line, "%u %llu %llu %u %llu", &truth->pid, &from_ms, &until_ms, &truth->percent, &mib) != 5)
 			continue;
 		truth->from_us = from_ms * 1000;
@@ -90,6 +94,7 @@ int nvmlDeviceGetProcessUtilization(nvml_device device, struct nvml_process_use 
 int nvmlDeviceGetSamples(nvml_device device, int type, unsigned long long since_us, int *ret_value_type,
 			 unsigned *count, struct nvml_sample *ret_samples);
 int nvmlDeviceGetPowerUsage(nvml_device device, unsigned *ret_milliwatt);
+int nvmlDeviceGetCurrentClocksThrottleReasons(nvml_device device, unsigned long long *ret_reasons);
 
 int nvmlInit_v2(void)
 {
@@ -199,5 +204,11 @@ int nvmlDeviceGetSamples(nvml_device device, int type, unsigned long long since_
 int nvmlDeviceGetPowerUsage(nvml_device device, unsigned *ret_milliwatt)
 {
 	*ret_milliwatt = 125000;
+	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetCurrentClocksThrottleReasons(nvml_device device, unsigned long long *ret_reasons)
+{
+	*ret_reasons = reasons;
 	return NVML_SUCCESS;
 }
