@@ -23,18 +23,74 @@ static int64_t line_bytes(const struct row_sample_word *row)
 
 struct reader {
 	struct rows *lines;
+	struct rows tasks; /* of the part, by id */
+	size_t next;       /* task */
 	int64_t line_bytes;
 };
+
+/* Adds the tasks before that one which no line was read of. */
+static int tasks_add(struct reader *reader, int64_t until_id)
+{
+	const struct row_sample_word *task;
+	int error = 0;
+
+	for (; reader->next < reader->tasks.count && error == 0; reader->next++) {
+		task = ROWS_ITEM(&reader->tasks, sample_word, reader->next);
+		if (task->task_id >= until_id)
+			break;
+		error = rows_add(reader->lines, &row_type_sample_word, task);
+	}
+	return error;
+}
 
 static int line_take(void *context, const void *row)
 {
 	struct row_sample_word line = *(const struct row_sample_word *)row;
 	struct reader *reader = context;
+	int error = tasks_add(reader, line.task_id);
 
+	if (error < 0)
+		return error;
+	if (reader->next < reader->tasks.count &&
+	    ROWS_ITEM(&reader->tasks, sample_word, reader->next)->task_id == line.task_id)
+		reader->next++;
 	reader->line_bytes += line_bytes(&line);
 	if (reader->line_bytes > RUN_LINES_BYTES_MAX)
 		line = (struct row_sample_word){.task_id = line.task_id, .name = line.name};
 	return rows_add(reader->lines, &row_type_sample_word, &line);
+}
+
+static int tasks_load(struct store *store, const struct store_parameter *parameters, struct rows *tasks)
+{
+	struct store_result *result;
+	int more = query_ask(store, "sample_tasks", parameters, &result);
+
+	if (more < 0)
+		return more;
+	while ((more = store_result_next(result)) > 0) {
+		const struct row_sample_word task = {.task_id = result_integer(result, "task_id"),
+						     .name = result_text(result, "name")};
+
+		more = rows_add(tasks, &row_type_sample_word, &task);
+		if (more < 0)
+			break;
+	}
+	store_result_free(result);
+	return more;
+}
+
+static int part_load(struct store *store, const struct row_run *run, struct reader *reader)
+{
+	const struct store_parameter parameters[] = QUERY_PARAMETERS_OF("run_id", run->id, run->host_id);
+	int error = tasks_load(store, parameters, &reader->tasks);
+
+	if (error == 0)
+		error = rows_each(&row_type_sample_word, store, "sample_words", parameters, line_take, reader);
+	if (error == 0)
+		error = tasks_add(reader, INT64_MAX);
+	rows_free(&reader->tasks);
+	reader->next = 0;
+	return error;
 }
 
 int run_lines_load(struct store *store, const struct rows *parts, int64_t joined_id, struct rows *ret_lines)
@@ -45,11 +101,9 @@ int run_lines_load(struct store *store, const struct rows *parts, int64_t joined
 	*ret_lines = (struct rows){0};
 	for (size_t i = 0; i < parts->count && error == 0; i++) {
 		const struct row_part *part = ROWS_ITEM(parts, part, i);
-		const struct store_parameter parameters[] =
-			QUERY_PARAMETERS_OF("run_id", part->run.id, part->run.host_id);
 
 		if (part->joined_id == joined_id)
-			error = rows_each(&row_type_sample_word, store, "sample_words", parameters, line_take, &reader);
+			error = part_load(store, &part->run, &reader);
 	}
 	return error;
 }

@@ -34,9 +34,7 @@ WITH run AS (
          row_number() OVER (PARTITION BY program ORDER BY begin_boot_ns, id) AS place
     FROM processes
    WHERE host_id = :host_id AND end_boot_ns IS NOT NULL AND rule IS NOT NULL AND began = 'exec' AND coalesce(failed, 0) = 0
-     AND tool_id IN (SELECT id FROM tools
-                      WHERE host_id = :host_id
-                        AND task_id IN (SELECT id FROM tasks WHERE host_id = :host_id AND run_id = :run_id))
+     AND task_id IN (SELECT id FROM tasks WHERE host_id = :host_id AND run_id = :run_id)
 ), total AS (
   SELECT own_program AS total_program, is_interpreter, count(*) AS all_count, sum(own_wall_ns) AS total_wall_ns,
          sum(own_cpu_ns) AS total_cpu_ns

@@ -27,9 +27,7 @@ WITH worker AS (
                                 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_end_ns
     FROM processes
    WHERE host_id = :host_id AND began = 'fork' AND role IN ('tool', 'interpreter') AND end_boot_ns IS NOT NULL AND cpu_ns IS NOT NULL
-     AND tool_id IN (SELECT id FROM tools
-                      WHERE host_id = :host_id
-                        AND task_id IN (SELECT id FROM tasks WHERE host_id = :host_id AND run_id = :run_id))
+     AND task_id IN (SELECT id FROM tasks WHERE host_id = :host_id AND run_id = :run_id)
 ), numbered AS (
   SELECT own_task_id, own_parent_id, own_program, own_cpu_ns, own_busy_ns, own_end_ns - own_begin_ns AS own_wall_ns,
          sum(CASE WHEN before_end_ns IS NULL OR before_end_ns <= own_begin_ns THEN 1 ELSE 0 END)
