@@ -9,22 +9,29 @@
 #include "analysis/query/thresholds.h"
 #include "common/grow.h"
 
-/* The findings of kind "top", the most urgent first. */
-static const char *const names[] = {"memory_nearly_full", "disk_nearly_full", "task_stuck", "run_slower",
-				    "task_slower"};
+/* The findings of kind "top", the most urgent first; then when runs and processes are expected to end. */
+static const char *const names[] = {"memory_nearly_full", "disk_nearly_full", "task_stuck",   "run_slower",
+				    "task_slower",        "expected_ends",    "file_progress"};
 
-#define COUNT (sizeof(names) / sizeof(names[0]))
-#define EXPECTED_ENDS "expected_ends"
-#define FILE_PROGRESS "file_progress"
+enum { EXPECTED_ENDS = 5, FILE_PROGRESS, COUNT };
+#define WARNING_COUNT EXPECTED_ENDS
 
-/* A shipped question; its defaults are bound with `thresholds`. */
-static struct question *question_of(const char *name)
+/* A shipped question with its defaults, bound once: a time such as 15m is from now, and an answer is found again by the
+ * values that were sent. */
+struct inquiry {
+	struct question *question;
+	struct thresholds defaults;
+};
+
+static int inquiry_make(struct inquiry *inquiry, const char *name)
 {
 	const char *text = query_text(name);
 	struct tree_error error;
-	struct question *question;
 
-	return question_parse(name, NULL, text, strlen(text), &question, &error) == 0 ? question : NULL;
+	if (question_parse(name, NULL, text, strlen(text), &inquiry->question, &error) < 0)
+		return -ENOMEM;
+	thresholds_bind(&inquiry->defaults, inquiry->question, NULL);
+	return 0;
 }
 
 /* ---- warnings -------------------------------------------------------------------- */
@@ -59,54 +66,20 @@ static int row_take(struct live *live, const struct question *question, struct s
 	return warning->sentence ? 0 : -ENOMEM;
 }
 
-static int finding_take(struct live *live, struct store *store, struct thresholds *defaults,
-			const struct question *question)
+static int warnings_take(struct live *live, struct store *store, const struct inquiry *inquiry)
 {
 	struct store_result *result;
-	int error = question_ask(question, store, thresholds_bind(defaults, question, NULL), &result), more;
+	int error = question_ask(inquiry->question, store, inquiry->defaults.bound, &result), more;
 
 	if (error < 0)
 		return error;
 	while (error == 0 && (more = store_result_next(result)) != 0)
-		error = more < 0 ? more : row_take(live, question, result);
+		error = more < 0 ? more : row_take(live, inquiry->question, result);
 	store_result_free(result);
 	return error;
 }
 
 /* ---- all ------------------------------------------------------------------------- */
-
-static int rows_take_all(struct rows *rows, const struct row_type *type, struct store *store, const char *name)
-{
-	struct thresholds *defaults = calloc(1, sizeof(*defaults));
-	struct question *question = question_of(name);
-	int error = defaults && question ? rows_load(rows, type, store, name, thresholds_bind(defaults, question, NULL))
-					 : -ENOMEM;
-
-	question_free(question);
-	free(defaults);
-	return error;
-}
-
-static int warnings_take(struct live *live, struct store *store)
-{
-	struct thresholds *defaults = calloc(1, sizeof(*defaults));
-	struct question *questions[COUNT] = {0};
-	int error = defaults ? 0 : -ENOMEM;
-
-	for (size_t i = 0; i < COUNT && error == 0; i++) {
-		questions[i] = question_of(names[i]);
-		if (questions[i])
-			query_ask_ahead(store, names[i], thresholds_bind(defaults, questions[i], NULL));
-		else
-			error = -ENOMEM;
-	}
-	for (size_t i = 0; i < COUNT && error == 0; i++)
-		error = finding_take(live, store, defaults, questions[i]);
-	for (size_t i = 0; i < COUNT; i++)
-		question_free(questions[i]);
-	free(defaults);
-	return error;
-}
 
 /* A run of one process is expected to end with the file that it reads, if its history does not say when. */
 static int ends_add(struct live *live)
@@ -131,17 +104,36 @@ static int ends_add(struct live *live)
 	return error;
 }
 
+static int all_take(struct live *live, struct store *store, const struct inquiry inquiries[COUNT])
+{
+	int error = 0;
+
+	for (size_t i = 0; i < COUNT; i++)
+		query_ask_ahead(store, names[i], inquiries[i].defaults.bound);
+	for (size_t i = 0; i < WARNING_COUNT && error == 0; i++)
+		error = warnings_take(live, store, &inquiries[i]);
+	if (error == 0)
+		error = rows_load(&live->ends, &row_type_expected_end, store, names[EXPECTED_ENDS],
+				  inquiries[EXPECTED_ENDS].defaults.bound);
+	if (error == 0)
+		error = rows_load(&live->progress, &row_type_file_progress, store, names[FILE_PROGRESS],
+				  inquiries[FILE_PROGRESS].defaults.bound);
+	return error < 0 ? error : ends_add(live);
+}
+
 int live_load(struct live *live, struct store *store)
 {
-	int error;
+	struct inquiry inquiries[COUNT] = {0};
+	int error = 0;
 
 	*live = (struct live){0};
-	error = warnings_take(live, store);
+	for (size_t i = 0; i < COUNT && error == 0; i++)
+		error = inquiry_make(&inquiries[i], names[i]);
 	if (error == 0)
-		error = rows_take_all(&live->ends, &row_type_expected_end, store, EXPECTED_ENDS);
-	if (error == 0)
-		error = rows_take_all(&live->progress, &row_type_file_progress, store, FILE_PROGRESS);
-	return error < 0 ? error : ends_add(live);
+		error = all_take(live, store, inquiries);
+	for (size_t i = 0; i < COUNT; i++)
+		question_free(inquiries[i].question);
+	return error;
 }
 
 static void warning_free(struct live_warning *warning)

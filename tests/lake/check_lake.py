@@ -4,6 +4,7 @@
 usage: check_lake.py BUILD [NAME...]
 """
 
+import collections
 import contextlib
 import functools
 import itertools
@@ -787,6 +788,15 @@ def test_what_was_asked_ahead_and_is_never_due(lake):
         result = subprocess.run([BUILD / "tests/lake/run_queries", other.url], input="".join(lines),
                                 capture_output=True, text=True, timeout=300, check=True)
     same("answers", result.stdout, "id\n\n")
+
+
+def test_no_query_is_asked_twice(lake):
+    """What is asked ahead is what is asked then: also a time such as 15m ago."""
+    fresh(lake)
+    with HostileLake(lake, int64(1), ("String", short("x")), 1) as other:
+        harmless(lake, other, "top --once", "top")
+    asked = collections.Counter(sql for _, sql in other.requests)
+    same("asked twice", [sql for sql, count in asked.items() if count > 1], [])
 
 
 def test_samples_of_all_hosts_are_one_query(lake):
