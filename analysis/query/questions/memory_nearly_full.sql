@@ -38,39 +38,46 @@ WITH limited AS ( -- with a peak that is high enough, which page cache alone may
 ), member AS (
   SELECT host_id AS member_host_id, run_id AS member_run_id, task_id AS member_task_id, id AS member_id,
          coalesce(container_id, 0) AS member_container_id, program AS member_program,
-         CASE WHEN began = 'fork' THEN parent_id END AS member_parent_id, begin_boot_ns - started_unix_ns AS member_clock_ns
+         CASE WHEN began = 'fork' THEN parent_id END AS member_parent_id
     FROM open_processes
    WHERE (host_id, run_id) IN (SELECT limited_host_id, limited_run_id FROM limited)
-), since AS ( -- on the boot clock
-  SELECT min(h.last_seen_unix_ns + member.member_clock_ns) - :recent_ns AS since_boot_ns
-    FROM member JOIN hosts h ON h.id = member.member_host_id
-), newest AS (
+), newest AS ( -- `boot_ns` limits what a store reads, `unix_ns` what a lake does
   SELECT host_id AS newest_host_id, process_id AS newest_id, max(boot_ns) AS newest_boot_ns
     FROM placed_samples
    WHERE (host_id, process_id) IN (SELECT member_host_id, member_id FROM member)
-     AND boot_ns >= (SELECT since_boot_ns FROM since)
+     AND unix_ns >= :seen_unix_ns - :recent_ns
+     AND boot_ns >= (SELECT min(:seen_unix_ns - :recent_ns - boot_unix_ns) FROM hosts
+                      WHERE last_seen_unix_ns >= :seen_unix_ns)
    GROUP BY host_id, process_id
 ), latest AS (
   SELECT host_id AS latest_host_id, process_id AS latest_id, unix_ns AS latest_unix_ns,
          coalesce(rss_anon_bytes, 0) AS latest_anon_bytes, coalesce(rss_shmem_bytes, 0) AS latest_shmem_bytes
     FROM placed_samples
    WHERE (host_id, process_id) IN (SELECT member_host_id, member_id FROM member)
-     AND boot_ns >= (SELECT since_boot_ns FROM since)
-     AND (host_id, process_id, boot_ns) IN (SELECT newest_host_id, newest_id, newest_boot_ns FROM newest)
-), own AS ( -- what a forked process does not share with its parent, at least
-  SELECT member.member_host_id AS own_host_id, member.member_run_id AS own_run_id,
-         member.member_container_id AS own_container_id, member.member_task_id AS own_task_id,
-         member.member_program AS own_program, latest.latest_unix_ns AS own_unix_ns,
-         latest.latest_shmem_bytes AS own_shmem_bytes, latest.latest_anon_bytes AS own_anon_bytes,
-         CASE WHEN latest.latest_anon_bytes > coalesce(parent.parent_anon_bytes, 0)
-              THEN latest.latest_anon_bytes - coalesce(parent.parent_anon_bytes, 0) ELSE 0 END AS own_bytes,
-         row_number() OVER (PARTITION BY member.member_host_id, member.member_run_id, member.member_container_id
-                            ORDER BY latest.latest_anon_bytes DESC, member.member_id) AS own_place
+     AND unix_ns >= :seen_unix_ns - :recent_ns
+     AND (process_id, boot_ns) IN (SELECT newest_id, newest_boot_ns FROM newest)
+), role AS (
+  SELECT 0 AS is_parent UNION ALL SELECT 1
+), family AS ( -- each process twice, as itself and as the parent of others: one more join would read all of the above again
+  SELECT member.member_host_id AS family_host_id, member.member_run_id AS family_run_id,
+         member.member_container_id AS family_container_id, member.member_task_id AS family_task_id,
+         member.member_id AS family_id, member.member_program AS family_program, latest.latest_unix_ns AS family_unix_ns,
+         latest.latest_anon_bytes AS family_anon_bytes, latest.latest_shmem_bytes AS family_shmem_bytes, role.is_parent,
+         coalesce(max(CASE WHEN role.is_parent = 1 THEN latest.latest_anon_bytes END)
+                    OVER (PARTITION BY member.member_host_id, CASE WHEN role.is_parent = 1 THEN member.member_id
+                                                                   ELSE member.member_parent_id END), 0) AS parent_bytes
     FROM member
     JOIN latest ON latest.latest_host_id = member.member_host_id AND latest.latest_id = member.member_id
-    LEFT JOIN (SELECT latest_host_id AS parent_host_id, latest_id AS parent_id, latest_anon_bytes AS parent_anon_bytes
-                 FROM latest) parent
-      ON parent.parent_host_id = member.member_host_id AND parent.parent_id = member.member_parent_id
+   CROSS JOIN role
+), own AS ( -- what a forked process does not share with its parent, at least
+  SELECT family_host_id AS own_host_id, family_run_id AS own_run_id, family_container_id AS own_container_id,
+         family_task_id AS own_task_id, family_program AS own_program, family_unix_ns AS own_unix_ns,
+         family_shmem_bytes AS own_shmem_bytes, family_anon_bytes AS own_anon_bytes,
+         CASE WHEN family_anon_bytes > parent_bytes THEN family_anon_bytes - parent_bytes ELSE 0 END AS own_bytes,
+         row_number() OVER (PARTITION BY family_host_id, family_run_id, family_container_id
+                            ORDER BY family_anon_bytes DESC, family_id) AS own_place
+    FROM family
+   WHERE is_parent = 0
 ), held AS (
   SELECT own_host_id AS held_host_id, own_run_id AS held_run_id, own_container_id AS held_container_id,
          sum(own_bytes) + max(own_shmem_bytes) AS held_bytes,
