@@ -432,7 +432,7 @@ static bool is_broken(const struct loader *loader)
 }
 
 /* Discards all states: what was running is closed as of the last commit. */
-static int give_up(struct model *model, const struct store_stream *stream)
+static int give_up(struct model *model, struct store_stream *stream)
 {
 	int r;
 
@@ -441,13 +441,11 @@ static int give_up(struct model *model, const struct store_stream *stream)
 	log_warning("saved state of running processes is from another release or damaged: closing what ran "
 		    "as lost; processes found running begin new runs");
 	model->generation++;
+	model->losses.dirty = true; /* the generation is saved with them */
 	r = store_close_running(model->store, (int64_t)stream->committed_boot_ns);
 	if (r == 0)
-		r = persist_generation(model);
-	if (r == 0)
-		r = store_commit(model->store, stream);
-	if (r < 0)
-		store_rollback(model->store);
+		return persist_commit(model, stream);
+	store_rollback(model->store);
 	return r;
 }
 

@@ -281,18 +281,13 @@ static int put_process(struct saver *saver, const struct process *process)
 	return put_state(saver, state, process_state, &stored, NULL);
 }
 
-static int put_host_state(struct saver *saver)
-{
-	return put_state(saver, STATE("host", 0), host_state, saver->model, NULL);
-}
-
 /* States of ended entities are deleted in the transaction that writes their ends; otherwise they would
  * count as running after a restart. */
 static int put_states(struct saver *saver)
 {
 	struct model *model = saver->model;
 	struct process *process;
-	int r = model->losses.dirty ? put_host_state(saver) : 0;
+	int r = model->losses.dirty ? put_state(saver, STATE("host", 0), host_state, model, NULL) : 0;
 
 	for (size_t i = 0; i < model->gone_count && r == 0; i++)
 		r = store_delete_state(model->store, model->gone[i]);
@@ -386,23 +381,6 @@ static void clear_all(struct model *model)
 	model->host_dirty = false;
 }
 
-static int with_saver(struct model *model, int (*put)(struct saver *saver))
-{
-	struct saver saver = {.model = model};
-	int r;
-
-	msgpack_sbuffer_init(&saver.state);
-	msgpack_packer_init(&saver.packer, &saver, state_write);
-	r = put(&saver);
-	msgpack_sbuffer_destroy(&saver.state);
-	return r;
-}
-
-int persist_generation(struct model *model)
-{
-	return with_saver(model, put_host_state);
-}
-
 /* What it was about to write is not stored. */
 #define FORGET(kind) \
 	for (struct kind *kind = model->dirty_##kind##s; kind; kind = kind->dirty_next) \
@@ -410,8 +388,13 @@ int persist_generation(struct model *model)
 
 int persist_commit(struct model *model, struct store_stream *stream)
 {
-	int r = with_saver(model, put_all);
+	struct saver saver = {.model = model};
+	int r;
 
+	msgpack_sbuffer_init(&saver.state);
+	msgpack_packer_init(&saver.packer, &saver, state_write);
+	r = put_all(&saver);
+	msgpack_sbuffer_destroy(&saver.state);
 	memcpy(stream->boot_id, model->boot_id, sizeof(stream->boot_id));
 	stream->committed_boot_ns = model->now_boot_ns;
 	if (r == 0)

@@ -7,5 +7,3 @@ struct store_stream;
 /* Writes the changes and the stream's position. On failure (-ENOSPC, -EBUSY, ...) nothing is written
  * and the call can be repeated. */
 int persist_commit(struct model *model, struct store_stream *stream);
-/* Writes model->generation. Not part of persist_commit(), because it changes only while loading. */
-int persist_generation(struct model *model);
