@@ -10,6 +10,7 @@
 #include "correlator/apply/found.h"
 #include "correlator/apply/scan.h"
 #include "correlator/apply/state.h"
+#include "correlator/incidents/assess.h"
 #include "correlator/incidents/cancel.h"
 #include "correlator/incidents/loss.h"
 #include "correlator/incidents/retry.h"
@@ -24,6 +25,7 @@
 #include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/tree.h"
+#include "correlator/placement/place.h"
 #include "correlator/placement/placing.h"
 #include "correlator/placement/task_name.h"
 #include "correlator/rows/load.h"
@@ -152,7 +154,7 @@ static void apply_exec(struct model *model, const struct record *record)
 static void apply_unknown_exit(struct model *model, struct process *process, const struct record_exit *exit)
 {
 	if (!process->image && !process->ignored)
-		change_place_part(model, process);
+		place_part(model, process);
 	if (process->image)
 		image_update(model, process->image, &exit->counters, TOTALS_SAMPLE);
 	change_end_unknown(model, process, IMAGE_LOST, exit->header.boot_ns);
@@ -162,7 +164,7 @@ static void image_exit(struct model *model, struct process *process, const struc
 		       enum image_totals kind)
 {
 	if (!process->image)
-		change_place_part(model, process);
+		place_part(model, process);
 	if (!process->image)
 		return;
 	int64_t before_ns = process->image->totals.cpu_ns;
@@ -212,7 +214,7 @@ static void apply_signal(struct model *model, const struct record_signal *signal
 	if (sender_is_process(signal))
 		sender = found_resolve(model, &signal->sender);
 	if (sender && !sender->image && !sender->ignored)
-		change_place_part(model, sender);
+		place_part(model, sender);
 	sender_note(model, signal, target, sender);
 }
 
@@ -223,7 +225,7 @@ static void apply_device(struct model *model, const struct record_device *device
 	if (!process || process->ended || process->ignored)
 		return;
 	if (!process->image)
-		change_place_part(model, process);
+		place_part(model, process);
 	if (process->image && process->image->exec_id == device->header.image.exec_id)
 		device_add(model, process->image, device->major, device->minor);
 }
@@ -245,12 +247,19 @@ void apply_device_use(struct model *model, uint64_t pid, uint64_t start_boot_ns,
 	if (!process || process->ignored)
 		return;
 	if (!process->image)
-		change_place_part(model, process);
+		place_part(model, process);
 	if (process->image)
 		device_add_use(model, process->image, device, report);
+	assess_opened(model);
 }
 
 /* ---- entry points */
+
+static int finish(struct model *model)
+{
+	assess_opened(model);
+	return model->out_of_memory ? -ENOMEM : 0;
+}
 
 int apply_message(struct model *model, const struct wire_message *message)
 {
@@ -267,13 +276,13 @@ int apply_message(struct model *model, const struct wire_message *message)
 		break;
 	default: break; /* records arrive apart; a probe does not send the others */
 	}
-	return model->out_of_memory ? -ENOMEM : 0;
+	return finish(model);
 }
 
 int apply_unreadable(struct model *model, const struct record_header *header, uint64_t until_boot_ns)
 {
 	loss_note_record(model, header, until_boot_ns);
-	return model->out_of_memory ? -ENOMEM : 0;
+	return finish(model);
 }
 
 static void advance(struct model *model, uint64_t boot_ns)
@@ -315,7 +324,7 @@ int apply_record(struct model *model, const struct record *record)
 	case RECORD_DEVICE: apply_device(model, &record->device); break;
 	case RECORD_FILE: apply_file(model, &record->file); break;
 	}
-	return model->out_of_memory ? -ENOMEM : 0;
+	return finish(model);
 }
 
 bool apply_awaits_pods(const struct model *model)

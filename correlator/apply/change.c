@@ -37,12 +37,6 @@ void change_program(struct model *model, struct process *process, struct command
 	process->ignored = ret_class->role == RULES_ROLE_IGNORE;
 }
 
-void change_place_full(struct model *model, struct process *process, const struct placing *placing)
-{
-	place_full(model, process, placing);
-	assess_opened(model);
-}
-
 void change_exec(struct model *model, struct process *process, const struct placing *placing)
 {
 	bool again = process->place == PLACE_FULL;
@@ -50,13 +44,6 @@ void change_exec(struct model *model, struct process *process, const struct plac
 	place_exec(model, process, placing);
 	if (again && process->is_task_root)
 		retry_note_root(model, process->group->task, process, placing->class->role);
-	assess_opened(model);
-}
-
-void change_place_part(struct model *model, struct process *process)
-{
-	place_part(model, process);
-	assess_opened(model);
 }
 
 void change_end_image(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns,

@@ -15,10 +15,8 @@ struct command *change_read_command(struct model *model, const struct record *re
 void change_program(struct model *model, struct process *process, struct command *command,
 		    const struct record_context *context, struct rules_class *ret_class);
 
-/* Call place_full(), place_exec() or place_part(), then assess the tasks that this opened. */
-void change_place_full(struct model *model, struct process *process, const struct placing *placing);
+/* Calls place_exec(), then notes the work of a root that was placed before. */
 void change_exec(struct model *model, struct process *process, const struct placing *placing);
-void change_place_part(struct model *model, struct process *process);
 
 /* Call image_end() or process_end(), then assess the image or process if it had not ended before. */
 void change_end_image(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns,

@@ -6,6 +6,7 @@
 #include "correlator/model/command.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
+#include "correlator/placement/place.h"
 #include "correlator/placement/placing.h"
 
 /* If a process is younger than FOUND_YOUNG_NS when a scan sees it, its fork and exec may still be
@@ -75,10 +76,9 @@ static struct process *found_place_one(struct model *model, const struct found *
 	change_program(model, process, found->command, context, &class);
 	if (process->ignored)
 		return process;
-	change_place_full(
-		model, process,
-		&(struct placing){
-			.class = &class, .is_found = true, .boot_ns = process->fork_boot_ns, .context = context});
+	place_full(model, process,
+		   &(struct placing){
+			   .class = &class, .is_found = true, .boot_ns = process->fork_boot_ns, .context = context});
 	if (process->image) {
 		image_update(model, process->image, &found->sample.counters, TOTALS_SAMPLE);
 		image_note_sample(process->image, header->boot_ns, &process->image->totals);

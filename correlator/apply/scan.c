@@ -16,6 +16,7 @@
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
+#include "correlator/placement/place.h"
 
 /* Figures of a running process are written in steps: when it has used this much CPU time, or when
  * its memory or I/O has changed by this much. */
@@ -187,7 +188,7 @@ static void sample_known(struct model *model, struct process *process, const str
 		/* Workers of a daemon change their user after the fork. */
 		process_set_context(process, sample->context.cgroup_id, sample->context.uid, sample->context.pgid,
 				    sample->context.flags);
-		change_place_part(model, process);
+		place_part(model, process);
 	}
 	/* The exec's record is still in the ring and will update the model. */
 	if (!process->image || process->image->exec_id != sample->header.image.exec_id)
@@ -308,7 +309,7 @@ static void end_missing(struct model *model, const struct wire_scan *scan)
 		if (model->now_boot_ns < process->missed_boot_ns)
 			continue;
 		if (!process->image && !process->ignored)
-			change_place_part(model, process);
+			place_part(model, process);
 		change_end_unknown(model, process, IMAGE_LOST, scan->boot_ns);
 	}
 }
