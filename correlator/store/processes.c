@@ -11,27 +11,14 @@
 
 /* ---- the virtual table --------------------------------------------------------- */
 
-static const struct {
-	enum { FIELD_I, FIELD_T, FIELD_B } type;
-	size_t offset;
-} fields[] = {
-#define FIELD(type, column) {type, offsetof(struct row_process, column)},
-#define I(column) FIELD(FIELD_I, column)
-#define T(column) FIELD(FIELD_T, column)
-#define B(column) FIELD(FIELD_B, column)
-	ROW_PROCESS_COLUMNS(I, T, B)
-#undef I
-#undef T
-#undef B
-#undef FIELD
-};
-
 #define NAME(column) ", " #column
 static const char declaration[] =
 	"CREATE TABLE given_processes (rev" ROW_PROCESS_COLUMNS(NAME, NAME, NAME) ", image_id)";
 #undef NAME
 
-enum { COLUMN_REV, COLUMN_FIRST_FIELD, COLUMN_IMAGE = COLUMN_FIRST_FIELD + sizeof(fields) / sizeof(fields[0]) };
+#define NUMBER(column) COLUMN_##column,
+enum { COLUMN_REV, ROW_PROCESS_COLUMNS(NUMBER, NUMBER, NUMBER) COLUMN_IMAGE };
+#undef NUMBER
 
 struct given_table {
 	sqlite3_vtab base;
@@ -101,35 +88,30 @@ static int given_eof(sqlite3_vtab_cursor *cursor)
 	return !table_writer(cursor)->given.row;
 }
 
-static int given_field(sqlite3_context *context, const struct row_process *row, size_t index)
-{
-	const void *field = (const char *)row + fields[index].offset;
-	const struct row_blob *blob = field;
-
-	switch (fields[index].type) {
-	case FIELD_I:
-		if (*(const int64_t *)field != ROW_NULL)
-			sqlite3_result_int64(context, *(const int64_t *)field);
-		break;
-	case FIELD_T: sqlite3_result_text(context, *(const char *const *)field, -1, SQLITE_STATIC); break;
-	case FIELD_B:
-		if (blob->data)
-			sqlite3_result_blob64(context, blob->data, blob->size, SQLITE_STATIC);
-		break;
-	}
-	return SQLITE_OK;
-}
-
 static int given_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
 {
 	struct store_writer *writer = table_writer(cursor);
+	const struct row_process *row = writer->given.row;
 
-	if (column == COLUMN_REV)
-		sqlite3_result_int64(context, (int64_t)writer->rev);
-	else if (column == COLUMN_IMAGE)
-		sqlite3_result_int64(context, writer->given.image_id);
-	else
-		return given_field(context, writer->given.row, (size_t)column - COLUMN_FIRST_FIELD);
+	switch (column) {
+	case COLUMN_REV: sqlite3_result_int64(context, (int64_t)writer->rev); break;
+	case COLUMN_IMAGE: sqlite3_result_int64(context, writer->given.image_id); break;
+#define I(name) \
+	case COLUMN_##name: \
+		if (row->name != ROW_NULL) \
+			sqlite3_result_int64(context, row->name); \
+		break;
+#define T(name) \
+	case COLUMN_##name: \
+		sqlite3_result_text(context, row->name, -1, SQLITE_STATIC); \
+		break;
+#define B(name) \
+	case COLUMN_##name: sqlite3_result_blob64(context, row->name.data, row->name.size, SQLITE_STATIC); break;
+		ROW_PROCESS_COLUMNS(I, T, B)
+#undef I
+#undef T
+#undef B
+	}
 	return SQLITE_OK;
 }
 
