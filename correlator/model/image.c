@@ -159,8 +159,9 @@ struct image *image_new(struct model *model, struct process *process, struct con
 	image->traits = class->traits;
 	image->requested_thread_count = class->requested_thread_count ? class->requested_thread_count : ROW_NULL;
 	image->core_limit_milli = ROW_NULL;
-	image->rule = class->rule;
 	image->reason = reason;
+	if (class->rule)
+		model_set_text(model, &image->rule, class->rule);
 	if (process->command)
 		image->command = command_ref(process->command);
 	if (before)
@@ -333,6 +334,7 @@ void image_free(struct model *model, struct image *image)
 	MODEL_FORGET_DIRTY(model->dirty_images, image);
 	leave_tool(model, image);
 	command_unref(image->command);
+	free(image->rule);
 	free(image->gpu);
 	free(image);
 }

@@ -69,7 +69,7 @@ struct image {
 	int64_t requested_thread_count; /* by its options, ROW_NULL unknown */
 	int64_t core_limit_milli;       /* of its process, once it has run; ROW_NULL unknown */
 	bool failed;                    /* and the failure was not expected */
-	const char *rule;               /* owned by the rules */
+	char *rule;                     /* NULL: none */
 	enum reason reason;
 	char *gpu;             /* GPU devices held open, NULL: none seen */
 	struct device_use use; /* as samplers report it; totals follow in steps */

@@ -24,12 +24,6 @@ struct model_options {
 	bool keep_states;           /* store what is running, for a restart; not needed in a replay */
 };
 
-/* Copy of a stored text, for a field that otherwise points to a static string. */
-struct kept_text {
-	char *text;
-	UT_hash_handle hh;
-};
-
 /* What identifies a process of a boot: a pid may be used again, but not with the same start. */
 struct process_key {
 	uint64_t start_boot_ns;
@@ -98,7 +92,6 @@ struct model {
 	struct fact *facts;                   /* to be written */
 	size_t fact_count, host_sample_count; /* host samples, also of file systems, are included in fact_count */
 	int64_t *gone;                        /* ids whose states are to be deleted */
-	struct kept_text *kept_texts;
 	size_t gone_count, gone_capacity;
 	struct losses losses;
 	bool out_of_memory;

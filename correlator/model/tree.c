@@ -313,15 +313,8 @@ void model_forget_all(struct model *model)
 
 void model_free(struct model *model)
 {
-	struct kept_text *kept, *next_kept;
-
 	model_forget_all(model);
 	pending_clear(model);
-	HASH_ITER (hh, model->kept_texts, kept, next_kept) {
-		HASH_DEL(model->kept_texts, kept);
-		free(kept->text);
-		free(kept);
-	}
 	free(model->gone);
 	free(model);
 }

@@ -53,7 +53,6 @@ const char *const outcome_words[] = {OUTCOME_STATUSES(TEXT_OF)};
 	{.kind = (kind_of), AT(name), .column = offsetof(ROW, name), .is_required = (required)},
 #define TEXT(name) TEXT_COLUMN(FIELD_TEXT, name, false)
 #define NAME(name) TEXT_COLUMN(FIELD_TEXT, name, true)
-#define KEPT(name) TEXT_COLUMN(FIELD_KEPT, name, false)
 #define CHARS(name) TEXT_COLUMN(FIELD_CHARS, name, false)
 #define NAME_CHARS(name) TEXT_COLUMN(FIELD_CHARS, name, true)
 
@@ -231,7 +230,7 @@ static const struct part base = {.fields = base_fields};
 const struct field image_columns[] = {
 	SAME(id) SAME(parent_id) SAME(pid) SAME(exec_id) COLUMN(user_id, uid) WORD(began, began, began_words)
 	WORD(ended, ended, ended_words) WORD(totals, totals_kind, totals_words) SAME(begin_boot_ns)
-	COUNT(end_boot_ns, end_boot_ns) SAME(started_unix_ns) WORD(role, role, role_words) KEPT(rule)
+	COUNT(end_boot_ns, end_boot_ns) SAME(started_unix_ns) WORD(role, role, role_words) TEXT(rule)
 	WORD(reason, reason, reason_words) SAME(spawn_cpu_ns) SAME(peak_rss_bytes) TEXT(gpu) SAME(gpu_peak_bytes) {0}
 };
 static const struct field image_fields[] = {

@@ -97,25 +97,6 @@ static bool text_set(const struct field *field, char *entity, const char *text, 
 	return *copy;
 }
 
-static bool text_keep(const struct field *field, char *entity, const char *text, struct kept_text **kept_texts)
-{
-	struct kept_text *kept;
-
-	HASH_FIND_STR(*kept_texts, text, kept);
-	if (!kept) {
-		kept = calloc(1, sizeof(*kept));
-		if (kept)
-			kept->text = strdup(text);
-		if (!kept || !kept->text) {
-			free(kept);
-			return false;
-		}
-		HASH_ADD_KEYPTR(hh, *kept_texts, kept->text, strlen(kept->text), kept);
-	}
-	*(const char **)(entity + field->offset) = kept->text;
-	return true;
-}
-
 static bool word_set(const struct field *field, char *entity, const char *text)
 {
 	for (int64_t i = field->min; i <= field->max; i++) {
@@ -127,7 +108,7 @@ static bool word_set(const struct field *field, char *entity, const char *text)
 	return false;
 }
 
-static bool field_from_row(const struct field *field, const void *column, char *entity, struct kept_text **kept_texts)
+static bool field_from_row(const struct field *field, const void *column, char *entity)
 {
 	const char *text;
 
@@ -140,18 +121,15 @@ static bool field_from_row(const struct field *field, const void *column, char *
 	text = *(const char *const *)column;
 	if (field->kind == FIELD_WORD)
 		return word_set(field, entity, text);
-	if (!text || !*text)
-		return true;
-	return field->kind == FIELD_KEPT ? text_keep(field, entity, text, kept_texts)
-					 : text_set(field, entity, text, strlen(text));
+	return !text || !*text || text_set(field, entity, text, strlen(text));
 }
 
-bool fields_from_row(const struct field *field, const void *row, void *entity, struct kept_text **kept_texts)
+bool fields_from_row(const struct field *field, const void *row, void *entity)
 {
 	bool is_good = true;
 
 	for (; field->kind; field++)
-		is_good = field_from_row(field, (const char *)row + field->column, entity, kept_texts) && is_good;
+		is_good = field_from_row(field, (const char *)row + field->column, entity) && is_good;
 	return is_good;
 }
 

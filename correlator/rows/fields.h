@@ -13,8 +13,6 @@
 
 #include "common/store/rows.h"
 
-struct kept_text;
-
 enum field_kind {
 	FIELD_END,    /* of a table */
 	FIELD_NUMBER, /* any integer type */
@@ -24,7 +22,6 @@ enum field_kind {
 	FIELD_PART,   /* a struct */
 	/* pointers, or NULL */
 	FIELD_TEXT,    /* char *, owned; in columns too */
-	FIELD_KEPT,    /* const char *, owned by the rules or, once loaded, by the model; in columns only */
 	FIELD_BYTES,   /* char *, owned, with a size */
 	FIELD_POINTER, /* a struct on the heap */
 	FIELD_LIST,    /* linked structs */
@@ -56,7 +53,7 @@ struct part {
 /* Texts in a row are borrowed. */
 void fields_to_row(const struct field *fields, const void *entity, void *row);
 /* Returns false if a value is bad, or if out of memory. */
-bool fields_from_row(const struct field *fields, const void *row, void *entity, struct kept_text **kept_texts);
+bool fields_from_row(const struct field *fields, const void *row, void *entity);
 
 void fields_to_state(const struct field *fields, const void *entity, msgpack_packer *packer);
 /* `entity` is zeroed memory. Returns false like the above. */

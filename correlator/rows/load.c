@@ -80,7 +80,7 @@ static void *loader_new(struct loader *loader, size_t size)
 
 static void load_columns(struct loader *loader, const struct field *columns, const void *row, void *entity)
 {
-	if (!fields_from_row(columns, row, entity, &loader->model->kept_texts))
+	if (!fields_from_row(columns, row, entity))
 		loader->bad = true;
 }
 
