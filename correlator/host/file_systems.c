@@ -11,7 +11,6 @@
 #include <sys/statvfs.h>
 
 #define HUNG_MAX 16 /* threads that wait; if there are more, no file system is asked about */
-#define STACK_SIZE (256 * 1024)
 #define REPEAT_NS (10 * 60 * INT64_C(1000000000))
 
 struct answer {
@@ -141,7 +140,6 @@ static bool has_askable(const struct mounts *mounts)
 
 static int round_start(struct round *round)
 {
-	pthread_attr_t attributes;
 	pthread_t thread;
 	int error;
 
@@ -149,15 +147,11 @@ static int round_start(struct round *round)
 		atomic_store(&round->done_count, round->mounts.count);
 		return 0;
 	}
-	error = pthread_attr_init(&attributes);
-	if (error)
-		return -error;
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attributes, STACK_SIZE);
-	error = pthread_create(&thread, &attributes, round_run, round_keep(round));
+	error = pthread_create(&thread, NULL, round_run, round_keep(round));
 	if (error)
 		round_release(round);
-	pthread_attr_destroy(&attributes);
+	else
+		pthread_detach(thread);
 	return -error;
 }
 

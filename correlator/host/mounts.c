@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/grow.h"
-
 #define LINES_MAX 4096
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -18,7 +16,7 @@ struct line {
 
 struct table {
 	struct line *lines;
-	size_t count, capacity;
+	size_t count;
 };
 
 /* ---- lines ----------------------------------------------------------------------- */
@@ -70,17 +68,12 @@ static int take_lines(char *text, struct table *table)
 {
 	char *line;
 
-	while ((line = strsep(&text, "\n")) && *line) {
-		struct line *lines = table->count == LINES_MAX
-					     ? NULL
-					     : grow(table->lines, &table->capacity, table->count + 1, sizeof(*lines));
-
-		if (!lines)
-			return table->count == LINES_MAX ? -EINVAL : -ENOMEM;
-		table->lines = lines;
-		if (!take_line(line, &lines[table->count++]))
+	table->lines = calloc(LINES_MAX, sizeof(*table->lines));
+	if (!table->lines)
+		return -ENOMEM;
+	while ((line = strsep(&text, "\n")) && *line)
+		if (table->count == LINES_MAX || !take_line(line, &table->lines[table->count++]))
 			return -EINVAL;
-	}
 	return 0;
 }
 
