@@ -19,7 +19,7 @@
 #include "sampler/nvidia.h"
 
 #define KIND "nvidia" /* its devices are nvidia0, nvidia1, … */
-#define TICK_NS UINT64_C(10000000)
+#define ERRORS_MAX 16 /* of a round; a broken device may report many */
 #define EXIT_NO_DEVICE 3
 
 static struct options {
@@ -53,31 +53,6 @@ static void stop(int number)
 	is_stopped = 1;
 }
 
-/* The start of a process, in whole ticks; 0: it is gone. */
-static uint64_t start_of(uint32_t pid)
-{
-	unsigned long long ticks;
-	char path[32], text[1024];
-	FILE *file;
-	size_t size;
-
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	size = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[size] = '\0';
-	/* The name, which may hold anything, ends with the last parenthesis. The start is the 22nd field. */
-	const char *rest = strrchr(text, ')');
-
-	if (!rest ||
-	    sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-		   &ticks) != 1)
-		return 0;
-	return ticks * TICK_NS;
-}
-
 struct round {
 	struct link *link;
 	uint64_t boot_ns;
@@ -86,18 +61,15 @@ struct round {
 static void report(void *context, const struct nvidia_use *use)
 {
 	const struct round *round = context;
-	uint64_t start_boot_ns = start_of(use->pid);
 	char device[16];
 	int size = snprintf(device, sizeof(device), KIND "%u", use->minor);
 
-	if (start_boot_ns == 0)
-		return;
 	link_add(round->link, &(struct wire_message){.type = WIRE_DEVICE_USE,
 						     .device_use = {
 							     .boot_ns = round->boot_ns,
 							     .interval_ns = use->interval_ns,
 							     .pid = use->pid,
-							     .start_boot_ns = start_boot_ns,
+							     .start_boot_ns = use->start_boot_ns,
 							     .known = (use->has_busy ? DEVICE_USE_BUSY : 0U) |
 								      (use->has_memory ? DEVICE_USE_MEMORY : 0U) |
 								      (use->has_energy ? DEVICE_USE_ENERGY : 0U) |
@@ -110,6 +82,24 @@ static void report(void *context, const struct nvidia_use *use)
 						     }});
 }
 
+static void report_error(void *context, const struct nvidia_error *error)
+{
+	struct link *link = context;
+	char device[16];
+	int size = snprintf(device, sizeof(device), KIND "%u", error->minor);
+
+	if (link->fd >= 0)
+		link_add(link, &(struct wire_message){.type = WIRE_DEVICE_ERROR,
+						      .device_error = {
+							      .boot_ns = clock_boot_ns(),
+							      .pid = error->pid,
+							      .start_boot_ns = error->start_boot_ns,
+							      .code = error->xid,
+							      .holder_count = error->holder_count,
+							      .device = {.data = device, .size = (uint32_t)size},
+						      }});
+}
+
 static void sleep_until(uint64_t boot_ns)
 {
 	uint64_t now_ns = clock_boot_ns();
@@ -120,6 +110,20 @@ static void sleep_until(uint64_t boot_ns)
 	left.tv_sec = (time_t)((boot_ns - now_ns) / 1000000000);
 	left.tv_nsec = (long)((boot_ns - now_ns) % 1000000000);
 	ppoll(NULL, 0, &left, NULL); /* a signal ends it */
+}
+
+/* An error is reported at once: the process that it concerns may fail before the next round. */
+static void report_errors_until(struct nvidia *nvidia, uint64_t boot_ns, struct link *link)
+{
+	uint64_t now_ns = clock_boot_ns();
+
+	for (int i = 0; i < ERRORS_MAX && !is_stopped && now_ns < boot_ns; i++) {
+		if (!nvidia_wait_error(nvidia, (unsigned)((boot_ns - now_ns) / 1000000), report_error, link))
+			break;
+		link_send(link);
+		now_ns = clock_boot_ns();
+	}
+	sleep_until(boot_ns);
 }
 
 static void sample_until_stopped(struct nvidia *nvidia)
@@ -144,7 +148,7 @@ static void sample_until_stopped(struct nvidia *nvidia)
 		}
 		ready_notify_alive(round.boot_ns);
 		next_ns = next_ns + period_ns > round.boot_ns ? next_ns + period_ns : round.boot_ns + period_ns;
-		sleep_until(next_ns);
+		report_errors_until(nvidia, next_ns, &link);
 	}
 	link_close(&link);
 }

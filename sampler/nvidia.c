@@ -6,24 +6,34 @@
 
 #include "common/log.h"
 #include "sampler/nvml.h"
+#include "sampler/start.h"
 
 #define LIBRARY "libnvidia-ml.so.1"
 #define DEVICES_MAX 64
 #define SAMPLES_MAX 256 /* the driver keeps 14 s */
 #define USES_MAX 256    /* with room for less than 72, the driver refuses */
 #define US_NS 1000
+#define SLICES_MAX 16                      /* of a device in MIG mode */
 #define INTERVAL_MAX_US (10 * 1000 * 1000) /* after a longer pause, samples may be missing */
+
+#define XID_DOUBLE_BIT 48
+/* Not reported: it follows another error, or a program that was ended while it computed. */
+#define XID_CLEANUP 45
 
 struct holder {
 	uint32_t pid;
+	uint32_t gpu_instance;
+	uint64_t start_boot_ns; /* 0: it is gone */
 	uint64_t bytes;
 };
 
 struct device {
 	nvml_device handle;
 	unsigned minor;
-	uint64_t sampled_unix_us; /* time of the last sample that was counted, 0: none */
-	uint32_t only_pid;        /* that held the device in the round before, 0: none or several */
+	uint64_t sampled_unix_us;                  /* time of the last sample that was counted, 0: none */
+	uint32_t only_pid;                         /* that held the device in the latest round, 0: none or several */
+	struct holder holders[NVIDIA_HOLDERS_MAX]; /* in that round */
+	unsigned holder_count;
 	uint64_t round_boot_ns;
 	bool is_refused; /* the use of single processes, in the latest round */
 };
@@ -31,6 +41,7 @@ struct device {
 struct nvidia {
 	struct nvml nvml;
 	char driver[64];
+	nvml_event_set errors; /* NULL: none are reported */
 	struct device devices[DEVICES_MAX];
 	unsigned count;
 };
@@ -84,6 +95,30 @@ static bool find_devices(struct nvidia *nvidia)
 	return nvidia->count > 0;
 }
 
+/* Returns whether the driver will report errors of the device. */
+static bool register_errors(struct nvidia *nvidia, const struct device *device)
+{
+	const struct nvml *nvml = &nvidia->nvml;
+	unsigned long long types;
+
+	if (nvml->event_types(device->handle, &types))
+		return false;
+	types &= NVML_XID_ERROR | NVML_DOUBLE_BIT_ERROR;
+	return types && nvml->event_register(device->handle, types, nvidia->errors) == 0;
+}
+
+static void await_errors(struct nvidia *nvidia)
+{
+	const struct nvml *nvml = &nvidia->nvml;
+
+	if (!nvml->event_set || !nvml->event_set_free || !nvml->event_types || !nvml->event_register ||
+	    !nvml->event_wait || nvml->event_set(&nvidia->errors))
+		nvidia->errors = NULL;
+	for (unsigned i = 0; nvidia->errors && i < nvidia->count; i++)
+		if (!register_errors(nvidia, &nvidia->devices[i]))
+			log_warning("nvidia%u: the driver does not report its errors", nvidia->devices[i].minor);
+}
+
 struct nvidia *nvidia_open(void)
 {
 	struct nvidia *nvidia = calloc(1, sizeof(*nvidia));
@@ -94,8 +129,10 @@ struct nvidia *nvidia_open(void)
 	}
 	int error = nvidia->nvml.init();
 
-	if (error == NVML_SUCCESS && find_devices(nvidia))
+	if (error == NVML_SUCCESS && find_devices(nvidia)) {
+		await_errors(nvidia);
 		return nvidia;
+	}
 	if (error == NVML_SUCCESS)
 		nvidia->nvml.shutdown();
 	log_error("NVML finds no device (error %d)", error);
@@ -105,6 +142,8 @@ struct nvidia *nvidia_open(void)
 
 void nvidia_close(struct nvidia *nvidia)
 {
+	if (nvidia->errors)
+		nvidia->nvml.event_set_free(nvidia->errors);
 	nvidia->nvml.shutdown();
 	free(nvidia);
 }
@@ -114,31 +153,52 @@ const char *nvidia_driver(const struct nvidia *nvidia)
 	return nvidia->driver;
 }
 
-/* A process that computes and draws is in both lists, with the same memory. */
-static unsigned merge(struct holder *holders, unsigned count, const struct nvml_process *listed, unsigned listed_count)
+static void add_holder(struct device *device, const struct nvml_process *listed)
 {
-	for (unsigned i = 0; i < listed_count && i < NVIDIA_HOLDERS_MAX; i++) {
-		unsigned at = 0;
+	unsigned at = 0;
 
-		while (at < count && holders[at].pid != listed[i].pid)
-			at++;
-		if (at == count && count < NVIDIA_HOLDERS_MAX)
-			holders[count++] = (struct holder){.pid = listed[i].pid, .bytes = listed[i].used_bytes};
-	}
-	return count;
+	while (at < device->holder_count && device->holders[at].pid != listed->pid)
+		at++;
+	if (at < device->holder_count || at == NVIDIA_HOLDERS_MAX)
+		return;
+	device->holders[device->holder_count++] = (struct holder){
+		.pid = listed->pid,
+		.gpu_instance = listed->gpu_instance,
+		.start_boot_ns = process_start(listed->pid),
+		.bytes = listed->used_bytes,
+	};
 }
 
-static unsigned list_holders(const struct nvml *nvml, const struct device *device, struct holder *holders)
+/* A process that computes and draws is in both lists, with the same memory. */
+static void add_holders(const struct nvml *nvml, struct device *device, nvml_device handle)
 {
 	struct nvml_process listed[NVIDIA_HOLDERS_MAX];
-	unsigned listed_count = NVIDIA_HOLDERS_MAX, count = 0;
+	unsigned count = NVIDIA_HOLDERS_MAX;
 
-	if (nvml->compute_processes(device->handle, &listed_count, listed) == 0)
-		count = merge(holders, count, listed, listed_count);
-	listed_count = NVIDIA_HOLDERS_MAX;
-	if (nvml->graphics_processes(device->handle, &listed_count, listed) == 0)
-		count = merge(holders, count, listed, listed_count);
-	return count;
+	if (nvml->compute_processes(handle, &count, listed) == 0)
+		for (unsigned i = 0; i < count && i < NVIDIA_HOLDERS_MAX; i++)
+			add_holder(device, &listed[i]);
+	count = NVIDIA_HOLDERS_MAX;
+	if (nvml->graphics_processes(handle, &count, listed) == 0)
+		for (unsigned i = 0; i < count && i < NVIDIA_HOLDERS_MAX; i++)
+			add_holder(device, &listed[i]);
+}
+
+/* Of a device in MIG mode, only root sees the processes of the whole; each slice lists its own to all users. */
+static void list_holders(const struct nvml *nvml, struct device *device)
+{
+	unsigned mode = 0, next_mode, most = 0;
+	nvml_device slice;
+
+	device->holder_count = 0;
+	add_holders(nvml, device, device->handle);
+	if (!nvml->mig_mode || !nvml->mig_most || !nvml->mig_device ||
+	    nvml->mig_mode(device->handle, &mode, &next_mode) || mode != NVML_MIG_ON ||
+	    nvml->mig_most(device->handle, &most))
+		return;
+	for (unsigned i = 0; i < most && i < SLICES_MAX; i++)
+		if (nvml->mig_device(device->handle, i, &slice) == 0)
+			add_holders(nvml, device, slice);
 }
 
 /* The driver cuts to whole percents. So half a percent is added to what is neither 0 nor all. */
@@ -234,24 +294,29 @@ static void sample_device(const struct nvml *nvml, struct device *device, uint64
 			  nvidia_take *take, void *context)
 {
 	uint64_t round_ns = now_boot_ns - device->round_boot_ns;
-	struct holder holders[NVIDIA_HOLDERS_MAX];
-	unsigned count = list_holders(nvml, device, holders);
-	uint32_t only_pid = count == 1 ? holders[0].pid : 0;
-	bool is_alone = only_pid && only_pid == device->only_pid;
+	uint32_t before_pid = device->only_pid;
 	bool is_first = device->round_boot_ns == 0 || round_ns > INTERVAL_MAX_US * (uint64_t)US_NS;
 	struct interval interval;
 
-	device->only_pid = only_pid;
+	list_holders(nvml, device);
+	device->only_pid = device->holder_count == 1 ? device->holders[0].pid : 0;
 	device->round_boot_ns = now_boot_ns;
-	if (count == 0 || is_first)
+
+	bool is_alone = device->only_pid && device->only_pid == before_pid;
+
+	if (device->holder_count == 0 || is_first)
 		return; /* an idle device costs one short call */
 	read_interval(nvml, device, now_unix_ns, round_ns, is_alone, &interval);
-	for (unsigned i = 0; i < count; i++) {
-		struct nvidia_use use = {.pid = holders[i].pid, .minor = device->minor};
+	for (unsigned i = 0; i < device->holder_count; i++) {
+		const struct holder *holder = &device->holders[i];
+		struct nvidia_use use = {
+			.pid = holder->pid, .start_boot_ns = holder->start_boot_ns, .minor = device->minor};
 
+		if (holder->start_boot_ns == 0)
+			continue;
 		set_busy(&use, &interval, is_alone);
-		use.has_memory = holders[i].bytes != NVML_UNKNOWN_BYTES;
-		use.memory_bytes = holders[i].bytes;
+		use.has_memory = holder->bytes != NVML_UNKNOWN_BYTES;
+		use.memory_bytes = holder->bytes;
 		if (is_alone)
 			set_energy(nvml, device, &use, round_ns);
 		take(context, &use);
@@ -262,4 +327,45 @@ void nvidia_sample(struct nvidia *nvidia, uint64_t now_boot_ns, uint64_t now_uni
 {
 	for (unsigned i = 0; i < nvidia->count; i++)
 		sample_device(&nvidia->nvml, &nvidia->devices[i], now_boot_ns, now_unix_ns, take, context);
+}
+
+/* ---- errors */
+
+static bool is_affected(const struct holder *holder, const struct nvml_event *event)
+{
+	return event->gpu_instance == NVML_NO_INSTANCE || holder->gpu_instance == event->gpu_instance;
+}
+
+static void report_error(const struct device *device, const struct nvml_event *event, unsigned xid,
+			 nvidia_take_error *take, void *context)
+{
+	struct nvidia_error error = {.minor = device->minor, .xid = xid};
+
+	for (unsigned i = 0; i < device->holder_count; i++)
+		error.holder_count += is_affected(&device->holders[i], event);
+	log_warning("nvidia%u: Xid %u, while %u processes hold it", error.minor, xid, error.holder_count);
+	for (unsigned i = 0; i < device->holder_count; i++) {
+		error.pid = device->holders[i].pid;
+		error.start_boot_ns = device->holders[i].start_boot_ns;
+		if (error.start_boot_ns && is_affected(&device->holders[i], event))
+			take(context, &error);
+	}
+}
+
+bool nvidia_wait_error(struct nvidia *nvidia, unsigned most_ms, nvidia_take_error *take, void *context)
+{
+	struct nvml_event event;
+	unsigned minor;
+
+	if (!nvidia->errors || nvidia->nvml.event_wait(nvidia->errors, &event, most_ms))
+		return false;
+
+	unsigned xid = event.type == NVML_DOUBLE_BIT_ERROR ? XID_DOUBLE_BIT : (unsigned)event.xid;
+
+	if (xid == 0 || xid == XID_CLEANUP || nvidia->nvml.minor(event.device, &minor))
+		return true;
+	for (unsigned i = 0; i < nvidia->count; i++)
+		if (nvidia->devices[i].minor == minor)
+			report_error(&nvidia->devices[i], &event, xid, take, context);
+	return true;
 }

@@ -10,10 +10,18 @@ enum nvml_result {
 	NVML_NOT_SUPPORTED = 3,
 	NVML_NOT_FOUND = 6, /* no samples since that time */
 	NVML_INSUFFICIENT_SIZE = 7,
+	NVML_TIMEOUT = 10,
 };
 
 #define NVML_UNKNOWN_BYTES UINT64_MAX
 #define NVML_SAMPLES_OF_DEVICE_USE 1 /* NVML_GPU_UTILIZATION_SAMPLES */
+
+#define NVML_NO_INSTANCE UINT32_MAX
+#define NVML_MIG_ON 1
+
+/* Types of events */
+#define NVML_DOUBLE_BIT_ERROR 0x02 /* nvmlEventTypeDoubleBitEccError */
+#define NVML_XID_ERROR 0x08        /* nvmlEventTypeXidCriticalError */
 
 /* Why clocks are lower than asked for, of a device that works: heat or power (nvmlClocksEventReasons). */
 #define NVML_THROTTLED \
@@ -23,7 +31,7 @@ enum nvml_result {
 struct nvml_process {
 	unsigned pid;
 	unsigned long long used_bytes;
-	unsigned gpu_instance, compute_instance;
+	unsigned gpu_instance, compute_instance; /* of MIG; NVML_NO_INSTANCE */
 };
 
 struct nvml_process_use {
@@ -41,6 +49,14 @@ struct nvml_sample {
 };
 
 typedef struct nvml_device *nvml_device;
+typedef struct nvml_event_set *nvml_event_set;
+
+struct nvml_event {
+	nvml_device device;
+	unsigned long long type;
+	unsigned long long xid; /* 999: unknown; 0: of another type */
+	unsigned gpu_instance, compute_instance;
+};
 
 /* F(name, symbol, parameters); the optional ones are NULL with a driver that lacks them. */
 #define NVML_FUNCTIONS(F) \
@@ -62,7 +78,17 @@ typedef struct nvml_device *nvml_device;
 	F(power, "nvmlDeviceGetPowerUsage", (nvml_device device, unsigned *ret_milliwatt))
 #define NVML_OPTIONAL(F) \
 	F(throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons", \
-	  (nvml_device device, unsigned long long *ret_reasons))
+	  (nvml_device device, unsigned long long *ret_reasons)) \
+	F(mig_mode, "nvmlDeviceGetMigMode", (nvml_device device, unsigned *ret_mode, unsigned *ret_next_mode)) \
+	F(mig_most, "nvmlDeviceGetMaxMigDeviceCount", (nvml_device device, unsigned *ret_most)) \
+	F(mig_device, "nvmlDeviceGetMigDeviceHandleByIndex", \
+	  (nvml_device device, unsigned index, nvml_device *ret_slice)) \
+	F(event_set, "nvmlEventSetCreate", (nvml_event_set * ret_set)) \
+	F(event_set_free, "nvmlEventSetFree", (nvml_event_set set)) \
+	F(event_types, "nvmlDeviceGetSupportedEventTypes", (nvml_device device, unsigned long long *ret_types)) \
+	F(event_register, "nvmlDeviceRegisterEvents", \
+	  (nvml_device device, unsigned long long types, nvml_event_set set)) \
+	F(event_wait, "nvmlEventSetWait_v2", (nvml_event_set set, struct nvml_event * ret_event, unsigned timeout_ms))
 
 struct nvml {
 	void *library;

@@ -177,6 +177,70 @@ TEST(reports_that_match_no_process)
 	ck_assert_rows("SELECT count(*) FROM processes WHERE gpu_busy_ns IS NOT NULL", "1\n");
 }
 
+static struct wire_message error_of(unsigned pid, unsigned code, unsigned holder_count)
+{
+	return (struct wire_message){.type = WIRE_DEVICE_ERROR,
+				     .device_error = {.boot_ns = now,
+						      .pid = pid,
+						      .start_boot_ns = pid * MS / PROCESS_TICK_NS * PROCESS_TICK_NS,
+						      .code = code,
+						      .holder_count = holder_count,
+						      .device = bytes("nvidia0")}};
+}
+
+static void report_error(unsigned pid, unsigned code, unsigned holder_count)
+{
+	struct wire_message message = error_of(pid, code, holder_count);
+
+	ck_assert(feed(&message));
+}
+
+#define INCIDENTS "SELECT kind, fatal, sentence, cause FROM incidents ORDER BY boot_ns"
+
+/* One row: its own until the process fails, then the failure's. */
+TEST(an_error_after_which_a_process_fails)
+{
+	WITHOUT_RESTARTS();
+	tell("2>5 bash x.sh; 5>10 python3 train.py; later 1000");
+	ck_assert(greet(SAMPLER_VERSION, "nvidia"));
+	report_error(10, 31, 1);
+	report_error(10, 43, 1); /* a consequence of the first */
+	commit();
+	ck_assert_rows(INCIDENTS, "gpu-error 0 train.py (pid 10) held a GPU with an error: nvidia0 reported Xid 31 "
+				  "(GPU memory page fault) -\n");
+	tell("later 500; 10 ends 1; 5 ends 1");
+	ck_assert_rows(INCIDENTS, "gpu-error 1 run x.sh failed: train.py (pid 10) exited with code 1 after 1.50 s "
+				  "nvidia0 reported Xid 31 (GPU memory page fault) 501 ms before\n");
+}
+
+TEST(an_error_of_a_device_that_several_hold)
+{
+	WITHOUT_RESTARTS();
+	tell("2>10 python3 train.py; 10>11 python3 worker.py; later 1000");
+	ck_assert(greet(SAMPLER_VERSION, "nvidia"));
+	report_error(10, 700, 2);
+	report_error(11, 700, 2);
+	report_error(77, 700, 2);
+	tell("later 61000; 11 ends 1; 10 ends"); /* too late to be a consequence */
+	ck_assert_rows(INCIDENTS, "gpu-error 0 train.py (pid 10) held a GPU with an error: nvidia0 reported Xid 700, "
+				  "which 2 processes held -\n"
+				  "gpu-error 0 worker.py (pid 11) held a GPU with an error: nvidia0 reported Xid 700, "
+				  "which 2 processes held -\n");
+}
+
+/* Each process once a minute, of a task no more than of crashes. */
+TEST(errors_are_bounded)
+{
+	WITHOUT_RESTARTS();
+	begin_training(1000);
+	for (int minute = 0; minute < 30; minute++) {
+		for (unsigned code = 1; code < 900; code++)
+			report_error(10, code, 1);
+		tell("later 60000");
+	}
+	ck_assert_rows("SELECT count(*), max(sentence LIKE '%Xid 1') FROM incidents", "1 1\n");
+}
+
 static void refuse(struct wire_message message, const char *reason)
 {
 	ck_assert(greet(SAMPLER_VERSION, "nvidia"));
@@ -207,6 +271,16 @@ TEST(figures_that_cannot_be)
 	REFUSE(throttled_ns, 1, "a device that is throttled for longer than it is busy");
 	REFUSE(memory_bytes, UINT64_MAX, "more memory than a device has");
 	REFUSE(energy_uj, UINT64_MAX, "more power than a device draws");
+	refuse(error_of(10, 0, 1), "an error that no driver reports");
+	refuse(error_of(10, 1000, 1), "an error that no driver reports");
+	refuse(error_of(10, 31, 0), "an error that no driver reports");
+	refuse(error_of(10, 31, 4097), "an error that no driver reports");
+	struct wire_message early = error_of(10, 31, 1);
+
+	early.device_error.boot_ns = now + 1;
+	refuse(early, "an error that was not reported now");
+	early.device_error.device = bytes("amd0");
+	refuse(early, "a device that is not of its kind");
 	refuse((struct wire_message){.type = WIRE_SCAN}, "a message that no sampler sends");
 	refuse((struct wire_message){.type = WIRE_SAMPLER}, "a second sampler message");
 	sampler = (struct sampler){0};

@@ -82,6 +82,15 @@
 	T(device)       /* name of the device: the sampler's, and a number */ \
 	U(throttled_ns) /* part of busy_ns in which it had lowered its clocks because of heat or power */
 
+/* An error that a driver reported of a device, once for each process that held it. */
+#define WIRE_DEVICE_ERROR_FIELDS(U, T) \
+	U(boot_ns)       /* when the driver reported it */ \
+	U(pid)           /* in the initial namespace */ \
+	U(start_boot_ns) /* start of the process, as in device_use */ \
+	U(code)          /* the driver's number of it, 1 to 999: of NVIDIA's, an Xid */ \
+	U(holder_count)  /* processes that held the device, 1 to 4096 */ \
+	T(device)        /* name of the device: the sampler's, and a number */
+
 /* M(NAME, name, number) */
 #define WIRE_MESSAGES(M) \
 	M(HELLO, hello, 1) \
@@ -92,4 +101,5 @@
 	M(SCAN, scan, 33) \
 	M(LOSSES, losses, 34) \
 	M(SAMPLER, sampler, 48) \
-	M(DEVICE_USE, device_use, 49)
+	M(DEVICE_USE, device_use, 49) \
+	M(DEVICE_ERROR, device_error, 50)

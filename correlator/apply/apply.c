@@ -12,6 +12,7 @@
 #include "correlator/apply/state.h"
 #include "correlator/incidents/assess.h"
 #include "correlator/incidents/cancel.h"
+#include "correlator/incidents/incident.h"
 #include "correlator/incidents/loss.h"
 #include "correlator/incidents/retry.h"
 #include "correlator/incidents/root_cause.h"
@@ -251,6 +252,14 @@ void apply_device_use(struct model *model, uint64_t pid, uint64_t start_boot_ns,
 	if (process->image)
 		device_add_use(model, process->image, device, report);
 	assess_opened(model);
+}
+
+void apply_device_error(struct model *model, uint64_t pid, uint64_t start_boot_ns, const struct device_error *error)
+{
+	const struct process *process = process_find_by_ticks(model, pid, start_boot_ns);
+
+	if (process && !process->ignored && process->image)
+		incident_note_device_error(model, process->image, error);
 }
 
 /* ---- entry points */

@@ -31,6 +31,8 @@ int apply_unreadable(struct model *model, const struct record_header *header, ui
  * (PROCESS_TICK_NS) count. Of an unknown process nothing is kept. Like samples of the host, not part of the stream. */
 void apply_device_use(struct model *model, uint64_t pid, uint64_t start_boot_ns, const char *device,
 		      const struct device_report *report);
+/* Adds an error of a device that the process held. Otherwise the same. */
+void apply_device_error(struct model *model, uint64_t pid, uint64_t start_boot_ns, const struct device_error *error);
 
 /* Names the container with that id after its pod. Not part of the stream either. */
 void apply_pod_container(struct model *model, const struct host_pod_container *found);

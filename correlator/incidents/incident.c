@@ -8,6 +8,7 @@
 #include "correlator/incidents/sentence.h"
 #include "correlator/model/cause.h"
 #include "correlator/model/command.h"
+#include "correlator/model/device.h"
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
@@ -54,16 +55,24 @@ static bool is_interruption(const struct sent_signal *sent)
 	       (sent->signal == SIGINT || sent->signal == SIGQUIT || sent->signal == SIGHUP);
 }
 
+static bool is_after_device_error(const struct image *image, const struct sent_signal *sent)
+{
+	return image->device_error && (!sent || sent->kind <= SENDER_SELF) &&
+	       image->end_boot_ns < image->device_error->boot_ns + DEVICE_ERROR_NS;
+}
+
 static enum cause_kind kind_of(const struct image *image, const struct sent_signal *sent)
 {
 	int64_t signal = WTERMSIG(image->wait_status);
 
 	if (image->oom_killed)
 		return CAUSE_OOM;
-	if (is_crash(signal) && (!sent || sent->kind <= SENDER_SELF))
-		return CAUSE_CRASH;
 	if (is_interruption(sent))
 		return CAUSE_INTERRUPTED;
+	if (is_after_device_error(image, sent))
+		return CAUSE_GPU;
+	if (is_crash(signal) && (!sent || sent->kind <= SENDER_SELF))
+		return CAUSE_CRASH;
 	if (signal)
 		return CAUSE_SIGNAL;
 	return is_failed_command(image) ? CAUSE_COMMAND : CAUSE_EXIT_CODE;
@@ -109,6 +118,7 @@ struct cause *incident_describe(struct model *model, const struct image *image, 
 static const char *const kinds[] = {
 	[CAUSE_EXIT_CODE] = "exit-code",    [CAUSE_SIGNAL] = "signal", [CAUSE_INTERRUPTED] = "interrupted",
 	[CAUSE_COMMAND] = "failed-command", [CAUSE_CRASH] = "crash",   [CAUSE_OOM] = "oom-kill",
+	[CAUSE_GPU] = "gpu-error",
 };
 
 /* Whether a process that fails this way has its own incident, whatever the outcome of its task. */
@@ -174,6 +184,30 @@ void incident_note_failure(struct model *model, struct image *image)
 	row = cause_row(cause, task);
 	row.boot_ns = (int64_t)image->end_boot_ns;
 	incident_add(model, row, cause->what, cause->why);
+}
+
+/* One row a process, which its failure replaces. */
+void incident_note_device_error(struct model *model, struct image *image, const struct device_error *error)
+{
+	struct task *task = image->tool->group->task;
+	struct sentence sentence = {.size = 0};
+
+	if (!device_add_error(model, image, error) || !report_allowed(model, task, image, CAUSE_GPU))
+		return;
+	sentence_add_device_error(&sentence, image);
+	incident_add(model,
+		     (struct row_incident){
+			     .id = incident_id(image->id, kinds[CAUSE_GPU]),
+			     .run_id = task->run->id,
+			     .task_id = task->id,
+			     .process_id = image->id,
+			     .kind = kinds[CAUSE_GPU],
+			     .boot_ns = (int64_t)error->boot_ns,
+			     .end_boot_ns = ROW_NULL,
+			     .sender_process_id = ROW_NULL,
+			     .sender_user_id = ROW_NULL,
+		     },
+		     sentence.text, NULL);
 }
 
 static bool has_failed(const struct task *task)

@@ -4,6 +4,7 @@
 #include "common/store/rows.h"
 
 struct model;
+struct device_error;
 struct image;
 struct sent_signal;
 struct task;
@@ -16,6 +17,8 @@ void incident_add(struct model *model, struct row_incident row, const char *sent
 struct cause *incident_describe(struct model *model, const struct image *image, const struct sent_signal *sent);
 /* Reports a process that failed by itself, if its kind of failure is reported regardless of its task. */
 void incident_note_failure(struct model *model, struct image *image);
+/* An error of a device that it holds. If it fails in the next minute, that is why. */
+void incident_note_device_error(struct model *model, struct image *image, const struct device_error *error);
 void incident_note_task(struct model *model, struct task *task);
 /* Queues the incident of a failed task, again if its outcome has changed; does nothing if it has none. */
 void incident_report_task(struct model *model, struct task *task);

@@ -188,7 +188,7 @@ static const struct ending *find_of_engine(const struct ending *endings, const s
 
 static bool is_crash(const struct ending *ending)
 {
-	return ending->cause->kind == CAUSE_CRASH || ending->cause->kind == CAUSE_OOM;
+	return ending->cause->kind >= CAUSE_CRASH;
 }
 
 /* Whether Python reported an exception of its library after the child had ended. */

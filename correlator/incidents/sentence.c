@@ -12,6 +12,7 @@
 #include "common/duration.h"
 #include "correlator/incidents/cancel.h"
 #include "correlator/model/cgroup.h"
+#include "correlator/model/device.h"
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
 #include "correlator/model/process.h"
@@ -171,7 +172,66 @@ void sentence_add_end(struct sentence *sentence, const struct image *image, enum
 	}
 }
 
+/* ---- GPUs */
+
+/* The names of NVIDIA's catalogue of Xid errors: of those that are not only for its own use. */
+static const struct {
+	uint32_t code;
+	const char *name;
+} xids[] = {
+	{13, "graphics engine exception"},
+	{31, "GPU memory page fault"},
+	{32, "invalid or corrupted push buffer stream"},
+	{43, "GPU stopped processing"},
+	{48, "double bit ECC error"},
+	{62, "internal micro-controller halt"},
+	{63, "memory row remapping"},
+	{64, "memory row remapping failed"},
+	{74, "NVLink error"},
+	{79, "GPU has fallen off the bus"},
+	{94, "contained memory error"},
+	{95, "uncontained memory error"},
+	{109, "context switch timeout"},
+	{119, "GSP RPC timeout"},
+	{120, "GSP error"},
+};
+
+/* "nvidia0 reported Xid 31 (GPU memory page fault)" */
+static void add_device_error(struct sentence *sentence, const struct device_error *error)
+{
+	bool is_xid = strncmp(error->device, "nvidia", strlen("nvidia")) == 0;
+
+	add(sentence, "%s reported %s %" PRIu32, error->device, is_xid ? "Xid" : "error", error->code);
+	for (size_t i = 0; is_xid && i < sizeof(xids) / sizeof(xids[0]); i++)
+		if (xids[i].code == error->code)
+			add(sentence, " (%s)", xids[i].name);
+}
+
+static void add_other_holders(struct sentence *sentence, const struct device_error *error)
+{
+	if (error->holder_count > 1)
+		add(sentence, ", which %" PRIu32 " processes held", error->holder_count);
+}
+
+void sentence_add_device_error(struct sentence *sentence, const struct image *image)
+{
+	add(sentence, "%s (pid %u) held a GPU with an error: ", image->tool->name, image->pid);
+	add_device_error(sentence, image->device_error);
+	add_other_holders(sentence, image->device_error);
+}
+
 /* ---- why */
+
+static void add_device_reason(struct sentence *sentence, const struct image *image)
+{
+	const struct device_error *error = image->device_error;
+
+	add_device_error(sentence, error);
+	add(sentence, " ");
+	add_duration(sentence, error->boot_ns, image->end_boot_ns);
+	add(sentence, " before");
+	add_other_holders(sentence, error);
+}
 
 static void add_oom_reason(struct sentence *sentence, struct model *model, const struct image *image)
 {
@@ -287,6 +347,8 @@ void sentence_add_reason(struct sentence *sentence, struct model *model, const s
 
 	if (kind == CAUSE_OOM)
 		add_oom_reason(sentence, model, image);
+	else if (kind == CAUSE_GPU)
+		add_device_reason(sentence, image);
 	else if (sent && sent->kind == SENDER_SELF && image->traits & RULES_LIMITS_TIME)
 		add(sentence, "its time limit was reached, and it terminated its command and itself");
 	else if (sent && add_sender_reason(sentence, sent, image->tool->group->task->run))

@@ -24,6 +24,8 @@ struct sentence {
 /* "samtools sort (pid 71) was killed by SIGTERM from slurmstepd (pid 7, user root) after 2.3 s" */
 void sentence_add_end(struct sentence *sentence, const struct image *image, enum cause_kind kind,
 		      const struct sent_signal *sent);
+/* "python3 (pid 71) held a GPU with an error: nvidia0 reported Xid 31 (GPU memory page fault), which 2 processes held" */
+void sentence_add_device_error(struct sentence *sentence, const struct image *image);
 /* "its time limit was reached"; nothing if the reason is unknown. */
 void sentence_add_reason(struct sentence *sentence, struct model *model, const struct image *image,
 			 enum cause_kind kind, const struct sent_signal *sent);

@@ -11,6 +11,7 @@ enum cause_kind {
 	CAUSE_COMMAND,     /* a command that could not be executed */
 	CAUSE_CRASH,       /* a fault of the program, or abort(3) */
 	CAUSE_OOM,
+	CAUSE_GPU, /* an error of a GPU that it held */
 };
 
 /* Reference-counted: shared by everything that failed because of it. */

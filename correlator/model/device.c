@@ -99,3 +99,15 @@ void device_add_use(struct model *model, struct image *image, const char *name, 
 	if (image->ended != IMAGE_LIVING)
 		image_take_use(model, image);
 }
+
+bool device_add_error(struct model *model, struct image *image, const struct device_error *error)
+{
+	if (image->device_error && error->boot_ns < image->device_error->boot_ns + DEVICE_ERROR_NS)
+		return false;
+	if (!image->device_error)
+		image->device_error = model_alloc(model, sizeof(*image->device_error));
+	if (!image->device_error)
+		return false;
+	*image->device_error = *error;
+	return true;
+}

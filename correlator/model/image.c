@@ -336,6 +336,7 @@ void image_free(struct model *model, struct image *image)
 	command_unref(image->command);
 	free(image->rule);
 	free(image->gpu);
+	free(image->device_error);
 	free(image);
 }
 

@@ -9,6 +9,7 @@
 #include "common/rules/rules.h"
 #include "common/store/rows.h"
 
+struct device_error;
 struct model;
 
 enum image_began { IMAGE_FORK, IMAGE_EXEC, IMAGE_FOUND };
@@ -71,8 +72,9 @@ struct image {
 	bool failed;                    /* and the failure was not expected */
 	char *rule;                     /* NULL: none */
 	enum reason reason;
-	char *gpu;             /* GPU devices held open, NULL: none seen */
-	struct device_use use; /* as samplers report it; totals follow in steps */
+	char *gpu;                         /* GPU devices held open, NULL: none seen */
+	struct device_use use;             /* as samplers report it; totals follow in steps */
+	struct device_error *device_error; /* of a device that it held, the latest; NULL: none */
 	struct file_read file;
 	int64_t gpu_peak_bytes; /* ROW_NULL unknown */
 	bool dirty;

@@ -157,7 +157,7 @@ LIST(group, group)
 /* Shared by several entities, and saved with each of them. */
 #define ENTITY struct cause
 static const struct field cause_fields[] = {
-	INT(reported) INT(work) ID(process_id) ID(sender_process_id) ID(sender_user_id) ENUM(kind, CAUSE_OOM)
+	INT(reported) INT(work) ID(process_id) ID(sender_process_id) ID(sender_user_id) ENUM(kind, CAUSE_GPU)
 	OTHER(FIELD_TEXT, "what", what, .is_required = true) OTHER(FIELD_TEXT, "why", why, .is_required = true)
 	OTHER(FIELD_CHARS, "sender_program", sender_program) {0}
 };

@@ -10,6 +10,8 @@
 #define INTERVAL_MAX_NS (60 * SECOND_NS)
 #define LATE_MAX_NS (60 * SECOND_NS)
 #define MEMORY_MAX_BYTES (UINT64_C(1) << 50)
+#define CODE_MAX 999
+#define HOLDERS_MAX 4096
 #define POWER_MAX_UW UINT64_C(100000000000) /* 100 kW */
 
 static int reject(const char **ret_reason, const char *reason)
@@ -58,12 +60,17 @@ static bool device_is_own(const struct sampler *sampler, const struct wire_bytes
 	return true;
 }
 
+static bool is_now(uint64_t boot_ns, uint64_t now_boot_ns)
+{
+	return boot_ns <= now_boot_ns && now_boot_ns - boot_ns <= LATE_MAX_NS;
+}
+
 /* Within these bounds, sums of figures cannot overflow. */
 static const char *problem_of(const struct sampler *sampler, const struct wire_device_use *use, uint64_t now_boot_ns)
 {
 	if (!device_is_own(sampler, &use->device))
 		return "a device that is not of its kind";
-	if (use->boot_ns > now_boot_ns || now_boot_ns - use->boot_ns > LATE_MAX_NS)
+	if (!is_now(use->boot_ns, now_boot_ns))
 		return "an interval that does not end now";
 	if (use->interval_ns > INTERVAL_MAX_NS || use->interval_ns > use->boot_ns)
 		return "an interval that is too long";
@@ -82,7 +89,7 @@ static int take(struct sampler *sampler, struct model *model, const struct wire_
 		const char **ret_reason)
 {
 	const char *problem = problem_of(sampler, use, now_boot_ns);
-	char device[SAMPLER_NAME_MAX + 5];
+	char device[DEVICE_NAME_SIZE];
 
 	if (problem)
 		return reject(ret_reason, problem);
@@ -99,6 +106,24 @@ static int take(struct sampler *sampler, struct model *model, const struct wire_
 	return 0;
 }
 
+static int take_error(struct sampler *sampler, struct model *model, const struct wire_device_error *error,
+		      uint64_t now_boot_ns, const char **ret_reason)
+{
+	struct device_error taken = {.boot_ns = error->boot_ns};
+
+	if (!device_is_own(sampler, &error->device))
+		return reject(ret_reason, "a device that is not of its kind");
+	if (!is_now(error->boot_ns, now_boot_ns))
+		return reject(ret_reason, "an error that was not reported now");
+	if (error->code < 1 || error->code > CODE_MAX || error->holder_count < 1 || error->holder_count > HOLDERS_MAX)
+		return reject(ret_reason, "an error that no driver reports");
+	taken.code = (uint32_t)error->code;
+	taken.holder_count = (uint32_t)error->holder_count;
+	snprintf(taken.device, sizeof(taken.device), "%.*s", (int)error->device.size, error->device.data);
+	apply_device_error(model, error->pid, error->start_boot_ns, &taken);
+	return 0;
+}
+
 int sampler_feed(struct sampler *sampler, struct model *model, const void *data, size_t size, uint64_t now_boot_ns,
 		 const char **ret_reason)
 {
@@ -110,9 +135,11 @@ int sampler_feed(struct sampler *sampler, struct model *model, const void *data,
 		return reject(ret_reason, "too many messages a second");
 	if (message.type == WIRE_SAMPLER)
 		return greet(sampler, &message.sampler, ret_reason);
-	if (message.type != WIRE_DEVICE_USE)
+	if (message.type != WIRE_DEVICE_USE && message.type != WIRE_DEVICE_ERROR)
 		return reject(ret_reason, "a message that no sampler sends");
 	if (!sampler->name[0])
 		return reject(ret_reason, "figures before its name");
+	if (message.type == WIRE_DEVICE_ERROR)
+		return take_error(sampler, model, &message.device_error, now_boot_ns, ret_reason);
 	return take(sampler, model, &message.device_use, now_boot_ns, ret_reason);
 }

@@ -171,7 +171,7 @@ int session_feed(struct session *session, const void *data, size_t size, const c
 		return -EPROTO;
 	if (message->type == WIRE_WELCOME || message->type == WIRE_ACK)
 		return reject(ret_reason, "a message that only a correlator sends");
-	if (message->type == WIRE_SAMPLER || message->type == WIRE_DEVICE_USE)
+	if (message->type == WIRE_SAMPLER || message->type == WIRE_DEVICE_USE || message->type == WIRE_DEVICE_ERROR)
 		return reject(ret_reason, "a message that only a sampler sends");
 	if (message->type == WIRE_HELLO) {
 		bool is_older_copy = misses_records(session);

@@ -284,6 +284,11 @@ static void use_gpu(const struct image_key *image, unsigned i)
 							 .memory_bytes = (int64_t)(i << 20),
 							 .energy_uj = i % 2 ? 1000 : ROW_NULL,
 							 .throttled_ns = i % 2 ? (int64_t)MS : ROW_NULL});
+	if (i % 7 == 0)
+		apply_device_error(
+			session.model, image->pid, image->start_boot_ns,
+			&(struct device_error){
+				.boot_ns = now_boot_ns, .code = 31, .holder_count = i + 1, .device = "nvidia0"});
 }
 
 /* Scans all slots. If `gone` is not 0, slots whose number is a multiple of `gone` + 1 have ended

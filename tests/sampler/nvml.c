@@ -3,7 +3,9 @@
  * Each line: PID FROM_MS UNTIL_MS PERCENT MIB, wall clock: from then until then the device works PERCENT of the time for
  * the process, which holds that much memory as long as it lives. Samples and their times, and what is forgotten, are
  * as docs/gpu.md measured them. With a line `devices-only`, it does not tell processes apart; with a line
- * `throttled REASONS`, its clocks are lowered for these (nvmlClocksEventReasons). */
+ * `throttled REASONS`, its clocks are lowered for these (nvmlClocksEventReasons). A line `error XID INSTANCE` is an
+ * event, once, in that instance of MIG (-1: of the device). With a line `slices`, the device is in MIG mode: two
+ * slices, instances 1 and 2, list the processes in turn, and there are no samples. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,22 +32,35 @@ static struct truth truths[TRUTHS_MAX];
 static unsigned truth_count;
 static bool is_devices_only;
 static unsigned long long reasons;
+static bool is_sliced;
+static int slices[2]; /* handles; that of the device is &truths */
+static struct nvml_event errors[TRUTHS_MAX];
+static unsigned error_count, reported_count;
 
 static void read_truth(void)
 {
 	const char *path = getenv("TRACER_TEST_NVML");
 	FILE *file = path ? fopen(path, "re") : NULL;
-	unsigned long long from_ms, until_ms, mib;
+	unsigned long long from_ms, until_ms, mib, xid;
 	char line[256];
+	int instance;
 
 	truth_count = 0;
 	is_devices_only = false;
 	reasons = 0;
+	is_sliced = false;
+	error_count = 0;
 	while (file && fgets(line, sizeof(line), file) && truth_count < TRUTHS_MAX) {
 		struct truth *truth = &truths[truth_count];
 
 		is_devices_only |= strcmp(line, "devices-only\n") == 0;
+		is_sliced |= strcmp(line, "slices\n") == 0;
 		sscanf(line, "throttled %llx", &reasons);
+		if (sscanf(line, "error %llu %d", &xid, &instance) == 2)
+			errors[error_count++] = (struct nvml_event){.device = (nvml_device)&truths,
+								    .type = NVML_XID_ERROR,
+								    .xid = xid,
+								    .gpu_instance = (unsigned)instance};
 		if (sscanf(line, "%u %llu %llu %u %llu", &truth->pid, &from_ms, &until_ms, &truth->percent, &mib) != 5)
 			continue;
 		truth->from_us = from_ms * 1000;
@@ -95,6 +110,14 @@ int nvmlDeviceGetSamples(nvml_device device, int type, unsigned long long since_
 			 unsigned *count, struct nvml_sample *ret_samples);
 int nvmlDeviceGetPowerUsage(nvml_device device, unsigned *ret_milliwatt);
 int nvmlDeviceGetCurrentClocksThrottleReasons(nvml_device device, unsigned long long *ret_reasons);
+int nvmlDeviceGetMigMode(nvml_device device, unsigned *ret_mode, unsigned *ret_next_mode);
+int nvmlDeviceGetMaxMigDeviceCount(nvml_device device, unsigned *ret_most);
+int nvmlDeviceGetMigDeviceHandleByIndex(nvml_device device, unsigned index, nvml_device *ret_slice);
+int nvmlEventSetCreate(nvml_event_set *ret_set);
+int nvmlEventSetFree(nvml_event_set set);
+int nvmlDeviceGetSupportedEventTypes(nvml_device device, unsigned long long *ret_types);
+int nvmlDeviceRegisterEvents(nvml_device device, unsigned long long types, nvml_event_set set);
+int nvmlEventSetWait_v2(nvml_event_set set, struct nvml_event *ret_event, unsigned timeout_ms);
 
 int nvmlInit_v2(void)
 {
@@ -136,10 +159,15 @@ int nvmlDeviceGetComputeRunningProcesses_v3(nvml_device device, unsigned *count,
 
 	read_truth();
 	*count = 0;
-	for (unsigned i = 0; i < truth_count && *count < room; i++)
-		if (is_alive(truths[i].pid))
+	for (unsigned i = 0; i < truth_count && *count < room; i++) {
+		const void *in = is_sliced ? (const void *)&slices[i % 2] : &truths;
+
+		if (in == (const void *)device && is_alive(truths[i].pid))
 			ret_processes[(*count)++] =
-				(struct nvml_process){.pid = truths[i].pid, .used_bytes = truths[i].bytes};
+				(struct nvml_process){.pid = truths[i].pid,
+						      .used_bytes = truths[i].bytes,
+						      .gpu_instance = is_sliced ? i % 2 + 1 : NVML_NO_INSTANCE};
+	}
 	return NVML_SUCCESS;
 }
 
@@ -190,6 +218,8 @@ int nvmlDeviceGetSamples(nvml_device device, int type, unsigned long long since_
 	uint64_t first_us;
 	unsigned samples = sample_times(since_us, &first_us);
 
+	if (is_sliced)
+		return NVML_NOT_SUPPORTED;
 	if (samples == 0)
 		return NVML_NOT_FOUND;
 	for (unsigned at = 0; at < samples && at < *count; at++) {
@@ -211,4 +241,59 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(nvml_device device, unsigned long 
 {
 	*ret_reasons = reasons;
 	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetMigMode(nvml_device device, unsigned *ret_mode, unsigned *ret_next_mode)
+{
+	*ret_mode = *ret_next_mode = is_sliced;
+	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetMaxMigDeviceCount(nvml_device device, unsigned *ret_most)
+{
+	*ret_most = 7;
+	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetMigDeviceHandleByIndex(nvml_device device, unsigned index, nvml_device *ret_slice)
+{
+	if (index >= sizeof(slices) / sizeof(slices[0]))
+		return NVML_NOT_FOUND;
+	*ret_slice = (nvml_device)&slices[index];
+	return NVML_SUCCESS;
+}
+
+int nvmlEventSetCreate(nvml_event_set *ret_set)
+{
+	*ret_set = (nvml_event_set)&errors;
+	return NVML_SUCCESS;
+}
+
+int nvmlEventSetFree(nvml_event_set set)
+{
+	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetSupportedEventTypes(nvml_device device, unsigned long long *ret_types)
+{
+	*ret_types = ~0ULL;
+	return NVML_SUCCESS;
+}
+
+int nvmlDeviceRegisterEvents(nvml_device device, unsigned long long types, nvml_event_set set)
+{
+	return types == (NVML_XID_ERROR | NVML_DOUBLE_BIT_ERROR) ? NVML_SUCCESS : NVML_NOT_SUPPORTED;
+}
+
+int nvmlEventSetWait_v2(nvml_event_set set, struct nvml_event *ret_event, unsigned timeout_ms)
+{
+	for (unsigned waited_ms = 0; waited_ms <= timeout_ms; waited_ms += 10) {
+		read_truth();
+		if (reported_count < error_count) {
+			*ret_event = errors[reported_count++];
+			return NVML_SUCCESS;
+		}
+		usleep(10000);
+	}
+	return NVML_TIMEOUT;
 }

@@ -1,0 +1,7 @@
+/* When processes started. */
+#pragma once
+
+#include <stdint.h>
+
+/* The start of a process on the boot clock, in whole ticks of 10 ms; 0: it is gone. */
+uint64_t process_start(uint32_t pid);
