@@ -1,5 +1,5 @@
 /* Dividing what a host costs: parts add up, always. */
-#include "analysis/cost/charge.h"
+#include "analysis/cost/charge_gpus.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,8 +45,8 @@ static void schedule_make(struct schedule *schedule, uint64_t seed)
 		schedule->periods[i] = (struct charge_period){
 			.begin_unix_ns = begin * SECOND,
 			.end_unix_ns = end * SECOND,
-			.bill_nanos = {random_below(1000000000000), random_below(1000)},
-			.capacity = {(1 + random_below(64)) * CORE, (1 + random_below(256)) * GIB},
+			.bill_nanos = {random_below(1000000000000), random_below(1000), random_below(1000000)},
+			.capacity = {(1 + random_below(64)) * CORE, (1 + random_below(256)) * GIB, CORE},
 		};
 		at = end;
 	}
@@ -151,6 +151,98 @@ TEST_TIMES(parts_add_up_to_the_bill, SCHEDULES)
 	}
 }
 
+/* Devices of a host that costs 400 nanos for them: what tasks hold, begin, end, devices and time in which these worked,
+ * -1 if unknown; then what is used, held and not used, of which that is not known, and idle. */
+static const struct {
+	const char *what;
+	struct {
+		int item, begin, end;
+		unsigned devices;
+		int busy;
+	} holds[3];
+	int64_t used[2], unused[2], unknown_s[2], idle;
+} devices[] = {
+	{"nothing held", {{0}}, {0}, {0}, {0}, 400},
+	{"one of two, half of the time in use", {{0, 0, 100, 1, 50}}, {100}, {100}, {0}, 200},
+	{"both, in use", {{0, 0, 100, 3, 200}}, {400}, {0}, {0}, 0},
+	{"both, one of them in use", {{0, 0, 100, 3, 100}}, {200}, {200}, {0}, 0},
+	{"more than is possible", {{0, 0, 50, 1, 90}}, {100}, {0}, {0}, 300},
+	{"no sampler", {{0, 0, 100, 1, -1}}, {200}, {0}, {100}, 200},
+	{"two tasks on one device", {{0, 0, 100, 1, 50}, {1, 0, 100, 1, 0}}, {50}, {50, 100}, {0}, 200},
+	{"two tasks on two devices", {{0, 0, 100, 1, 100}, {1, 0, 50, 2, 0}}, {200}, {0, 100}, {0}, 100},
+	{"two processes of a task, one after the other",
+	 {{0, 0, 40, 1, 40}, {0, 60, 100, 1, 10}},
+	 {100},
+	 {100},
+	 {0},
+	 200},
+	{"a list of two after one of them", {{0, 0, 100, 1, 50}, {0, 50, 100, 3, 50}}, {200}, {100}, {0}, 100},
+};
+
+TEST_EACH(devices_are_divided, devices)
+{
+	struct charge_period period = {0, 100 * SECOND, {1, 1, 400}, {CORE, GIB}};
+	struct charge_item items[2] = {0};
+	struct gpu_hold holds[3];
+	int64_t idle;
+	size_t count = 0;
+
+	for (; count < 3 && devices[_i].holds[count].devices; count++)
+		holds[count] = (struct gpu_hold){
+			.item = (size_t)devices[_i].holds[count].item,
+			.devices = devices[_i].holds[count].devices,
+			.begin_unix_ns = devices[_i].holds[count].begin * SECOND,
+			.end_unix_ns = devices[_i].holds[count].end * SECOND,
+			.busy_ns =
+				devices[_i].holds[count].busy < 0 ? INT64_MIN : devices[_i].holds[count].busy * SECOND,
+		};
+	ck_assert_int_eq(charge_gpus(&period, 1, holds, count, 2, items, &idle), 0);
+	ck_assert_msg(idle == devices[_i].idle, "%s: %lld idle", devices[_i].what, (long long)idle);
+	for (size_t i = 0; i < 2; i++) {
+		const struct charge_parts *parts = &items[i].parts;
+
+		ck_assert_msg(parts->used_nanos[CHARGE_GPU] == devices[_i].used[i] &&
+				      parts->unused_nanos[CHARGE_GPU] == devices[_i].unused[i] &&
+				      parts->gpu_ms[GPU_UNKNOWN] == devices[_i].unknown_s[i] * 1000,
+			      "%s: item %zu: %lld used, %lld not used", devices[_i].what, i,
+			      (long long)parts->used_nanos[CHARGE_GPU], (long long)parts->unused_nanos[CHARGE_GPU]);
+	}
+}
+
+/* In whole nanos, whatever is held. */
+TEST_TIMES(devices_add_up_to_the_bill, SCHEDULES)
+{
+	struct gpu_hold holds[ITEMS_MAX];
+	struct schedule schedule;
+	int64_t sum, bill = 0;
+	size_t device_count;
+
+	schedule_make(&schedule, (uint64_t)_i);
+	device_count = 1 + (size_t)random_below(64);
+	memset(schedule.items, 0, sizeof(schedule.items));
+	for (size_t i = 0; i < schedule.item_count; i++) {
+		int64_t begin = random_below(SECONDS) - 10;
+
+		holds[i] = (struct gpu_hold){i / 2, (uint64_t)random_below(INT64_MAX) | 1, begin * SECOND,
+					     (begin + random_below(SECONDS / 2)) * SECOND,
+					     random_below(3) ? random_below(SECONDS) * SECOND : INT64_MIN};
+	}
+	ck_assert_int_eq(charge_gpus(schedule.periods, schedule.period_count, holds, schedule.item_count, device_count,
+				     schedule.items, &sum),
+			 0);
+	ck_assert_int_ge(sum, 0);
+	for (size_t i = 0; i < schedule.item_count; i++) {
+		const struct charge_parts *parts = &schedule.items[i].parts;
+
+		ck_assert_int_ge(parts->used_nanos[CHARGE_GPU], 0);
+		ck_assert_int_ge(parts->unused_nanos[CHARGE_GPU], 0);
+		sum += parts->used_nanos[CHARGE_GPU] + parts->unused_nanos[CHARGE_GPU];
+	}
+	for (size_t i = 0; i < schedule.period_count; i++)
+		bill += schedule.periods[i].bill_nanos[CHARGE_GPU];
+	ck_assert_int_eq(sum, bill);
+}
+
 /* A host of 4 cores and 16 GiB that costs 400 + 160 nanos, and work on it: begin, end, requested and used cores and
  * GiB, holder; then what is used and not used of each. */
 static const struct {
@@ -158,7 +250,7 @@ static const struct {
 	struct {
 		int begin, end, requested_cores, requested_gib, used_cores, used_gib, holder;
 	} items[3];
-	int64_t used[3][2], unused[3][2], idle[2];
+	int64_t used[3][CHARGE_RESOURCE_COUNT], unused[3][CHARGE_RESOURCE_COUNT], idle[CHARGE_RESOURCE_COUNT];
 } cases[] = {
 	{"nothing", {{0}}, {{0}}, {{0}}, {400, 160}},
 	{"half of the time", {{0, 50, 0, 0, 2, 8, -1}}, {{100, 40}}, {{0}}, {300, 120}},

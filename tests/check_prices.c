@@ -184,25 +184,34 @@ TEST_EACH(amounts_are_exact, amounts)
 	ck_assert_int_eq(nanos, amounts[_i].nanos);
 }
 
-TEST(a_node_is_divided_nine_to_one)
+TEST(a_node_is_divided_by_weights)
 {
 	struct price node = {.basis = PRICES_NODE, .node_nanos = 190000000};
-	struct price rates = {.basis = PRICES_RATES, .cpu_nanos = 30000000, .memory_nanos = 4000000};
-	int64_t cpu, memory;
+	struct price rates = {
+		.basis = PRICES_RATES, .cpu_nanos = 30000000, .memory_nanos = 4000000, .gpu_nanos = 900000000};
+	int64_t nanos[CHARGE_RESOURCE_COUNT];
 
 	/* 2 cores weigh 18, 1 GiB weighs 1 */
-	price_bill(&node, 2, INT64_C(1) << 30, HOUR_NS, &cpu, &memory);
-	ck_assert_int_eq(cpu, 180000000);
-	ck_assert_int_eq(memory, 10000000);
-	price_bill(&rates, 2, INT64_C(3) << 29, HOUR_NS / 2, &cpu, &memory);
-	ck_assert_int_eq(cpu, 30000000);
-	ck_assert_int_eq(memory, 3000000);
-	price_bill(&node, 0, 0, HOUR_NS, &cpu, &memory);
-	ck_assert_int_eq(cpu + memory, 190000000);
+	price_bill(&node, &(const struct price_size){2, INT64_C(1) << 30, 0}, HOUR_NS, nanos);
+	ck_assert_int_eq(nanos[CHARGE_CPU], 180000000);
+	ck_assert_int_eq(nanos[CHARGE_MEMORY], 10000000);
+	ck_assert_int_eq(nanos[CHARGE_GPU], 0);
+	price_bill(&rates, &(const struct price_size){2, INT64_C(3) << 29, 1}, HOUR_NS / 2, nanos);
+	ck_assert_int_eq(nanos[CHARGE_CPU], 30000000);
+	ck_assert_int_eq(nanos[CHARGE_MEMORY], 3000000);
+	ck_assert_int_eq(nanos[CHARGE_GPU], 450000000);
+	price_bill(&node, &(const struct price_size){0}, HOUR_NS, nanos);
+	ck_assert_int_eq(price_sum(nanos), 190000000);
+	/* the example of AWS: 8 GPUs weigh 720, 64 cores 576, 488 GiB 488 */
+	node.node_nanos = INT64_C(10000000000);
+	price_bill(&node, &(const struct price_size){64, INT64_C(488) << 30, 8}, HOUR_NS, nanos);
+	ck_assert_int_eq(nanos[CHARGE_GPU] / 1000, 4035874);
+	ck_assert_int_eq(nanos[CHARGE_CPU] / 1000, 3228699);
+	ck_assert_int_eq(price_sum(nanos), node.node_nanos);
 	/* a large host for a year at the highest price */
 	node.node_nanos = INT64_C(100000000000000);
-	price_bill(&node, 1024, INT64_C(1) << 44, 8760 * HOUR_NS, &cpu, &memory);
-	ck_assert_int_eq(cpu + memory, node.node_nanos * 8760);
+	price_bill(&node, &(const struct price_size){1024, INT64_C(1) << 44, 64}, 8760 * HOUR_NS, nanos);
+	ck_assert_int_eq(price_sum(nanos), node.node_nanos * 8760);
 }
 
 TEST(a_list_may_be_missing)

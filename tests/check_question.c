@@ -122,7 +122,7 @@ static const struct {
 	{"q",
 	 HEAD COLUMN WALL
 	 "-- sentence: s\n-- finding: tune\n-- subject: id\n-- advice: a\n-- impact: time = id\nSELECT id",
-	 9, "wall, cpu or memory"},
+	 9, "wall, cpu, memory or gpu"},
 	{"q",
 	 HEAD COLUMN WALL
 	 "-- sentence: s\n-- finding: tune\n-- subject: id\n-- advice: a\n-- impact: wall = wall_ns wall = wall_ns\n",

@@ -5,9 +5,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/cost/charge.h"
+#include "analysis/cost/charge_gpus.h"
 #include "analysis/cost/power.h"
 #include "analysis/query/ask.h"
+#include "analysis/query/gpus.h"
 #include "analysis/query/joined.h"
 #include "common/grow.h"
 #include "common/text.h"
@@ -25,13 +26,16 @@ struct host_work {
 	const struct row_cloud_host *host;
 	int64_t since_unix_ns, until_unix_ns;
 	struct price_times prices;
-	int64_t priced_memory_bytes;
+	struct price_size size;
 	struct price idle_price;   /* of energy: what the host takes without any work */
 	struct rows watched;       /* row_cost_watched, borrowed like the next two */
 	struct rows tasks;         /* row_cost_task, by run */
 	struct rows tools;         /* row_cost_tool, by task; if asked for */
+	struct rows gpus;          /* row_cost_gpu, by task */
 	struct charge_item *items; /* one for each task, and for each run with a request */
 	size_t item_count;
+	struct gpu_hold *holds;
+	size_t hold_count;
 	struct charge_period *periods;
 	size_t period_count, period_capacity;
 };
@@ -89,6 +93,11 @@ struct prices_host bill_priced_host(const struct row_cloud_host *cloud)
 	};
 }
 
+struct price_size bill_size(const struct row_cloud_host *host)
+{
+	return (struct price_size){host->host.cpu_count, host->host.memory_bytes, host->gpu_count};
+}
+
 /* ---- when a host was watched, and at what price ----------------------------------- */
 
 /* What the host costs from the time on in which it is of interest, if that were its price. The difference between two
@@ -96,8 +105,7 @@ struct prices_host bill_priced_host(const struct row_cloud_host *cloud)
 static void cost_until(const struct host_work *work, const struct price *price, int64_t unix_ns,
 		       int64_t ret_nanos[CHARGE_RESOURCE_COUNT])
 {
-	price_bill(price, work->host->host.cpu_count, work->priced_memory_bytes, unix_ns - work->since_unix_ns,
-		   &ret_nanos[CHARGE_CPU], &ret_nanos[CHARGE_MEMORY]);
+	price_bill(price, &work->size, unix_ns - work->since_unix_ns, ret_nanos);
 }
 
 static int period_add(struct host_work *work, int64_t begin, int64_t end, const struct price *price)
@@ -105,7 +113,7 @@ static int period_add(struct host_work *work, int64_t begin, int64_t end, const 
 	struct charge_period *grown =
 		grow(work->periods, &work->period_capacity, work->period_count + 1, sizeof(*work->periods));
 	const struct row_host *host = &work->host->host;
-	int64_t before[CHARGE_RESOURCE_COUNT], after[CHARGE_RESOURCE_COUNT], sum;
+	int64_t before[CHARGE_RESOURCE_COUNT], after[CHARGE_RESOURCE_COUNT];
 	struct charge_period *period;
 
 	if (!grown)
@@ -120,7 +128,7 @@ static int period_add(struct host_work *work, int64_t begin, int64_t end, const 
 	};
 	cost_until(work, price, begin, before);
 	cost_until(work, price, end, after);
-	if (__builtin_add_overflow(after[CHARGE_CPU], after[CHARGE_MEMORY], &sum) || sum == INT64_MAX)
+	if (price_sum(after) == INT64_MAX)
 		return -EOVERFLOW;
 	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT; i++)
 		period->bill_nanos[i] = after[i] - before[i];
@@ -285,6 +293,35 @@ static int items_make(struct host_work *work, bool is_energy)
 	return 0;
 }
 
+/* What a task held is an item of its own, for each device: see charge_gpus.h. */
+static int holds_make(struct host_work *work)
+{
+	work->holds = calloc(work->gpus.count, sizeof(*work->holds));
+	if (!work->holds)
+		return -ENOMEM;
+	for (size_t i = 0; i < work->tasks.count; i++) {
+		size_t count, first = rows_find(&work->gpus, offsetof(struct row_cost_gpu, task_id),
+						ROWS_ITEM(&work->tasks, cost_task, i)->task_id, &count);
+
+		for (size_t j = first; j < first + count; j++) {
+			const struct row_cost_gpu *held = ROWS_ITEM(&work->gpus, cost_gpu, j);
+			uint64_t devices = gpus_of(held->gpu);
+			int64_t end = held->end_unix_ns;
+
+			if (!devices)
+				continue;
+			work->holds[work->hold_count++] = (struct gpu_hold){
+				.item = i,
+				.devices = devices,
+				.begin_unix_ns = held->begin_unix_ns,
+				.end_unix_ns = end != ROW_NULL ? end : work->host->host.last_seen_unix_ns,
+				.busy_ns = held->busy_ns,
+			};
+		}
+	}
+	return 0;
+}
+
 /* ---- rows ------------------------------------------------------------------------- */
 
 /* What makes a row, beside its name. */
@@ -338,6 +375,10 @@ static void bill_row_add(struct bill_row *row, const struct charge_parts *parts,
 	}
 	row->cpu_nanos += parts->used_nanos[CHARGE_CPU] + parts->unused_nanos[CHARGE_CPU];
 	row->memory_nanos += parts->used_nanos[CHARGE_MEMORY] + parts->unused_nanos[CHARGE_MEMORY];
+	row->gpu_nanos += parts->used_nanos[CHARGE_GPU] + parts->unused_nanos[CHARGE_GPU];
+	row->gpu_unused_nanos += parts->unused_nanos[CHARGE_GPU];
+	for (size_t i = 0; i < GPU_TIME_COUNT; i++)
+		row->gpu_ms[i] += parts->gpu_ms[i];
 }
 
 static int64_t parts_sum(const struct charge_parts *parts)
@@ -370,9 +411,46 @@ static int64_t tool_weight(const struct row_cost_tool *tool, size_t resource)
 
 	if (resource == CHARGE_CPU)
 		return known(tool->cpu_ns);
+	if (resource == CHARGE_GPU)
+		return known(tool->gpu_busy_ns);
 	if (__builtin_mul_overflow(known(tool->memory_bytes) >> 10, known(tool->wall_ns) / MS + 1, &product))
 		return INT64_MAX;
 	return product;
+}
+
+/* Divides `total` among tools, by what each used of the resource. */
+static int tools_share(const struct rows *tools, size_t first, size_t count, size_t resource, int64_t total,
+		       int64_t *ret_shares)
+{
+	int64_t *weights = calloc(count, sizeof(*weights));
+	int error;
+
+	if (!weights)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		weights[i] = tool_weight(ROWS_ITEM(tools, cost_tool, first + i), resource);
+	error = charge_share(total, weights, count, ret_shares);
+	free(weights);
+	return error;
+}
+
+/* Takes out what no tool is known to have used: for GPUs whose use is not known, all of it. */
+static struct charge_parts parts_without_tool(const struct rows *tools, size_t first, size_t count,
+					      struct charge_parts *parts)
+{
+	struct charge_parts none = {.gpu_ms = {[GPU_UNKNOWN] = parts->gpu_ms[GPU_UNKNOWN]}};
+	int64_t busy_ns = 0;
+
+	for (size_t i = 0; i < count; i++)
+		busy_ns = row_most(busy_ns, tool_weight(ROWS_ITEM(tools, cost_tool, first + i), CHARGE_GPU));
+	if (count == 0) {
+		memcpy(none.used_nanos, parts->used_nanos, sizeof(none.used_nanos));
+		none.gpu_ms[GPU_USED] = parts->gpu_ms[GPU_USED];
+	} else if (busy_ns == 0) {
+		none.used_nanos[CHARGE_GPU] = parts->used_nanos[CHARGE_GPU];
+		parts->used_nanos[CHARGE_GPU] = 0;
+	}
+	return none;
 }
 
 /* Divides what a task used among its tools. */
@@ -380,33 +458,29 @@ static int tools_add(struct maker *maker, const struct host_work *work, int64_t 
 		     const struct charge_parts *parts)
 {
 	size_t count, first = rows_find(&work->tools, offsetof(struct row_cost_tool, task_id), task_id, &count);
-	int64_t *weights, *shares[CHARGE_RESOURCE_COUNT];
-	struct charge_parts unused = {0};
-	int error = 0;
+	int64_t *shares = calloc((CHARGE_RESOURCE_COUNT + 1) * (count + 1), sizeof(*shares));
+	struct charge_parts used = *parts, unused = {.gpu_ms = {[GPU_UNUSED] = parts->gpu_ms[GPU_UNUSED]}};
+	struct charge_parts none = parts_without_tool(&work->tools, first, count, &used);
+	int64_t *gpu_ms = shares + CHARGE_RESOURCE_COUNT * count;
+	int error = shares ? 0 : -ENOMEM;
 
 	memcpy(unused.unused_nanos, parts->unused_nanos, sizeof(unused.unused_nanos));
-	if (parts_sum(&unused) > 0)
+	if (error == 0 && parts_sum(&unused) > 0)
 		error = part_add(maker, 0, NOT_USED, &unused, 1);
-	if (count == 0 && error == 0) {
-		memcpy(unused.used_nanos, parts->used_nanos, sizeof(unused.used_nanos));
-		memset(unused.unused_nanos, 0, sizeof(unused.unused_nanos));
-		return part_add(maker, 0, NO_TOOL, &unused, 1);
-	}
-	weights = calloc((CHARGE_RESOURCE_COUNT + 1) * count, sizeof(*weights));
-	if (!weights)
-		return -ENOMEM;
-	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT && error == 0; i++) {
-		shares[i] = weights + (i + 1) * count;
-		for (size_t j = 0; j < count; j++)
-			weights[j] = tool_weight(ROWS_ITEM(&work->tools, cost_tool, first + j), i);
-		error = charge_share(parts->used_nanos[i], weights, count, shares[i]);
-	}
+	if (error == 0 && (count == 0 || parts_sum(&none) > 0))
+		error = part_add(maker, 0, NO_TOOL, &none, 1);
+	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT && count > 0 && error == 0; i++)
+		error = tools_share(&work->tools, first, count, i, used.used_nanos[i], shares + i * count);
+	if (count > 0 && error == 0)
+		error = tools_share(&work->tools, first, count, CHARGE_GPU, used.gpu_ms[GPU_USED], gpu_ms);
 	for (size_t j = 0; j < count && error == 0; j++) {
-		struct charge_parts part = {.used_nanos = {shares[CHARGE_CPU][j], shares[CHARGE_MEMORY][j]}};
+		struct charge_parts part = {.gpu_ms = {[GPU_USED] = gpu_ms[j]}};
 
+		for (size_t i = 0; i < CHARGE_RESOURCE_COUNT; i++)
+			part.used_nanos[i] = shares[i * count + j];
 		error = part_add(maker, 0, ROWS_ITEM(&work->tools, cost_tool, first + j)->name, &part, 1);
 	}
-	free(weights);
+	free(shares);
 	return error;
 }
 
@@ -600,8 +674,7 @@ static int bill_add(struct bill *bill, const struct host_work *work)
 	for (size_t i = 0; i < work->period_count; i++) {
 		const int64_t *nanos = work->periods[i].bill_nanos;
 
-		if (__builtin_add_overflow(bill->bill_nanos, nanos[CHARGE_CPU], &bill->bill_nanos) ||
-		    __builtin_add_overflow(bill->bill_nanos, nanos[CHARGE_MEMORY], &bill->bill_nanos))
+		if (__builtin_add_overflow(bill->bill_nanos, price_sum(nanos), &bill->bill_nanos))
 			return -EOVERFLOW;
 	}
 	return 0;
@@ -639,6 +712,9 @@ static int span_divide(struct maker *maker, struct host_work *work, int64_t begi
 		error = bill_add(bill, work);
 	if (error == 0)
 		error = charge_divide(work->periods, work->period_count, work->items, work->item_count, idle);
+	if (error == 0 && work->hold_count > 0)
+		error = charge_gpus(work->periods, work->period_count, work->holds, work->hold_count,
+				    (size_t)work->size.gpu_count, work->items, &idle[CHARGE_GPU]);
 	if (error == 0 && maker->request->is_energy)
 		error = idle_energy_set(bill, work, idle);
 	if (error == 0)
@@ -739,7 +815,7 @@ static int prices_apply(struct maker *maker, struct host_work *work)
 
 	if (error < 0)
 		return error;
-	work->priced_memory_bytes = work->host->host.memory_bytes;
+	work->size = bill_size(work->host);
 	price_doubts_add(&maker->bill->doubts, price_at(&work->prices, work->until_unix_ns - 1));
 	work->until_unix_ns = row_least(work->until_unix_ns, price_times_end(&work->prices));
 	maker->bill->host_count += work->since_unix_ns < work->until_unix_ns;
@@ -762,7 +838,7 @@ static int power_apply(struct maker *maker, struct host_work *work)
 					       .memory_nanos = POWER_MEMORY_MICROWATTS,
 					       .until_unix_ns = INT64_MAX};
 	work->idle_price = (struct price){.basis = PRICES_RATES, .cpu_nanos = power.idle_microwatts};
-	work->priced_memory_bytes = known(row_subtract(host->memory_bytes, included_bytes));
+	work->size = (struct price_size){host->cpu_count, known(row_subtract(host->memory_bytes, included_bytes)), 0};
 	maker->bill->average_count += power.is_average;
 	maker->bill->host_count++;
 	return 0;
@@ -779,7 +855,8 @@ static struct rows rows_of_host(const struct rows *all, size_t id_offset, int64_
 	return own;
 }
 
-static int host_add(struct maker *maker, struct host_work *work, const struct rows *tasks, const struct rows *tools)
+static int host_add(struct maker *maker, struct host_work *work, const struct rows *tasks, const struct rows *tools,
+		    const struct rows *gpus)
 {
 	int64_t id = work->host->host.id;
 	int error;
@@ -787,13 +864,17 @@ static int host_add(struct maker *maker, struct host_work *work, const struct ro
 	work->watched = rows_of_host(&maker->watched, offsetof(struct row_cost_watched, host_id), id);
 	work->tasks = rows_of_host(tasks, offsetof(struct row_cost_task, host_id), id);
 	work->tools = rows_of_host(tools, offsetof(struct row_cost_tool, host_id), id);
+	work->gpus = rows_of_host(gpus, offsetof(struct row_cost_gpu, host_id), id);
 	error = maker->request->is_energy ? power_apply(maker, work) : prices_apply(maker, work);
 	if (error == 0)
 		error = items_make(work, maker->request->is_energy);
+	if (error == 0 && work->gpus.count > 0 && !maker->request->is_energy)
+		error = holds_make(work);
 	if (error == 0 && work->since_unix_ns < work->until_unix_ns)
 		error = work_divide(maker, work);
 	price_times_free(&work->prices);
 	free(work->items);
+	free(work->holds);
 	free(work->periods);
 	return error;
 }
@@ -825,6 +906,15 @@ static void group_parameters(const struct host_group *group, struct store_parame
 	memcpy(ret, parameters, sizeof(parameters));
 }
 
+static bool group_has_gpus(const struct maker *maker, const struct host_group *group)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < group->count; i++)
+		has |= group->works[i].host->gpu_count > 0;
+	return has && !maker->request->is_energy;
+}
+
 static void group_ask_ahead(struct maker *maker, const struct host_group *group)
 {
 	struct store_parameter parameters[5];
@@ -833,20 +923,25 @@ static void group_ask_ahead(struct maker *maker, const struct host_group *group)
 	query_ask_ahead(maker->store, "cost_tasks", parameters);
 	if (maker->request->by == BILL_BY_TOOL)
 		query_ask_ahead(maker->store, "cost_tools", parameters);
+	if (group_has_gpus(maker, group))
+		query_ask_ahead(maker->store, "cost_gpus", parameters);
 }
 
 static int group_add(struct maker *maker, const struct host_group *group)
 {
 	struct store_parameter parameters[5];
-	struct rows tasks = {0}, tools = {0};
+	struct rows tasks = {0}, tools = {0}, gpus = {.type = &row_type_cost_gpu};
 	int error;
 
 	group_parameters(group, parameters);
 	error = rows_load(&tasks, &row_type_cost_task, maker->store, "cost_tasks", parameters);
 	if (error == 0 && maker->request->by == BILL_BY_TOOL)
 		error = rows_load(&tools, &row_type_cost_tool, maker->store, "cost_tools", parameters);
+	if (error == 0 && group_has_gpus(maker, group))
+		error = rows_load(&gpus, &row_type_cost_gpu, maker->store, "cost_gpus", parameters);
 	for (size_t i = 0; i < group->count && error == 0; i++)
-		error = host_add(maker, &group->works[i], &tasks, &tools);
+		error = host_add(maker, &group->works[i], &tasks, &tools, &gpus);
+	rows_free(&gpus);
 	rows_free(&tasks);
 	rows_free(&tools);
 	return error;
@@ -981,7 +1076,7 @@ int bill_make(struct store *store, const struct bill_request *request, struct bi
 	int error;
 
 	*ret_bill = (struct bill){0};
-	error = rows_load(&ret_bill->hosts, &row_type_cloud_host, store, "hosts", NULL);
+	error = gpu_hosts_load(store, &ret_bill->hosts);
 	rows_keep_host(&ret_bill->hosts, request->host);
 	if (error == 0)
 		error = joined_load(store, request->run, request->run ? 0 : request->since_unix_ns, &maker.parts);

@@ -55,16 +55,18 @@ struct bill_place {
 
 struct bill_row {
 	UT_hash_handle hh;
-	int64_t id;                       /* of a run or host, number of a user; else 0 */
-	size_t item_count;                /* runs of a user; tasks of another */
-	int64_t used_nanos, unused_nanos; /* unused: requested only */
-	int64_t cpu_nanos, memory_nanos;  /* parts of the sum of both */
-	int64_t system_nanos, idle_nanos; /* beside that; of a host or day */
-	int64_t observed_ms;              /* of a host or day */
-	int64_t co2;                      /* see bill_add_co2() */
-	int64_t user_id;                  /* of a run */
-	const char *centre;               /* of a run, if there is a list */
-	struct bill_place place;          /* as charges */
+	int64_t id;                                 /* of a run or host, number of a user; else 0 */
+	size_t item_count;                          /* runs of a user; tasks of another */
+	int64_t used_nanos, unused_nanos;           /* unused: requested only */
+	int64_t cpu_nanos, memory_nanos, gpu_nanos; /* parts of the sum of both */
+	int64_t gpu_unused_nanos;                   /* part of unused_nanos */
+	int64_t gpu_ms[GPU_TIME_COUNT];             /* time in which devices were held */
+	int64_t system_nanos, idle_nanos;           /* beside that; of a host or day */
+	int64_t observed_ms;                        /* of a host or day */
+	int64_t co2;                                /* see bill_add_co2() */
+	int64_t user_id;                            /* of a run */
+	const char *centre;                         /* of a run, if there is a list */
+	struct bill_place place;                    /* as charges */
 	const char *name;
 	char key[]; /* place, id and name */
 };
@@ -101,6 +103,9 @@ int bill_add_co2(struct bill *bill, int64_t co2);
 
 /* Whether a kind of run is the host's own, not work. */
 bool bill_is_system(const char *run_kind);
+
+/* What of the host has a price. */
+struct price_size bill_size(const struct row_cloud_host *host);
 
 /* Calls `take` for each time from `begin` to `end` in which a host was watched: while its own services ran, from one boot to
  * the next (cost_watched.sql). A host of which nothing was seen that tells is watched all the time. Stops at a result below

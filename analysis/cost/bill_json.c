@@ -48,8 +48,13 @@ static json_t *row_to_object(const struct bill_request *request, const struct bi
 	if (co2) {
 		json_set_integer(object, "co2_milligrams", row->co2);
 	} else {
+		amount_set(object, co2, "gpu", row->gpu_nanos);
 		amount_set(object, co2, "used", row->used_nanos);
 		amount_set(object, co2, "unused", row->unused_nanos);
+		amount_set(object, co2, "gpu_unused", row->gpu_unused_nanos);
+		json_set_integer(object, "gpu_used_ms", row->gpu_ms[GPU_USED]);
+		json_set_integer(object, "gpu_unused_ms", row->gpu_ms[GPU_UNUSED]);
+		json_set_integer(object, "gpu_unknown_ms", row->gpu_ms[GPU_UNKNOWN]);
 	}
 	if (bill_rows_are_whole(key)) {
 		amount_set(object, co2, "system", row->system_nanos);

@@ -9,25 +9,35 @@
 enum amount_part { ROW_WORK, ROW_SYSTEM, ROW_IDLE, ROW_PART_COUNT };
 enum rest_amount { REST_OTHERS, REST_SYSTEM, REST_IDLE, REST_PART_COUNT };
 
-/* Divides a whole into two numbers in the proportion that they have now. */
-static int pair_round(int64_t whole, int64_t *first, int64_t *second)
-{
-	const int64_t weights[] = {*first, *second};
-	int64_t parts[2];
-	int error = charge_share(whole, weights, 2, parts);
+#define PARTS_MOST 3
 
-	*first = parts[0];
-	*second = parts[1];
+/* Divides a whole into numbers in the proportion that they have now. */
+static int parts_round(int64_t whole, size_t count, int64_t *const amounts[])
+{
+	int64_t weights[PARTS_MOST], parts[PARTS_MOST];
+	int error;
+
+	for (size_t i = 0; i < count; i++)
+		weights[i] = *amounts[i];
+	error = charge_share(whole, weights, count, parts);
+	for (size_t i = 0; i < count && error == 0; i++)
+		*amounts[i] = parts[i];
 	return error;
 }
 
 static int row_round(struct bill_row *row, const int64_t parts[ROW_PART_COUNT])
 {
-	int error = pair_round(parts[ROW_WORK], &row->used_nanos, &row->unused_nanos);
+	int64_t *const uses[] = {&row->used_nanos, &row->unused_nanos};
+	int64_t *const resources[] = {&row->cpu_nanos, &row->memory_nanos, &row->gpu_nanos};
+	double gpu_unused = row->gpu_nanos > 0 ? (double)row->gpu_unused_nanos / (double)row->gpu_nanos : 0;
+	int error = parts_round(parts[ROW_WORK], 2, uses);
 
 	row->system_nanos = parts[ROW_SYSTEM];
 	row->idle_nanos = parts[ROW_IDLE];
-	return error < 0 ? error : pair_round(parts[ROW_WORK], &row->cpu_nanos, &row->memory_nanos);
+	if (error == 0)
+		error = parts_round(parts[ROW_WORK], 3, resources);
+	row->gpu_unused_nanos = row_least((int64_t)((double)row->gpu_nanos * gpu_unused + 0.5), row->unused_nanos);
+	return error;
 }
 
 /* Sets what is in no row. */

@@ -133,6 +133,7 @@ static int64_t take(double amount, int64_t *left)
 
 static void parts_set(struct charge_item *item, const struct holding *holdings, int64_t *left)
 {
+	item->parts = (struct charge_parts){0};
 	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT; i++) {
 		int64_t held = (int64_t)larger(item->requested[i], item->used[i]);
 		double used = held > 0 ? holdings[i].cost * (double)item->used[i] / (double)held : 0;

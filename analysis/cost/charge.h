@@ -12,18 +12,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum charge_resource { CHARGE_CPU, CHARGE_MEMORY, CHARGE_RESOURCE_COUNT };
+enum charge_resource { CHARGE_CPU, CHARGE_MEMORY, CHARGE_GPU, CHARGE_RESOURCE_COUNT };
 
 /* A time in which the host cost the same every hour. */
 struct charge_period {
 	int64_t begin_unix_ns, end_unix_ns;
 	int64_t bill_nanos[CHARGE_RESOURCE_COUNT];
-	int64_t capacity[CHARGE_RESOURCE_COUNT]; /* billionths of a core, bytes */
+	int64_t capacity[CHARGE_RESOURCE_COUNT]; /* billionths of a core, bytes, billionths of a device */
 };
+
+/* The time in which devices were held: they worked, they did not, or that is not known. */
+enum gpu_time { GPU_USED, GPU_UNUSED, GPU_UNKNOWN, GPU_TIME_COUNT };
 
 struct charge_parts {
 	int64_t used_nanos[CHARGE_RESOURCE_COUNT];
 	int64_t unused_nanos[CHARGE_RESOURCE_COUNT]; /* requested, but not used */
+	int64_t gpu_ms[GPU_TIME_COUNT];              /* charge_gpus() */
 };
 
 #define CHARGE_NO_HOLDER SIZE_MAX

@@ -11,7 +11,8 @@ int priced_host_make(const struct prices *prices, const struct row_cloud_host *r
 {
 	struct priced_host priced = {.row = row, .host = bill_priced_host(row), .hour_micros = ROW_NULL};
 	struct price_times times;
-	int64_t cpu_nanos, memory_nanos;
+	const struct price_size size = bill_size(row);
+	int64_t nanos[CHARGE_RESOURCE_COUNT];
 
 	if (price_times_make(prices, &priced.host, &times) < 0)
 		return -ENOMEM;
@@ -22,10 +23,8 @@ int priced_host_make(const struct prices *prices, const struct row_cloud_host *r
 	    (priced.price.basis != PRICES_NODE &&
 	     (row->host.cpu_count == ROW_NULL || row->host.memory_bytes == ROW_NULL)))
 		return 0;
-	price_bill(&priced.price, row->host.cpu_count, row->host.memory_bytes, HOUR_NS, &cpu_nanos, &memory_nanos);
-	ret_priced->hour_micros = row_add(cpu_nanos, memory_nanos);
-	if (ret_priced->hour_micros != ROW_NULL)
-		ret_priced->hour_micros /= MICRO_NANOS;
+	price_bill(&priced.price, &size, HOUR_NS, nanos);
+	ret_priced->hour_micros = price_sum(nanos) / MICRO_NANOS;
 	return 0;
 }
 

@@ -27,13 +27,13 @@ static const char *const column_names[COLUMN_COUNT] = {
 };
 static const struct csv_columns columns = {column_names, COLUMN_COUNT, 2, 0};
 
-enum asset { ASSET_NODE, ASSET_CPU, ASSET_MEMORY, ASSET_COUNT, ASSET_IGNORED };
+enum asset { ASSET_NODE, ASSET_CPU, ASSET_MEMORY, ASSET_GPU, ASSET_COUNT, ASSET_IGNORED };
 
 static const struct {
 	const char *name;
 	enum asset asset;
-} assets[] = {{"node", ASSET_NODE},  {"cpu", ASSET_CPU},     {"memory", ASSET_MEMORY},
-	      {"ram", ASSET_MEMORY}, {"gpu", ASSET_IGNORED}, {"pv", ASSET_IGNORED}};
+} assets[] = {{"node", ASSET_NODE},  {"cpu", ASSET_CPU}, {"memory", ASSET_MEMORY},
+	      {"ram", ASSET_MEMORY}, {"gpu", ASSET_GPU}, {"pv", ASSET_IGNORED}};
 
 enum id_field { ID_INSTANCE, ID_HOSTNAME, ID_CLUSTER };
 
@@ -287,6 +287,7 @@ static struct price price_from(const struct prices *prices, const struct prices_
 			       const struct candidate best[ASSET_COUNT], int64_t until)
 {
 	const struct candidate *node = &best[ASSET_NODE], *cpu = &best[ASSET_CPU], *memory = &best[ASSET_MEMORY];
+	const struct candidate *gpu = &best[ASSET_GPU];
 	struct price price = {.until_unix_ns = until};
 
 	if (node->row && node->rank >= cpu->rank && node->rank >= memory->rank) {
@@ -298,12 +299,14 @@ static struct price price_from(const struct prices *prices, const struct prices_
 		price.basis = PRICES_RATES;
 		price.cpu_nanos = cpu->row ? cpu->row->nanos : 0;
 		price.memory_nanos = memory->row ? memory->row->nanos : 0;
+		price.gpu_nanos = gpu->row ? gpu->row->nanos : 0;
 		price.line = cpu->row ? cpu->row->line : memory->row->line;
 		price.may_be_spot = may_be_spot(cpu->row ? cpu->row : memory->row, host);
 	} else if (strcmp(prices_currency(prices), PRICES_DEFAULT_CURRENCY) == 0) {
 		price.basis = PRICES_DEFAULT;
 		price.cpu_nanos = PRICES_DEFAULT_CPU_NANOS;
 		price.memory_nanos = PRICES_DEFAULT_MEMORY_NANOS;
+		price.gpu_nanos = PRICES_DEFAULT_GPU_NANOS;
 	} else {
 		price.basis = PRICES_NONE;
 	}
@@ -314,7 +317,7 @@ static struct price price_from(const struct prices *prices, const struct prices_
  * one that ends first applies; of those, the first. */
 int price_times_make(const struct prices *prices, const struct prices_host *host, struct price_times *ret_times)
 {
-	struct candidate best[ASSET_COUNT] = {{NULL, -1}, {NULL, -1}, {NULL, -1}}, *items;
+	struct candidate best[ASSET_COUNT] = {{NULL, -1}, {NULL, -1}, {NULL, -1}, {NULL, -1}}, *items;
 	struct price_times times = {0};
 	size_t count, next = 0;
 	int64_t until = INT64_MAX;
@@ -405,19 +408,34 @@ int64_t price_limit(int64_t figure, int64_t most)
 	return figure < most ? figure : most;
 }
 
-void price_bill(const struct price *price, int64_t cpu_count, int64_t memory_bytes, int64_t ns, int64_t *ret_cpu_nanos,
-		int64_t *ret_memory_nanos)
+int64_t price_sum(const int64_t nanos[CHARGE_RESOURCE_COUNT])
 {
-	int64_t mib = price_limit(memory_bytes, PRICE_MEMORY_BYTES_MAX) >> 20, whole, weight;
+	int64_t sum = 0;
 
-	cpu_count = price_limit(cpu_count, PRICE_CPUS_MAX);
-	weight = cpu_count * PRICES_CORE_WEIGHT * 1024 + mib;
+	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT; i++)
+		if (__builtin_add_overflow(sum, nanos[i], &sum))
+			return INT64_MAX;
+	return sum;
+}
+
+void price_bill(const struct price *price, const struct price_size *size, int64_t ns,
+		int64_t ret_nanos[CHARGE_RESOURCE_COUNT])
+{
+	int64_t mib = price_limit(size->memory_bytes, PRICE_MEMORY_BYTES_MAX) >> 20;
+	int64_t cpus = price_limit(size->cpu_count, PRICE_CPUS_MAX);
+	int64_t gpus = price_limit(size->gpu_count, PRICE_CPUS_MAX), whole, weight;
+
 	if (price->basis != PRICES_NODE) {
-		*ret_cpu_nanos = amount(price->cpu_nanos, cpu_count, ns, 1);
-		*ret_memory_nanos = amount(price->memory_nanos, mib, ns, 1024);
+		ret_nanos[CHARGE_CPU] = amount(price->cpu_nanos, cpus, ns, 1);
+		ret_nanos[CHARGE_MEMORY] = amount(price->memory_nanos, mib, ns, 1024);
+		ret_nanos[CHARGE_GPU] = amount(price->gpu_nanos, gpus, ns, 1);
 		return;
 	}
+	cpus *= PRICES_CORE_WEIGHT * 1024;
+	gpus *= PRICES_GPU_WEIGHT * 1024;
+	weight = cpus + gpus + mib;
 	whole = amount(price->node_nanos, 1, ns, 1);
-	*ret_cpu_nanos = weight > 0 ? (int64_t)((wide)whole * cpu_count * PRICES_CORE_WEIGHT * 1024 / weight) : whole;
-	*ret_memory_nanos = whole - *ret_cpu_nanos;
+	ret_nanos[CHARGE_CPU] = weight > 0 ? (int64_t)((wide)whole * cpus / weight) : whole;
+	ret_nanos[CHARGE_GPU] = weight > 0 ? (int64_t)((wide)whole * gpus / weight) : 0;
+	ret_nanos[CHARGE_MEMORY] = whole - ret_nanos[CHARGE_CPU] - ret_nanos[CHARGE_GPU];
 }

@@ -1,6 +1,6 @@
 /* What hosts cost an hour: a list of prices in the CSV columns of OpenCost, and the price of one host over time.
  *
- *   AssetClass          node (a whole machine), cpu (a core), memory (a GiB); gpu and pv are ignored
+ *   AssetClass          node (a whole machine), cpu (a core), memory (a GiB), gpu (a device); pv is ignored
  *   MarketPriceHourly   price an hour
  *   InstanceID          only this host: its cloud instance id, or what InstanceIDField names
  *   InstanceIDField     hostname, cluster; empty or spec.providerID: the instance id
@@ -16,14 +16,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/cost/charge.h"
 #include "common/yaml/tree.h"
 
-/* OpenCost's defaults, US dollars an hour: core, GiB. */
+/* OpenCost's defaults, US dollars an hour: core, GiB, GPU. */
 #define PRICES_DEFAULT_CURRENCY "USD"
 #define PRICES_DEFAULT_CPU_NANOS 31611000
 #define PRICES_DEFAULT_MEMORY_NANOS 4237000
-/* A machine's price is divided by this: a core weighs as much as 9 GiB (AWS, split cost allocation). */
+#define PRICES_DEFAULT_GPU_NANOS 950000000
+/* A machine's price is divided by these: a core weighs as much as 9 GiB, a GPU as 90 (AWS, split cost allocation). */
 #define PRICES_CORE_WEIGHT 9
+#define PRICES_GPU_WEIGHT 90
 
 struct prices;
 
@@ -49,6 +52,7 @@ struct price {
 	enum prices_basis basis;
 	int64_t node_nanos;              /* PRICES_NODE */
 	int64_t cpu_nanos, memory_nanos; /* else: of a core, of a GiB */
+	int64_t gpu_nanos;               /* and of a GPU */
 	int64_t until_unix_ns;           /* the price may be another from then on; INT64_MAX: never */
 	unsigned line;                   /* of the row that gave it, 0: none */
 	bool may_be_spot; /* that row is of a type of machine, for an instance that is, or may be, spot */
@@ -87,10 +91,16 @@ bool price_doubts_add(struct price_doubts *doubts, const struct price *price);
 /* From when on the host has no price, PRICES_NONE; INT64_MAX: it always has one. */
 int64_t price_times_end(const struct price_times *times);
 
-/* What `ns` cost at this price: of all processors, and of the memory. Exact, rounded down to whole nanos; INT64_MAX if
- * it is more. Sizes that no host has are limited as price_limit() does. */
-void price_bill(const struct price *price, int64_t cpu_count, int64_t memory_bytes, int64_t ns, int64_t *ret_cpu_nanos,
-		int64_t *ret_memory_nanos);
+struct price_size {
+	int64_t cpu_count, memory_bytes, gpu_count;
+};
+
+/* What `ns` cost at this price: of all processors, of the memory and of all GPUs. Exact, rounded down to whole nanos;
+ * INT64_MAX if it is more. Sizes that no host has are limited as price_limit() does. */
+void price_bill(const struct price *price, const struct price_size *size, int64_t ns,
+		int64_t ret_nanos[CHARGE_RESOURCE_COUNT]);
+/* Their sum, INT64_MAX if it is more. */
+int64_t price_sum(const int64_t nanos[CHARGE_RESOURCE_COUNT]);
 
 /* Figures of a host are not to be trusted: returns 0 for an unknown or negative one, and no more than `most`. */
 #define PRICE_CPUS_MAX (INT64_C(1) << 20)

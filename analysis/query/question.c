@@ -420,6 +420,7 @@ static const enum question_type impact_types[] = {
 	[QUESTION_SAVES_WALL] = QUESTION_DURATION,
 	[QUESTION_SAVES_CPU] = QUESTION_DURATION,
 	[QUESTION_SAVES_MEMORY] = QUESTION_BYTE_SECONDS,
+	[QUESTION_SAVES_GPU] = QUESTION_DURATION,
 };
 
 /* KIND = COLUMN, ... */
@@ -438,7 +439,7 @@ static int impact_read(struct reader *reader, const char *text)
 		text += strspn(text, " ");
 		if (kind == QUESTION_IMPACT_COUNT || *text != '=' || finding->impacts[kind])
 			return refuse(reader,
-				      "impact: expected KIND = COLUMN, ... with wall, cpu or memory, each once");
+				      "impact: expected KIND = COLUMN, ... with wall, cpu, memory or gpu, each once");
 		text += 1 + strspn(text + 1, " ");
 		size = strcspn(text, " ,");
 		finding->impacts[kind] = column_find(reader->question, text, size);

@@ -60,7 +60,8 @@ struct question_field {
 #define QUESTION_IMPACTS(I) \
 	I(WALL, "wall")     /* wall time of a task, or of the run if the answer has no column task_id */ \
 	I(CPU, "cpu")       /* time of a core, used or held */ \
-	I(MEMORY, "memory") /* byte-seconds */
+	I(MEMORY, "memory") /* byte-seconds */ \
+	I(GPU, "gpu")       /* time of a GPU, held */
 
 enum question_impact {
 #define I(NAME, name) QUESTION_SAVES_##NAME,

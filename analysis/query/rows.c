@@ -95,6 +95,12 @@ DESCRIBE(cost_task, ROW_COST_TASK_COLUMNS, "run run_kind task")
 #define ROW_TYPE row_cost_tool
 DESCRIBE(cost_tool, ROW_COST_TOOL_COLUMNS, "name")
 #undef ROW_TYPE
+#define ROW_TYPE row_cost_gpu
+DESCRIBE(cost_gpu, ROW_COST_GPU_COLUMNS, "gpu")
+#undef ROW_TYPE
+#define ROW_TYPE row_host_gpu
+DESCRIBE(host_gpu, ROW_HOST_GPU_COLUMNS, "gpu")
+#undef ROW_TYPE
 #define ROW_TYPE row_cost_count
 DESCRIBE(cost_count, ROW_COST_COUNT_COLUMNS, "")
 #undef ROW_TYPE

@@ -52,6 +52,7 @@ struct row_cloud_host {
 #define T(name) const char *name;
 	ROW_CLOUD_COLUMNS(T)
 #undef T
+	int64_t gpu_count; /* as far as processes held them; set by gpu_hosts_load() */
 };
 extern const struct row_type row_type_cloud_host;
 
@@ -74,7 +75,12 @@ extern const struct row_type row_type_cloud_host;
 	I(run_core_limit_milli)
 
 /* Result columns of analysis/query/lookups/cost_tools.sql. */
-#define ROW_COST_TOOL_COLUMNS(I, T, B) I(host_id) I(task_id) T(name) I(cpu_ns) I(memory_bytes) I(wall_ns)
+#define ROW_COST_TOOL_COLUMNS(I, T, B) \
+	I(host_id) I(task_id) T(name) I(cpu_ns) I(memory_bytes) I(wall_ns) I(gpu_busy_ns)
+
+/* Result columns of analysis/query/lookups/cost_gpus.sql, host_gpus.sql. */
+#define ROW_COST_GPU_COLUMNS(I, T, B) I(host_id) I(task_id) T(gpu) I(begin_unix_ns) I(end_unix_ns) I(busy_ns)
+#define ROW_HOST_GPU_COLUMNS(I, T, B) I(host_id) T(gpu)
 
 /* Result columns of analysis/query/lookups/cost_counts.sql. */
 #define ROW_COST_COUNT_COLUMNS(I, T, B) I(host_id) I(task_count)
@@ -124,6 +130,8 @@ extern const struct row_type row_type_cloud_host;
 	R(TOP, top) \
 	R(COST_TASK, cost_task) \
 	R(COST_TOOL, cost_tool) \
+	R(COST_GPU, cost_gpu) \
+	R(HOST_GPU, host_gpu) \
 	R(COST_COUNT, cost_count) \
 	R(COST_WATCHED, cost_watched) \
 	R(OWNER_DAY, owner_day) \

@@ -1,7 +1,7 @@
 -- title: Which processes hold a GPU and do not use it?
 -- explanation: Running processes that have memory on a GPU, and for which no GPU has worked for an hour or more, as a
 --   sampler reports it (docs/gpu.md). If the driver does not say how long a device worked for each process, its
---   processes are not listed. What they cost is not known: the price of a host is not divided by GPUs.
+--   processes are not listed. One device is counted for the time without use: a process with several may use another one.
 -- finding: sweep
 -- parameter: since_unix_ns time = 7d; only what was seen from then on
 -- parameter: least_ns duration = 1h; minimum time without use; source: our proposal (docs/sweep.md)
@@ -12,9 +12,9 @@
 -- column: gpu text; devices that it has open
 -- column: unused_ns duration; time without use
 -- column: gpu_bytes bytes; memory that it holds on GPUs
--- column: held_cpu_ns duration; unknown
+-- column: held_gpu_ns duration; time of a device in which it was held without use
 -- subject: pid
--- impact: cpu = held_cpu_ns
+-- impact: gpu = held_gpu_ns
 -- sentence: {program} (pid {pid}) of user {user_id} on {hostname} holds {gpu_bytes} of GPU memory, and has not used a GPU
 --   for {unused_ns}
 -- advice: Ask its user to end it, or to free the device.
@@ -40,7 +40,8 @@ WITH held AS (
 SELECT h.id AS host_id, h.hostname AS hostname, used.used_unix_ns AS since_unix_ns, h.last_seen_unix_ns AS until_unix_ns,
        1 AS is_now, 'certain' AS certainty, held.held_run_id AS run_id, NULL AS run, held.held_user_id AS user_id,
        held.held_program AS program, held.held_pid AS pid, held.held_gpu AS gpu,
-       h.last_seen_unix_ns - used.used_unix_ns AS unused_ns, used.used_bytes AS gpu_bytes, NULL AS held_cpu_ns
+       h.last_seen_unix_ns - used.used_unix_ns AS unused_ns, used.used_bytes AS gpu_bytes,
+       h.last_seen_unix_ns - used.used_unix_ns AS held_gpu_ns
   FROM held
   JOIN hosts h ON h.id = held.held_host_id
   JOIN used ON used.used_host_id = held.held_host_id AND used.used_id = held.held_id

@@ -51,18 +51,18 @@ static double too_large_share(const struct owned_host *owned, const struct price
 {
 	static const struct price by_weight = {
 		.basis = PRICES_RATES, .cpu_nanos = PRICES_CORE_WEIGHT * 1000, .memory_nanos = 1000};
-	const struct row_host *host = &owned->host->host;
-	int64_t cpu_nanos, memory_nanos;
+	const struct price_size size = bill_size(owned->host);
+	int64_t nanos[CHARGE_RESOURCE_COUNT];
 	double unused = 0;
 
-	price_bill(price, host->cpu_count, host->memory_bytes, HOUR_NS, &cpu_nanos, &memory_nanos);
-	if (cpu_nanos + memory_nanos <= 0)
-		price_bill(&by_weight, host->cpu_count, host->memory_bytes, HOUR_NS, &cpu_nanos, &memory_nanos);
-	if (host->cpu_count > 0)
-		unused += (double)cpu_nanos * (double)owned->unused_cores / (double)host->cpu_count;
-	if (host->memory_bytes > 0)
-		unused += (double)memory_nanos * (double)owned->unused_bytes / (double)host->memory_bytes;
-	return cpu_nanos + memory_nanos > 0 ? unused / ((double)cpu_nanos + (double)memory_nanos) : 0;
+	price_bill(price, &size, HOUR_NS, nanos);
+	if (price_sum(nanos) <= 0)
+		price_bill(&by_weight, &size, HOUR_NS, nanos);
+	if (size.cpu_count > 0)
+		unused += (double)nanos[CHARGE_CPU] * (double)owned->unused_cores / (double)size.cpu_count;
+	if (size.memory_bytes > 0)
+		unused += (double)nanos[CHARGE_MEMORY] * (double)owned->unused_bytes / (double)size.memory_bytes;
+	return price_sum(nanos) > 0 ? unused / (double)price_sum(nanos) : 0;
 }
 
 /* Divides a time in which the host was watched among the owners. */
@@ -92,13 +92,13 @@ static void time_divide(const struct owning *owning, int64_t begin, int64_t end,
 /* A time of constant price, as in a bill. */
 static int piece_add(struct owning *owning, int64_t begin, int64_t end, const struct price *price)
 {
-	const struct row_host *host = &owning->host->host->host;
-	int64_t ns[OWNER_COUNT], nanos[OWNER_COUNT], cpu_nanos, memory_nanos;
+	const struct price_size size = bill_size(owning->host->host);
+	int64_t ns[OWNER_COUNT], nanos[OWNER_COUNT], whole[CHARGE_RESOURCE_COUNT];
 	int error;
 
 	time_divide(owning, begin, end, price, ns);
-	price_bill(price, host->cpu_count, host->memory_bytes, end - begin, &cpu_nanos, &memory_nanos);
-	error = charge_share(cpu_nanos + memory_nanos, ns, OWNER_COUNT, nanos);
+	price_bill(price, &size, end - begin, whole);
+	error = charge_share(price_sum(whole), ns, OWNER_COUNT, nanos);
 	for (size_t i = 0; i < OWNER_COUNT && error == 0; i++) {
 		owning->ns[i] += ns[i];
 		owning->host->nanos[i] += nanos[i];

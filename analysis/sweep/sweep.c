@@ -6,11 +6,13 @@
 
 #include "analysis/cost/bill.h"
 #include "analysis/query/ask.h"
+#include "analysis/query/gpus.h"
 #include "common/grow.h"
 
 #define SECOND_NS INT64_C(1000000000)
 #define HOUR_NS (3600 * SECOND_NS)
 #define FINDINGS_AHEAD 3 /* a lake answers several at once */
+#define SAME_PART 1e-6
 
 struct days_parameters {
 	struct store_parameter each[8];
@@ -35,25 +37,40 @@ static double part_of(int64_t held, double capacity)
 	return part < 0 ? 0 : part > 1 ? 1 : part;
 }
 
-/* What a share of a host cost from `since` to `until`: `cpu_ns` of its cores, `byte_seconds` of its memory, each at
- * most all of it. ROW_NULL is none. ROW_NULL if the host has no price in some of that time. */
-static int64_t share_cost(const struct price_times *prices, const struct row_host *host, int64_t since_unix_ns,
-			  int64_t until_unix_ns, int64_t cpu_ns, int64_t byte_seconds)
+/* Parts of a host. What holds the same part of the cores and of the memory, such as all, holds that part of the host,
+ * its GPUs included. */
+static void parts_set(const struct price_size *size, const struct sweep_held *held, double span_ns,
+		      double ret_parts[CHARGE_RESOURCE_COUNT])
 {
-	double span_ns = (double)until_unix_ns - (double)since_unix_ns;
-	double cpu = part_of(cpu_ns, span_ns * (double)host->cpu_count);
-	double memory = part_of(byte_seconds, span_ns / (double)SECOND_NS * (double)host->memory_bytes);
-	double sum = 0;
+	double cpu = part_of(held->cpu_ns, span_ns * (double)size->cpu_count);
+	double memory = part_of(held->memory_byte_seconds, span_ns / (double)SECOND_NS * (double)size->memory_bytes);
+	double gpu = part_of(held->gpu_ns, span_ns * (double)size->gpu_count);
+	bool is_host = held->gpu_ns == ROW_NULL && cpu - memory < SAME_PART && memory - cpu < SAME_PART;
 
+	ret_parts[CHARGE_CPU] = cpu;
+	ret_parts[CHARGE_MEMORY] = memory;
+	ret_parts[CHARGE_GPU] = is_host ? cpu : gpu;
+}
+
+/* What a share of a host cost from `since` to `until`, each part at most all of it. ROW_NULL if the host has no price in
+ * some of that time. */
+static int64_t share_cost(const struct price_times *prices, const struct row_cloud_host *host, int64_t since_unix_ns,
+			  int64_t until_unix_ns, const struct sweep_held *held)
+{
+	const struct price_size size = bill_size(host);
+	double parts[CHARGE_RESOURCE_COUNT], sum = 0;
+
+	parts_set(&size, held, (double)until_unix_ns - (double)since_unix_ns, parts);
 	if (until_unix_ns > price_times_end(prices))
 		return ROW_NULL;
 	for (int64_t at = since_unix_ns, end; at < until_unix_ns; at = end) {
 		const struct price *price = price_at(prices, at);
-		int64_t cpu_nanos, memory_nanos;
+		int64_t nanos[CHARGE_RESOURCE_COUNT];
 
 		end = price->until_unix_ns < until_unix_ns ? price->until_unix_ns : until_unix_ns;
-		price_bill(price, host->cpu_count, host->memory_bytes, end - at, &cpu_nanos, &memory_nanos);
-		sum += (double)cpu_nanos * cpu + (double)memory_nanos * memory;
+		price_bill(price, &size, end - at, nanos);
+		for (size_t i = 0; i < CHARGE_RESOURCE_COUNT; i++)
+			sum += (double)nanos[i] * parts[i];
 	}
 	return (int64_t)sum;
 }
@@ -61,27 +78,34 @@ static int64_t share_cost(const struct price_times *prices, const struct row_hos
 static int64_t whole_cost(const struct price_times *prices, const struct row_cloud_host *host, int64_t since_unix_ns,
 			  int64_t until_unix_ns)
 {
-	return share_cost(prices, &host->host, since_unix_ns, until_unix_ns, INT64_MAX, INT64_MAX);
+	return share_cost(prices, host, since_unix_ns, until_unix_ns,
+			  &(const struct sweep_held){INT64_MAX, INT64_MAX, INT64_MAX});
+}
+
+static int64_t in_hours(int64_t held, double hours)
+{
+	return held == ROW_NULL ? ROW_NULL : (int64_t)((double)held / hours);
 }
 
 /* Costs of an item, from what it holds. */
 static void price_item(struct sweeper *sweeper, struct sweep_item *item, size_t host_index)
 {
-	const struct row_host *host = &ROWS_ITEM(&sweeper->sweep->hosts, cloud_host, host_index)->host;
+	const struct row_cloud_host *host = ROWS_ITEM(&sweeper->sweep->hosts, cloud_host, host_index);
 	const struct price_times *prices = &sweeper->prices[host_index];
 	double hours = (double)(item->until_unix_ns - item->since_unix_ns) / (double)HOUR_NS;
+	const struct sweep_held *held = &item->held;
 
 	item->basis = price_at(prices, item->until_unix_ns - 1)->basis;
-	if (item->cpu_ns == ROW_NULL && item->memory_byte_seconds == ROW_NULL)
+	if (held->cpu_ns == ROW_NULL && held->memory_byte_seconds == ROW_NULL && held->gpu_ns == ROW_NULL)
 		return;
-	item->cost_nanos = share_cost(prices, host, item->since_unix_ns, item->until_unix_ns, item->cpu_ns,
-				      item->memory_byte_seconds);
-	if (item->is_now && hours > 0 && item->cost_nanos != ROW_NULL)
-		item->hour_nanos = share_cost(
-			prices, host, item->until_unix_ns, item->until_unix_ns + HOUR_NS,
-			item->cpu_ns == ROW_NULL ? ROW_NULL : (int64_t)((double)item->cpu_ns / hours),
-			item->memory_byte_seconds == ROW_NULL ? ROW_NULL
-							      : (int64_t)((double)item->memory_byte_seconds / hours));
+	item->cost_nanos = share_cost(prices, host, item->since_unix_ns, item->until_unix_ns, held);
+	if (item->is_now && hours > 0 && item->cost_nanos != ROW_NULL) {
+		const struct sweep_held hour = {in_hours(held->cpu_ns, hours),
+						in_hours(held->memory_byte_seconds, hours),
+						in_hours(held->gpu_ns, hours)};
+
+		item->hour_nanos = share_cost(prices, host, item->until_unix_ns, item->until_unix_ns + HOUR_NS, &hour);
+	}
 }
 
 /* If the row names a smaller type, the item costs what the host cost more than one of that type, while it was
@@ -195,8 +219,8 @@ static int row_take(struct sweeper *sweeper, const struct question *question, st
 		.since_unix_ns = result_integer(result, "since_unix_ns"),
 		.until_unix_ns = result_integer(result, "until_unix_ns"),
 		.is_certain = certainty && strcmp(certainty, "certain") == 0,
-		.cpu_ns = held(question, QUESTION_SAVES_CPU, result),
-		.memory_byte_seconds = held(question, QUESTION_SAVES_MEMORY, result),
+		.held = {held(question, QUESTION_SAVES_CPU, result), held(question, QUESTION_SAVES_MEMORY, result),
+			 held(question, QUESTION_SAVES_GPU, result)},
 		.cost_nanos = ROW_NULL,
 		.hour_nanos = ROW_NULL,
 		.sentence = finding_text(question, question->finding.sentence, values, finding_value),
@@ -372,7 +396,7 @@ static int owners_make(struct sweeper *sweeper)
 static int hosts_make(struct sweeper *sweeper)
 {
 	struct sweep *sweep = sweeper->sweep;
-	int error = rows_load(&sweep->hosts, &row_type_cloud_host, sweeper->request->store, "hosts", NULL);
+	int error = gpu_hosts_load(sweeper->request->store, &sweep->hosts);
 
 	if (error < 0)
 		return error;

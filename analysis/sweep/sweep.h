@@ -15,6 +15,11 @@
 /* What was last heard of longer ago than this is not called present. */
 #define SWEEP_PRESENT_NS INT64_C(900000000000)
 
+/* What is held; ROW_NULL: unknown, or nothing of that kind. */
+struct sweep_held {
+	int64_t cpu_ns, memory_byte_seconds, gpu_ns;
+};
+
 struct sweep_item {
 	const struct question *question;
 	int64_t host_id, run_id; /* run_id: ROW_NULL if it is tied to none */
@@ -23,10 +28,10 @@ struct sweep_item {
 	char *sentence, *advice;
 	int64_t since_unix_ns, until_unix_ns;
 	bool is_now;
-	bool is_certain;                     /* nothing in that time was not seen */
-	int64_t cpu_ns, memory_byte_seconds; /* what is held; ROW_NULL: unknown, or nothing of that kind */
-	int64_t cost_nanos;                  /* so far; ROW_NULL: unknown */
-	int64_t hour_nanos;                  /* an hour, as it goes on now; ROW_NULL: unknown, or over */
+	bool is_certain; /* nothing in that time was not seen */
+	struct sweep_held held;
+	int64_t cost_nanos; /* so far; ROW_NULL: unknown */
+	int64_t hour_nanos; /* an hour, as it goes on now; ROW_NULL: unknown, or over */
 	enum prices_basis basis;
 };
 

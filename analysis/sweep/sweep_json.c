@@ -64,8 +64,9 @@ static json_t *item_to_object(const struct sweep_item *item)
 	json_set_string(object, "certainty", item->is_certain ? "certain" : "likely");
 	json_set_integer(object, "run_id", item->run_id);
 	json_set_string(object, "run", item->run);
-	json_set_integer(object, "cpu_ns", item->cpu_ns);
-	json_set_integer(object, "memory_byte_seconds", item->memory_byte_seconds);
+	json_set_integer(object, "cpu_ns", item->held.cpu_ns);
+	json_set_integer(object, "memory_byte_seconds", item->held.memory_byte_seconds);
+	json_set_integer(object, "gpu_ns", item->held.gpu_ns);
 	json_set_integer(object, "cost_micros", micros(item->cost_nanos));
 	json_set_integer(object, "cost_per_hour_micros", micros(item->hour_nanos));
 	json_set_string(object, "price_basis", price_basis_name(item->basis));

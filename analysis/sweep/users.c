@@ -113,10 +113,10 @@ static int row_take(struct users *users, struct store_result *result)
 
 static double item_hours(const struct sweep_item *item)
 {
-	double hours = item->cpu_ns == ROW_NULL ? 0 : (double)item->cpu_ns / HOUR_NS;
+	double hours = item->held.cpu_ns == ROW_NULL ? 0 : (double)item->held.cpu_ns / HOUR_NS;
 
-	if (item->memory_byte_seconds != ROW_NULL)
-		hours += (double)item->memory_byte_seconds / GIB / 3600 / PRICES_CORE_WEIGHT;
+	if (item->held.memory_byte_seconds != ROW_NULL)
+		hours += (double)item->held.memory_byte_seconds / GIB / 3600 / PRICES_CORE_WEIGHT;
 	return hours;
 }
 

@@ -109,6 +109,7 @@ static int row_take(void *context, const struct store_value *values)
 	finding->task_count++;
 	finding->cpu_ns += impact_of(finder->question, QUESTION_SAVES_CPU, values);
 	finding->memory_byte_seconds += impact_of(finder->question, QUESTION_SAVES_MEMORY, values);
+	finding->gpu_ns += impact_of(finder->question, QUESTION_SAVES_GPU, values);
 	if (task ==
 	    SCHEDULE_NO_TASK) { /* between the tasks, or in the engine or script itself: the run waits for that */
 		finding->direct_ns += wall_ns;
@@ -184,7 +185,7 @@ static bool saves_little(const struct finder *finder, const struct finding_of_ru
 
 	return finding->direct_ns + finding->tasks_ns > 0 &&
 	       finding->wall.high_ns < (schedule->end_ns - schedule->begin_ns) / FINDINGS_LEAST_PART &&
-	       finding->cpu_ns == 0 && finding->memory_byte_seconds == 0;
+	       finding->cpu_ns == 0 && finding->memory_byte_seconds == 0 && finding->gpu_ns == 0;
 }
 
 static int compare_savings(const void *left, const void *right)
@@ -199,7 +200,7 @@ static int compare_savings(const void *left, const void *right)
 static double claim_of(const struct finding_of_run *finding)
 {
 	return (double)finding->direct_ns + (double)finding->tasks_ns + (double)finding->cpu_ns +
-	       (double)finding->memory_byte_seconds;
+	       (double)finding->memory_byte_seconds + (double)finding->gpu_ns;
 }
 
 struct claim {
@@ -345,6 +346,8 @@ static int compare_findings(const void *left, const void *right)
 		return a->cpu_ns > b->cpu_ns ? -1 : 1;
 	if (a->memory_byte_seconds != b->memory_byte_seconds)
 		return a->memory_byte_seconds > b->memory_byte_seconds ? -1 : 1;
+	if (a->gpu_ns != b->gpu_ns)
+		return a->gpu_ns > b->gpu_ns ? -1 : 1;
 	return strcmp(a->sentence, b->sentence);
 }
 

@@ -24,7 +24,8 @@ struct finding_of_run {
 		tasks_ns; /* what its rows say: in no task; in tasks, whether or not the run waits for them */
 	int64_t cpu_ns;   /* time of a core that would be free */
 	int64_t memory_byte_seconds;
-	int64_t worth; /* by the request */
+	int64_t gpu_ns; /* time of a GPU that would be free */
+	int64_t worth;  /* by the request */
 };
 
 struct findings_request {

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "analysis/cost/bill.h"
+#include "analysis/query/gpus.h"
 #include "common/text.h"
 
 #define HOUR_NS INT64_C(3600000000000)
@@ -21,8 +22,8 @@ static bool ran_on(const struct tuning *tune, int64_t host_id)
 }
 
 /* What the host cost an hour when the run began. */
-static int host_price(struct tuning *tune, const struct row_cloud_host *host, int64_t *ret_cpu_nanos,
-		      int64_t *ret_memory_nanos)
+static int host_price(struct tuning *tune, const struct row_cloud_host *host, const struct price_size *size,
+		      int64_t ret_nanos[CHARGE_RESOURCE_COUNT])
 {
 	struct prices_host priced = bill_priced_host(host);
 	struct price_times times;
@@ -31,34 +32,36 @@ static int host_price(struct tuning *tune, const struct row_cloud_host *host, in
 	if (error < 0)
 		return error;
 	price_doubts_add(&tune->doubts, price_at(&times, report_run(tune->report)->started_unix_ns));
-	price_bill(price_at(&times, report_run(tune->report)->started_unix_ns), host->host.cpu_count,
-		   host->host.memory_bytes, HOUR_NS, ret_cpu_nanos, ret_memory_nanos);
+	price_bill(price_at(&times, report_run(tune->report)->started_unix_ns), size, HOUR_NS, ret_nanos);
 	price_times_free(&times);
 	return 0;
 }
 
-/* Each host has its price; a core and a GiB cost what they do on average on all of them. */
+/* Each host has its price; a core, a GiB and a GPU cost what they do on average on all of them. */
 static int prices_find(struct tuning *tune)
 {
 	struct rows hosts = {0};
-	double cpu_nanos = 0, memory_nanos = 0, core_count = 0, gib = 0;
-	int error = rows_load(&hosts, &row_type_cloud_host, tune->report->store, "hosts", NULL);
+	double nanos[CHARGE_RESOURCE_COUNT] = {0}, units[CHARGE_RESOURCE_COUNT] = {0};
+	int error = gpu_hosts_load(tune->report->store, &hosts);
 
 	for (size_t i = 0; error == 0 && i < hosts.count; i++) {
 		const struct row_cloud_host *host = ROWS_ITEM(&hosts, cloud_host, i);
-		int64_t cpu = 0, memory = 0;
+		const struct price_size size = bill_size(host);
+		int64_t of_host[CHARGE_RESOURCE_COUNT] = {0};
 
 		if (!ran_on(tune, host->host.id))
 			continue;
-		error = host_price(tune, host, &cpu, &memory);
-		cpu_nanos += (double)cpu;
-		memory_nanos += (double)memory;
-		core_count += (double)price_limit(host->host.cpu_count, PRICE_CPUS_MAX);
-		gib += (double)price_limit(host->host.memory_bytes, PRICE_MEMORY_BYTES_MAX) / GIB;
+		error = host_price(tune, host, &size, of_host);
+		for (size_t j = 0; j < CHARGE_RESOURCE_COUNT; j++)
+			nanos[j] += (double)of_host[j];
+		units[CHARGE_CPU] += (double)price_limit(size.cpu_count, PRICE_CPUS_MAX);
+		units[CHARGE_MEMORY] += (double)price_limit(size.memory_bytes, PRICE_MEMORY_BYTES_MAX) / GIB;
+		units[CHARGE_GPU] += (double)size.gpu_count;
 	}
-	tune->hosts_nanos = cpu_nanos + memory_nanos;
-	tune->core_nanos = core_count > 0 ? cpu_nanos / core_count : 0;
-	tune->gib_nanos = gib > 0 ? memory_nanos / gib : 0;
+	tune->hosts_nanos = nanos[CHARGE_CPU] + nanos[CHARGE_MEMORY] + nanos[CHARGE_GPU];
+	tune->core_nanos = units[CHARGE_CPU] > 0 ? nanos[CHARGE_CPU] / units[CHARGE_CPU] : 0;
+	tune->gib_nanos = units[CHARGE_MEMORY] > 0 ? nanos[CHARGE_MEMORY] / units[CHARGE_MEMORY] : 0;
+	tune->gpu_nanos = units[CHARGE_GPU] > 0 ? nanos[CHARGE_GPU] / units[CHARGE_GPU] : 0;
 	rows_free(&hosts);
 	return error;
 }
@@ -69,7 +72,8 @@ int64_t tuning_saved_micros(const struct tuning *tune, const struct finding_of_r
 {
 	double hosts = tune->hosts_nanos * (double)wall_ns;
 	double parts = tune->core_nanos * (double)finding->cpu_ns +
-		       tune->gib_nanos * (double)finding->memory_byte_seconds * 1e9 / GIB;
+		       tune->gib_nanos * (double)finding->memory_byte_seconds * 1e9 / GIB +
+		       tune->gpu_nanos * (double)finding->gpu_ns;
 
 	if (tune->doubts.none_count > 0)
 		return ROW_NULL;
@@ -214,6 +218,7 @@ static json_t *finding_to_json(const struct tuning *tune, const struct finding_o
 	json_set_integer(object, "saved_wall_high_ns", finding->wall.high_ns);
 	json_set_integer(object, "saved_cpu_ns", finding->cpu_ns);
 	json_set_integer(object, "saved_byte_seconds", finding->memory_byte_seconds);
+	json_set_integer(object, "saved_gpu_ns", finding->gpu_ns);
 	json_set_integer(object, "saved_micros", tuning_least_micros(tune, finding));
 	json_set_integer(object, "saved_micros_high", tuning_saved_micros(tune, finding, finding->wall.high_ns));
 	return object;

@@ -20,7 +20,8 @@ struct tuning {
 	bool has_account;
 	struct findings_of_run findings;
 	struct price_doubts doubts;
-	double hosts_nanos, core_nanos, gib_nanos; /* an hour: of all its hosts, of a core and a GiB of them */
+	double hosts_nanos, core_nanos, gib_nanos,
+		gpu_nanos; /* an hour: of all its hosts, of a core, GiB and GPU of them */
 };
 
 /* `format` writes the values in sentences. Returns 0 or -errno; free the tuning either way. */

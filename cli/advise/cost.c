@@ -64,6 +64,17 @@ static void decimal_add(struct table *table, enum style style, int64_t units, un
 	table_add(table, style, units == 0 ? "" : units_amount(units, decimals));
 }
 
+/* A fleet's time can be more than units_duration() takes. */
+static const char *duration_text(int64_t ms)
+{
+	return units_duration(ms < INT64_MAX / MS ? ms * MS : INT64_MAX, false);
+}
+
+static int64_t gpu_ms(const struct bill_row *row)
+{
+	return row->gpu_ms[GPU_USED] + row->gpu_ms[GPU_UNUSED] + row->gpu_ms[GPU_UNKNOWN];
+}
+
 static const char *row_name(const struct cost *cost, const struct bill_row *row)
 {
 	return cost->request.by == BILL_BY_USER ? units_user(row->id) : row->name;
@@ -76,6 +87,8 @@ static void line_add(const struct cost *cost, struct table *table, enum style st
 	table_add(table, STYLE_PLAIN, row && row->item_count ? units_count((int64_t)row->item_count, false) : "");
 	decimal_add(table, STYLE_PLAIN, row ? row->cpu_nanos : 0, cost->decimals);
 	decimal_add(table, STYLE_PLAIN, row ? row->memory_nanos : 0, cost->decimals);
+	decimal_add(table, STYLE_PLAIN, row ? row->gpu_nanos : 0, cost->decimals);
+	table_add(table, STYLE_PLAIN, row && gpu_ms(row) ? duration_text(gpu_ms(row)) : "");
 	decimal_add(table, STYLE_PLAIN, row ? row->unused_nanos : 0, cost->decimals);
 	decimal_add(table, STYLE_DIM, row ? row->system_nanos : 0, cost->decimals);
 	decimal_add(table, STYLE_DIM, row ? row->idle_nanos : 0, cost->decimals);
@@ -97,6 +110,9 @@ static void rows_fill(const struct cost *cost, struct table *table)
 		others.item_count += row->item_count;
 		others.cpu_nanos += row->cpu_nanos;
 		others.memory_nanos += row->memory_nanos;
+		others.gpu_nanos += row->gpu_nanos;
+		for (size_t i = 0; i < GPU_TIME_COUNT; i++)
+			others.gpu_ms[i] += row->gpu_ms[i];
 		others.used_nanos += row->used_nanos;
 		others.unused_nanos += row->unused_nanos;
 		others.system_nanos += row->system_nanos;
@@ -121,12 +137,6 @@ static void sums_fill(const struct cost *cost, struct table *table)
 	if (bill->idle_nanos && !bill_rows_are_whole(cost->request.by))
 		line_add(cost, table, STYLE_DIM, "(idle)", NULL, bill->idle_nanos, bill->idle_co2);
 	line_add(cost, table, STYLE_TITLE, co2 ? "total" : "bill", NULL, bill->bill_nanos, bill->co2);
-}
-
-/* A fleet's time can be more than units_duration() takes. */
-static const char *duration_text(int64_t ms)
-{
-	return units_duration(ms < INT64_MAX / MS ? ms * MS : INT64_MAX, false);
 }
 
 static void print_head(const struct cost *cost, const struct output *output)
@@ -164,12 +174,37 @@ static void print_energy_notes(const struct cost *cost, const struct output *who
 	output_flow_end(&flow, 0);
 }
 
+/* How well the work used the GPUs that it held. */
+static void print_gpus(const struct cost *cost, const struct output *output)
+{
+	int64_t ms[GPU_TIME_COUNT] = {0}, unused = 0;
+	char held_text[UNITS_SIZE], used_text[UNITS_SIZE];
+
+	for (const struct bill_row *row = cost->bill.rows; row; row = row->hh.next) {
+		unused += row->gpu_unused_nanos;
+		for (size_t i = 0; i < GPU_TIME_COUNT; i++)
+			ms[i] += row->gpu_ms[i];
+	}
+	if (ms[GPU_USED] + ms[GPU_UNUSED] > 0) {
+		snprintf(held_text, sizeof(held_text), "%s", duration_text(ms[GPU_USED] + ms[GPU_UNUSED]));
+		snprintf(used_text, sizeof(used_text), "%s", duration_text(ms[GPU_USED]));
+		output_print(output, STYLE_PLAIN, "GPUs: held for %s, in use for %s of it; held and not used: %s %s\n",
+			     held_text, used_text, units_amount(unused, cost->decimals), prices_currency(cost->prices));
+	}
+	if (ms[GPU_UNKNOWN] > 0)
+		output_print(output, STYLE_WARNING,
+			     "GPUs: held for %s without a sampler: whether they were in use is not known\n",
+			     duration_text(ms[GPU_UNKNOWN]));
+}
+
 static void print_notes(const struct cost *cost, const struct output *output)
 {
 	const struct bill *bill = &cost->bill;
 
 	if (co2)
 		print_energy_notes(cost, output);
+	if (!co2)
+		print_gpus(cost, output);
 	price_doubts_print(&bill->doubts, cost->prices, output);
 	if (bill->unsampled_count == 1 && bill->sampled_count == 0)
 		samples_print_misfit(bill->misfit, output);
@@ -189,6 +224,8 @@ static int print_text(struct cost *cost, const struct output *output)
 		{"tasks", TABLE_RIGHT, 0, 4},
 		{"CPU", TABLE_RIGHT, 0, 3},
 		{"memory", TABLE_RIGHT, 0, 2},
+		{"GPU", TABLE_RIGHT, 0, 2, true},
+		{"GPU time", TABLE_RIGHT, 0, 3, true},
 		{"not used", TABLE_RIGHT, 0, 1, true},
 		{"system", TABLE_RIGHT, 0, 5, true},
 		{"idle", TABLE_RIGHT, 0, 1, true},
@@ -336,7 +373,8 @@ const struct verb verb_cost = {
 		       "RUN       only while this run was running (an id, a name, latest)\n"
 		       "CPU       processors, by CPU time\n"
 		       "memory    memory, by the largest sum of anonymous and shared memory\n"
-		       "not used  requested, but not used\n"
+		       "GPU       devices held, NVIDIA's; GPU time: for how long (docs/gpu.md)\n"
+		       "not used  requested, or held, but not used\n"
 		       "\n"
 		       "--co2     energy instead: of processors by CPU time, of memory by its size, and\n"
 		       "          what hosts take without work as idle. A model, no measurement\n"

@@ -4,6 +4,7 @@
 
 #include "analysis/cost/import.h"
 #include "analysis/cost/priced_host.h"
+#include "analysis/query/gpus.h"
 #include "analysis/query/units.h"
 #include "cli/advise/price_list.h"
 #include "cli/screen/table.h"
@@ -133,7 +134,7 @@ static int hosts_show(struct view *view)
 
 	if (!prices)
 		return VERB_FAILED;
-	error = rows_load(&hosts, &row_type_cloud_host, view->store, "hosts", NULL);
+	error = gpu_hosts_load(view->store, &hosts);
 	rows_keep_host(&hosts, view->options->host);
 	if (limit && hosts.count > (size_t)limit) {
 		say_cut((size_t)limit, hosts.count, "hosts");

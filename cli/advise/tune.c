@@ -214,6 +214,10 @@ static void print_savings(const struct tuning *tune, const struct output *output
 		output_print(output, STYLE_GOOD, "%s%s of processors", separator, units_duration(finding->cpu_ns, raw));
 		separator = ", ";
 	}
+	if (finding->gpu_ns > 0) {
+		output_print(output, STYLE_PLAIN, "%s%.1f GPU-hours", separator, (double)finding->gpu_ns / 3.6e12);
+		separator = ", ";
+	}
 	if (finding->memory_byte_seconds > 0) {
 		output_print(output, STYLE_GOOD, "%s%.3g GiB-hours", separator,
 			     (double)finding->memory_byte_seconds / GIB / 3600);

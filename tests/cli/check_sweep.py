@@ -7,6 +7,8 @@ usage: check_sweep.py TRACER MAKE_STORE [--print | --store FILE]
 With --print, prints the table of docs/sweep.md. With --store, writes a store in which every finding is found,
 instead of testing.
 """
+import csv
+import io
 import json
 import os
 import pathlib
@@ -531,7 +533,8 @@ class Planted(Case):
         self.assertAlmostEqual((NOW - found["since_unix_ns"]) / S, 3 * HOUR, delta=1)
         self.assertRegex(found["sentence"], r"python3 \(pid 100\) of user \S+ on planted holds 2.00 GiB of GPU memory, "
                                             r"and has not used a GPU for 3h00m")
-        self.assertIsNone(found["cost_micros"])
+        self.assertEqual((found["gpu_ns"] // S, found["cpu_ns"]), (3 * HOUR, None))
+        self.assertAlmostEqual(found["cost_micros"], 3 * 950_000, delta=5)  # OpenCost's default
 
     def test_failures(self):
         planted, clean = Host(self.store, "planted", seen=DAYS), Host(self.store, "clean", seen=DAYS)
@@ -908,6 +911,62 @@ class Prices(Case):
         self.assertNotIn("unpriced", focus.stdout)
         self.assertIn(note, focus.stderr)
 
+    def hold_gpus(self, host, begin, end, devices, busy_s, name):
+        """A run that holds devices, and how long these worked for it."""
+        run, task, tool = host.run(begin, end, name=name, cpu_s=0, memory=0)
+        process = host.process(tool, begin, end, cpu_s=0, memory=0)
+        busy = None if busy_s is None else busy_s * S
+        self.store.db.execute("UPDATE process_rows SET gpu = ?, gpu_busy_ns = ? WHERE id = ?", (devices, busy, process))
+        for table, row in ("runs", run), ("tasks", task), ("tools", tool):
+            self.store.db.execute(f"UPDATE {table} SET gpu_busy_ns = ? WHERE id = ?", (busy, row))
+
+    def test_gpu_hours(self):
+        """4 cores weigh 36, 16 GiB 16 and two GPUs 180: of 23.20 an hour, a GPU costs 9."""
+        host = Host(self.store, "planted")
+        host.run(host.seen, None, kind="system", name="services", memory=0)
+        self.hold_gpus(host, 2 * HOUR, HOUR, "nvidiactl,nvidia1", 1800, "train")
+        self.hold_gpus(host, HOUR, HOUR // 2, "nvidia0,nvidiactl,508:0", None, "unknown")
+        Host(self.store, "beside").run(HOUR, HOUR // 2)
+        prices = self.list("node,planted,hostname,23.20,,USD", "node,beside,hostname,1,,USD")
+        expected = {"train": (9_000_000, 4_500_000, 1800, 1800, 0), "unknown": (4_500_000, 0, 0, 0, 1800)}
+        for key in "run", "task":
+            answer, text = self.ask("cost", "--by", key, *prices)
+            self.assertEqual({row[key]: (row["gpu_micros"], row["gpu_unused_micros"], *(
+                row[f"gpu_{part}_ms"] // 1000 for part in ("used", "unused", "unknown")))
+                for row in answer["rows"] if row["gpu_micros"]}, expected)
+            self.assertIn("held for 1h00m, in use for 30m00s of it; held and not used: 4.50 USD", text.stdout)
+            self.assertIn("held for 30m00s without a sampler", text.stdout)
+        answer, _ = self.ask("cost", "--by", "tool", *prices)
+        self.assertEqual({row["tool"]: row["gpu_micros"] for row in answer["rows"] if row["gpu_micros"]},
+                         {"train": 4_500_000, "(requested, not used)": 4_500_000, "(unknown)": 4_500_000})
+        for key in "run", "task", "tool", "user", "host", "day":
+            answer, _ = self.ask("cost", "--by", key, *prices)
+            rest = 0 if key in ("host", "day") else answer["system_micros"] + answer["idle_micros"]
+            self.assertEqual(sum(row["cost_micros"] for row in answer["rows"]) + rest, answer["bill_micros"])
+            self.assertAlmostEqual(answer["bill_micros"], 3 * 23_200_000 + 500_000, delta=10)
+            for row in answer["rows"]:
+                self.assertEqual(row["used_micros"] + row["unused_micros"],
+                                 row["cpu_micros"] + row["memory_micros"] + row["gpu_micros"])
+        focus = subprocess.run([TRACER, "cost", "--format", "focus", "--store", self.store.path, *prices], check=True,
+                               capture_output=True, text=True)
+        billed = sum(round(float(row["BilledCost"]) * 1e6) for row in csv.DictReader(io.StringIO(focus.stdout)))
+        self.assertEqual(billed, answer["bill_micros"])
+        sweep, _ = self.ask("sweep", *prices)
+        self.assertAlmostEqual(sweep["total"]["bill_micros"], answer["bill_micros"], delta=2)
+
+    def test_prices_of_gpus(self):
+        """Of a list with rates, and OpenCost's; a host without a device is as before."""
+        host = Host(self.store, "planted")
+        host.run(host.seen, None, kind="system", name="services")
+        self.hold_gpus(host, 2 * HOUR, HOUR, "nvidia0", 1800, "train")
+        Host(self.store, "none").run(HOUR)
+        for prices, most in (self.list("cpu,,,0.03,,USD", "gpu,planted,hostname,2,,USD"), 2_000_000), ((), 950_000):
+            answer, _ = self.ask("cost", *prices)
+            self.assertEqual([row["gpu_micros"] for row in answer["rows"] if row["gpu_micros"]], [most])
+            answer, _ = self.ask("prices", "show", *prices)
+            hours = {host["host"]: host["hour_micros"] for host in answer["hosts"]}
+            self.assertEqual(hours["planted"] - hours["none"], most)
+
     def test_what_follows_the_last_price_is_left_out(self):
         host = Host(self.store, "planted")
         host.run(host.seen, None, kind="system", name="services")
@@ -970,4 +1029,4 @@ class Prices(Case):
 if __name__ == "__main__" and "--store" in sys.argv:
     everything(sys.argv[-1])
 elif __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0]], verbosity=1)
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=1)
