@@ -419,7 +419,8 @@ int web_spans_load(const struct web_spans_request *request, struct web_spans *re
 					     .process = process_add,
 					     .reading = reading_add,
 					     .task_end = task_end,
-					     .by_tool = true};
+					     .by_tool = true,
+					     .for_page = true};
 	struct loading loading = {.request = request, .spans = ret_spans};
 	bool is_running = strcmp(run->status, "running") == 0;
 	int64_t wall_us = us_of(report_wall_ns(report, run->begin_boot_ns, is_running ? ROW_NULL : run->end_boot_ns));

@@ -677,6 +677,7 @@ static int reading_give(void *context, const void *row)
 /* The processes of a task, tool by tool, with one row of lookahead. */
 struct process_stream {
 	struct row_cursor cursor;
+	const struct row_type *type;
 	struct row_process next;
 	struct rows *held; /* the row before it */
 	int more;          /* result of row_cursor_next() */
@@ -689,7 +690,7 @@ static int stream_walk(const struct walk *walk, struct process_stream *stream, i
 
 	while (error == 0 && stream->more > 0 && stream->next.tool_id == tool_id) {
 		rows_clear(stream->held);
-		error = rows_add(stream->held, &row_type_process, &stream->next);
+		error = rows_add(stream->held, stream->type, &stream->next);
 		if (error == 0)
 			error = row_cursor_next(&stream->cursor, &stream->next);
 		stream->more = error;
@@ -700,16 +701,30 @@ static int stream_walk(const struct walk *walk, struct process_stream *stream, i
 	return error;
 }
 
+/* The query for the processes of a task, and for their samples. */
+static const char *processes_query(const struct report_writer *writer)
+{
+	return writer->for_page ? "page_processes" : writer->by_tool ? "task_processes_by_tool" : "task_processes";
+}
+
+static const char *samples_query(const struct report_writer *writer)
+{
+	return writer->for_page ? "page_samples" : "task_samples";
+}
+
 static int tools_walk(struct walk *walk, const struct row_task *task, const struct row_tool *tools, size_t count)
 {
 	const struct store_parameter parameters[] = QUERY_PARAMETERS_OF("task_id", task->id, task->host_id);
 	bool by_tool = walk->writer->process && walk->writer->by_tool;
-	struct process_stream stream = {.held = &walk->held};
+	struct process_stream stream = {
+		.type = walk->writer->for_page ? &row_type_page_process : &row_type_process,
+		.held = &walk->held,
+	};
 	int error = 0;
 
 	if (by_tool)
-		error = row_cursor_open(&stream.cursor, &row_type_process, walk->report->store,
-					"task_processes_by_tool", parameters);
+		error = row_cursor_open(&stream.cursor, stream.type, walk->report->store, processes_query(walk->writer),
+					parameters);
 	if (error < 0)
 		return error;
 	if (by_tool)
@@ -750,7 +765,8 @@ static int task_walk(struct walk *walk, size_t index)
 	if (error == 0 && writer->process && !writer->by_tool)
 		error = report_each_process(report, task, process_give, walk);
 	if (error == 0 && writer->reading)
-		error = each_of_task(report, task, &row_type_sample, "task_samples", reading_give, walk);
+		error = each_of_task(report, task, writer->for_page ? &row_type_page_sample : &row_type_sample,
+				     samples_query(writer), reading_give, walk);
 	if (error == 0 && writer->task_end)
 		error = writer->task_end(walk->context);
 	return error;
@@ -762,9 +778,9 @@ static void walk_queries(const struct report_writer *writer, const char *ret_que
 	size_t count = 0;
 
 	if (writer->process)
-		ret_queries[count++] = writer->by_tool ? "task_processes_by_tool" : "task_processes";
+		ret_queries[count++] = processes_query(writer);
 	if (writer->reading)
-		ret_queries[count++] = "task_samples";
+		ret_queries[count++] = samples_query(writer);
 	ret_queries[count] = NULL;
 }
 

@@ -142,7 +142,9 @@ struct report_writer {
 	int (*reading)(void *context, const struct row_sample *reading);
 	int (*task_end)(void *context);
 	bool with_tools;
-	bool by_tool; /* processes follow their tool; else they follow all tools, by start */
+	bool by_tool;  /* processes follow their tool; else they follow all tools, by start */
+	bool for_page; /* with `by_tool`: of processes and readings, only the members of row_type_page_process and
+			* row_type_page_sample are set */
 };
 
 /* Bounds what is held in memory at a time: tasks and tools with so many processes. */

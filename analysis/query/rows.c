@@ -15,14 +15,26 @@
 #define FIELD_T(name) {#name, ROW_FIELD_TEXT, offsetof(struct ROW_TYPE, name)},
 #define FIELD_B(name) {#name, ROW_FIELD_BLOB, offsetof(struct ROW_TYPE, name)},
 /* `known` names the texts that the schema declares NOT NULL; tests/check_cli_rows.c compares. */
-#define DESCRIBE(name, COLUMNS, known) \
+#define DESCRIBE(name, COLUMNS, known) DESCRIBE_PART(name, name, COLUMNS, known)
+/* Only some members of another row's structure. */
+#define DESCRIBE_PART(name, whole, COLUMNS, known) \
 	static const struct row_field name##_fields[] = {COLUMNS(FIELD_I, FIELD_T, FIELD_B)}; \
 	const struct row_type row_type_##name = { \
-		sizeof(struct row_##name), \
+		sizeof(struct row_##whole), \
 		sizeof(name##_fields) / sizeof(name##_fields[0]), \
 		name##_fields, \
 		" " known " ", \
 	};
+
+/* clang-format off */
+#define PAGE_PROCESS_COLUMNS(I, T, B) \
+	I(id) I(tool_id) I(parent_id) I(pid) I(user_id) T(began) T(ended) T(totals) I(begin_boot_ns) I(end_boot_ns) \
+	I(exit_code) I(signal) I(oom_killed) T(program) B(arguments) I(cpu_ns) I(run_delay_ns) I(read_bytes) I(write_bytes) \
+	I(peak_rss_bytes) I(sent_bytes) I(received_bytes) I(failed) I(partial)
+#define PAGE_SAMPLE_COLUMNS(I, T, B) \
+	I(process_id) I(boot_ns) I(cpu_ns) I(run_delay_ns) I(read_bytes) I(write_bytes) I(sent_bytes) I(received_bytes) \
+	I(rss_anon_bytes) I(rss_shmem_bytes) I(uninterruptible_count)
+/* clang-format on */
 
 #define ROW_TYPE row_host
 #define HOST_KNOWN "host_key hostname boot_id kernel machine probe_version"
@@ -70,9 +82,11 @@ DESCRIBE(tool, ROW_TOOL_COLUMNS, "name role")
 #undef ROW_TYPE
 #define ROW_TYPE row_process
 DESCRIBE(process, ROW_PROCESS_COLUMNS, "began totals role reason program")
+DESCRIBE_PART(page_process, process, PAGE_PROCESS_COLUMNS, "began totals program")
 #undef ROW_TYPE
 #define ROW_TYPE row_sample
 DESCRIBE(sample, ROW_SAMPLE_COLUMNS, "")
+DESCRIBE_PART(page_sample, sample, PAGE_SAMPLE_COLUMNS, "")
 #undef ROW_TYPE
 #define ROW_TYPE row_host_sample
 DESCRIBE(host_sample, ROW_HOST_SAMPLE_COLUMNS, "")
