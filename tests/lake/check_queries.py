@@ -451,6 +451,12 @@ def test_verbs_on_several_hosts(lake):
         runs = listed(store)
         same("hosts of each run", [len(run.get("parts", [0])) for run in runs], [1, 1, 2, 3])
         compare_verb(lake, store, "runs", "--json")
+        for status in ("running", "succeeded", "failed"):
+            wanted = [run for run in runs if run["status"] == status]
+            same(status, listed(store, "--status", status), wanted)
+            document = json.loads(command(TRACER, "runs", "--status", status, "-n1", "--json", "--store", store))
+            same(f"how many {status}", document["run_count"], len(wanted))
+            compare_verb(lake, store, "runs", "--status", status, "-n1", "--json")
         centres = store.parent / "centres.csv"
         centres.write_text("Centre,User,Cgroup,Run\nnorth,,*docker*,\nsouth,,,*a*\n", encoding="ascii")
         for words in ("--json", "--json --co2", f"--json --by centre --centres {centres}",
