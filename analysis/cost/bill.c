@@ -6,39 +6,15 @@
 #include <time.h>
 
 #include "analysis/cost/charge_gpus.h"
+#include "analysis/cost/host_work.h"
 #include "analysis/cost/power.h"
-#include "analysis/query/ask.h"
 #include "analysis/query/gpus.h"
 #include "analysis/query/joined.h"
-#include "common/grow.h"
 #include "common/text.h"
 
 #define SECOND_NS INT64_C(1000000000)
 #define DAY_NS (86400 * SECOND_NS)
 #define MS INT64_C(1000000)
-#define CORE INT64_C(1000000000) /* billionths */
-#define CORES_MAX 1e6
-#define GROUPS_AHEAD 2     /* two questions each; a lake takes eight */
-#define GROUP_TASKS 100000 /* asked for at once; a lake answers with a million rows at most */
-
-/* The work of one host in a time. */
-struct host_work {
-	const struct row_cloud_host *host;
-	int64_t since_unix_ns, until_unix_ns;
-	struct price_times prices;
-	struct price_size size;
-	struct price idle_price;   /* of energy: what the host takes without any work */
-	struct rows watched;       /* row_cost_watched, borrowed like the next two */
-	struct rows tasks;         /* row_cost_task, by run */
-	struct rows tools;         /* row_cost_tool, by task; if asked for */
-	struct rows gpus;          /* row_cost_gpu, by task */
-	struct charge_item *items; /* one for each task, and for each run with a request */
-	size_t item_count;
-	struct gpu_hold *holds;
-	size_t hold_count;
-	struct charge_period *periods;
-	size_t period_count, period_capacity;
-};
 
 /* A run, with its parts on other hosts. */
 struct sampled_run {
@@ -51,9 +27,6 @@ struct maker {
 	struct store *store;
 	const struct bill_request *request;
 	struct bill *bill;
-	struct host_work *works; /* of the hosts of interest, by id */
-	size_t work_count;
-	struct rows watched;         /* of all of them */
 	struct rows parts;           /* of the run that is asked for; else of all shared runs */
 	struct sampled_run *sampled; /* if by sample */
 	const char *day;             /* name of the row for what is divided now, if by day */
@@ -96,230 +69,6 @@ struct prices_host bill_priced_host(const struct row_cloud_host *cloud)
 struct price_size bill_size(const struct row_cloud_host *host)
 {
 	return (struct price_size){host->host.cpu_count, host->host.memory_bytes, host->gpu_count};
-}
-
-/* ---- when a host was watched, and at what price ----------------------------------- */
-
-/* What the host costs from the time on in which it is of interest, if that were its price. The difference between two
- * times does not depend on how the time between them is divided: days add up exactly. */
-static void cost_until(const struct host_work *work, const struct price *price, int64_t unix_ns,
-		       int64_t ret_nanos[CHARGE_RESOURCE_COUNT])
-{
-	price_bill(price, &work->size, unix_ns - work->since_unix_ns, ret_nanos);
-}
-
-static int period_add(struct host_work *work, int64_t begin, int64_t end, const struct price *price)
-{
-	struct charge_period *grown =
-		grow(work->periods, &work->period_capacity, work->period_count + 1, sizeof(*work->periods));
-	const struct row_host *host = &work->host->host;
-	int64_t before[CHARGE_RESOURCE_COUNT], after[CHARGE_RESOURCE_COUNT];
-	struct charge_period *period;
-
-	if (!grown)
-		return -ENOMEM;
-	work->periods = grown;
-	period = &grown[work->period_count++];
-	*period = (struct charge_period){
-		.begin_unix_ns = begin,
-		.end_unix_ns = end,
-		.capacity = {price_limit(host->cpu_count, PRICE_CPUS_MAX) * CORE,
-			     price_limit(host->memory_bytes, PRICE_MEMORY_BYTES_MAX)},
-	};
-	cost_until(work, price, begin, before);
-	cost_until(work, price, end, after);
-	if (price_sum(after) == INT64_MAX)
-		return -EOVERFLOW;
-	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT; i++)
-		period->bill_nanos[i] = after[i] - before[i];
-	return 0;
-}
-
-/* What is divided now. */
-struct span_context {
-	struct maker *maker;
-	struct host_work *work;
-	int64_t watched_ns;
-};
-
-/* Adds what the host cost from `begin` to `end`, in pieces of constant price. */
-static int span_add(void *context, int64_t begin, int64_t end)
-{
-	struct span_context *span = context;
-	int error = 0;
-
-	span->watched_ns += end - begin;
-	span->maker->bill->observed_ms += (end - begin) / MS;
-	while (begin < end && error == 0) {
-		const struct price *price = price_at(&span->work->prices, begin);
-		int64_t until = row_least(end, price->until_unix_ns);
-
-		error = period_add(span->work, begin, until, price);
-		begin = until;
-	}
-	return error;
-}
-
-int bill_each_watched(const struct row_cost_watched *watched, size_t count, int64_t begin, int64_t end,
-		      int (*take)(void *context, int64_t begin, int64_t end), void *context)
-{
-	int error = 0;
-
-	if (count == 0 && begin < end)
-		return take(context, begin, end);
-	for (size_t i = 0; i < count && error == 0; i++) {
-		int64_t from = row_most(begin, watched[i].begin_unix_ns);
-		int64_t to = watched[i].end_unix_ns == ROW_NULL ? end : row_least(end, watched[i].end_unix_ns);
-
-		if (from >= to)
-			continue;
-		error = take(context, from, to);
-		begin = to;
-	}
-	return error;
-}
-
-static int periods_find(struct maker *maker, struct host_work *work, int64_t begin, int64_t end)
-{
-	struct span_context span = {maker, work, 0};
-	int error;
-
-	work->period_count = 0;
-	error = bill_each_watched(work->watched.items, work->watched.count, begin, end, span_add, &span);
-	maker->bill->unobserved_ms += (end - begin - span.watched_ns) / MS;
-	return error;
-}
-
-/* ---- items ------------------------------------------------------------------------ */
-
-/* Returns the mean number of cores, in billionths. Figures are not to be trusted: no host has a million cores. */
-static int64_t cores_used(int64_t cpu_ns, int64_t wall_ns)
-{
-	double cores = cpu_ns > 0 && wall_ns > 0 ? (double)cpu_ns / (double)wall_ns : 0;
-
-	return (int64_t)((cores < CORES_MAX ? cores : CORES_MAX) * (double)CORE);
-}
-
-static int64_t known(int64_t figure)
-{
-	return figure == ROW_NULL || figure < 0 ? 0 : figure;
-}
-
-/* A limit as large as the host requests nothing: it is not known to be one. */
-static int64_t requested(int64_t limit, int64_t host)
-{
-	return known(limit) < host ? known(limit) : 0;
-}
-
-/* Returns the index after the last task of the run that begins at `first`. */
-static size_t run_end(const struct rows *tasks, size_t first)
-{
-	size_t end = first + 1;
-
-	while (end < tasks->count &&
-	       ROWS_ITEM(tasks, cost_task, end)->run_id == ROWS_ITEM(tasks, cost_task, first)->run_id)
-		end++;
-	return end;
-}
-
-static struct charge_item task_item(const struct host_work *work, const struct row_cost_task *task)
-{
-	int64_t end = task->end_unix_ns != ROW_NULL ? task->end_unix_ns : work->host->host.last_seen_unix_ns;
-
-	if (task->begin_unix_ns < 0) /* unknown: it held nothing at any time */
-		end = task->begin_unix_ns;
-	return (struct charge_item){
-		.begin_unix_ns = task->begin_unix_ns,
-		.end_unix_ns = end,
-		.requested = {0, requested(task->memory_limit_bytes, work->host->host.memory_bytes)},
-		.used = {cores_used(task->cpu_ns, row_subtract(end, task->begin_unix_ns)), known(task->memory_bytes)},
-		.holder = CHARGE_NO_HOLDER,
-	};
-}
-
-/* Thousandths of a core; a host that is a container itself has a limit of its own. */
-static int64_t host_cores_milli(const struct row_host *host)
-{
-	int64_t milli = price_limit(host->cpu_count, PRICE_CPUS_MAX) * 1000;
-
-	return host->core_limit_milli == ROW_NULL ? milli : row_least(milli, host->core_limit_milli);
-}
-
-/* Appends an item for a run that requested cores or memory as a whole, and lets its tasks take from that. */
-static void holder_add(struct host_work *work, size_t first, size_t end)
-{
-	const struct row_cost_task *task = ROWS_ITEM(&work->tasks, cost_task, first);
-	const struct row_host *host = &work->host->host;
-	int64_t milli = requested(task->run_core_limit_milli, host_cores_milli(host));
-	int64_t bytes = requested(task->run_memory_limit_bytes, host->memory_bytes);
-	struct charge_item *holder = &work->items[work->item_count];
-
-	if (milli == 0 && bytes == 0)
-		return;
-	*holder = (struct charge_item){
-		.begin_unix_ns = INT64_MAX,
-		.requested = {milli * (CORE / 1000), bytes},
-		.holder = CHARGE_NO_HOLDER,
-	};
-	for (size_t i = first; i < end; i++) {
-		work->items[i].holder = work->item_count;
-		holder->begin_unix_ns = row_least(holder->begin_unix_ns, work->items[i].begin_unix_ns);
-		holder->end_unix_ns = row_most(holder->end_unix_ns, work->items[i].end_unix_ns);
-	}
-	work->item_count++;
-}
-
-/* Energy is that of what was used. */
-static void requests_drop(struct host_work *work)
-{
-	for (size_t i = 0; i < work->item_count; i++)
-		memset(work->items[i].requested, 0, sizeof(work->items[i].requested));
-}
-
-static int items_make(struct host_work *work, bool is_energy)
-{
-	const struct rows *tasks = &work->tasks;
-
-	work->items = calloc(2 * tasks->count + 1, sizeof(*work->items));
-	if (!work->items)
-		return -ENOMEM;
-	work->item_count = tasks->count;
-	for (size_t i = 0; i < tasks->count; i++)
-		work->items[i] = task_item(work, ROWS_ITEM(tasks, cost_task, i));
-	if (is_energy)
-		requests_drop(work);
-	for (size_t i = 0; i < tasks->count && !is_energy; i = run_end(tasks, i))
-		holder_add(work, i, run_end(tasks, i));
-	return 0;
-}
-
-/* What a task held is an item of its own, for each device: see charge_gpus.h. */
-static int holds_make(struct host_work *work)
-{
-	work->holds = calloc(work->gpus.count, sizeof(*work->holds));
-	if (!work->holds)
-		return -ENOMEM;
-	for (size_t i = 0; i < work->tasks.count; i++) {
-		size_t count, first = rows_find(&work->gpus, offsetof(struct row_cost_gpu, task_id),
-						ROWS_ITEM(&work->tasks, cost_task, i)->task_id, &count);
-
-		for (size_t j = first; j < first + count; j++) {
-			const struct row_cost_gpu *held = ROWS_ITEM(&work->gpus, cost_gpu, j);
-			uint64_t devices = gpus_of(held->gpu);
-			int64_t end = held->end_unix_ns;
-
-			if (!devices)
-				continue;
-			work->holds[work->hold_count++] = (struct gpu_hold){
-				.item = i,
-				.devices = devices,
-				.begin_unix_ns = held->begin_unix_ns,
-				.end_unix_ns = end != ROW_NULL ? end : work->host->host.last_seen_unix_ns,
-				.busy_ns = held->busy_ns,
-			};
-		}
-	}
-	return 0;
 }
 
 /* ---- rows ------------------------------------------------------------------------- */
@@ -410,10 +159,10 @@ static int64_t tool_weight(const struct row_cost_tool *tool, size_t resource)
 	int64_t product;
 
 	if (resource == CHARGE_CPU)
-		return known(tool->cpu_ns);
+		return row_known(tool->cpu_ns);
 	if (resource == CHARGE_GPU)
-		return known(tool->gpu_busy_ns);
-	if (__builtin_mul_overflow(known(tool->memory_bytes) >> 10, known(tool->wall_ns) / MS + 1, &product))
+		return row_known(tool->gpu_busy_ns);
+	if (__builtin_mul_overflow(row_known(tool->memory_bytes) >> 10, row_known(tool->wall_ns) / MS + 1, &product))
 		return INT64_MAX;
 	return product;
 }
@@ -625,7 +374,7 @@ static int items_add(struct maker *maker, const struct host_work *work, int64_t 
 		if (work->items[i].begin_unix_ns < end && work->items[i].end_unix_ns > begin)
 			error = item_add(maker, work, ROWS_ITEM(&work->tasks, cost_task, i), &work->items[i].parts,
 					 true);
-	for (size_t i = 0; i < work->tasks.count && error == 0; i = run_end(&work->tasks, i))
+	for (size_t i = 0; i < work->tasks.count && error == 0; i = host_work_run_end(work, i))
 		if (work->items[i].holder != CHARGE_NO_HOLDER)
 			error = item_add(maker, work, ROWS_ITEM(&work->tasks, cost_task, i),
 					 &work->items[holder++].parts, false);
@@ -650,8 +399,7 @@ static bool has_rest_rows(const struct bill_request *request)
 	return request->by == BILL_BY_HOST || request->by == BILL_BY_DAY || request->as_charges;
 }
 
-static int rest_add(struct maker *maker, const struct host_work *work, int64_t system_nanos, int64_t idle_nanos,
-		    int64_t observed_ms)
+static int rest_add(struct maker *maker, const struct host_work *work, int64_t system_nanos, int64_t idle_nanos)
 {
 	struct bill_row *row;
 
@@ -662,7 +410,7 @@ static int rest_add(struct maker *maker, const struct host_work *work, int64_t s
 		return -ENOMEM;
 	row->system_nanos += system_nanos;
 	row->idle_nanos += idle_nanos;
-	row->observed_ms += observed_ms;
+	row->observed_ms += work->observed_ms;
 	return 0;
 }
 
@@ -680,21 +428,14 @@ static int bill_add(struct bill *bill, const struct host_work *work)
 	return 0;
 }
 
-/* Of energy: processors that did not work took only what they always take. Puts that in the place of what they would
- * have taken at work. */
+/* Processors that did not work took only what they always take: that instead of what they would have taken at work. */
 static int idle_energy_set(struct bill *bill, const struct host_work *work, int64_t idle[CHARGE_RESOURCE_COUNT])
 {
 	int64_t taken = 0;
+	int error = host_work_idle_energy(work, &taken);
 
-	for (size_t i = 0; i < work->period_count; i++) {
-		int64_t before[CHARGE_RESOURCE_COUNT], after[CHARGE_RESOURCE_COUNT];
-
-		cost_until(work, &work->idle_price, work->periods[i].begin_unix_ns, before);
-		cost_until(work, &work->idle_price, work->periods[i].end_unix_ns, after);
-		if (after[CHARGE_CPU] == INT64_MAX)
-			return -EOVERFLOW;
-		taken += after[CHARGE_CPU] - before[CHARGE_CPU];
-	}
+	if (error < 0)
+		return error;
 	bill->bill_nanos -= idle[CHARGE_CPU];
 	idle[CHARGE_CPU] = taken;
 	return __builtin_add_overflow(bill->bill_nanos, taken, &bill->bill_nanos) ? -EOVERFLOW : 0;
@@ -705,9 +446,10 @@ static int span_divide(struct maker *maker, struct host_work *work, int64_t begi
 {
 	struct bill *bill = maker->bill;
 	int64_t idle[CHARGE_RESOURCE_COUNT], idle_nanos = 0, system_nanos = bill->system_nanos;
-	int64_t observed_ms = bill->observed_ms;
-	int error = periods_find(maker, work, begin, end);
+	int error = host_work_periods(work, begin, end);
 
+	bill->observed_ms += work->observed_ms;
+	bill->unobserved_ms += (end - begin - work->watched_ns) / MS;
 	if (error == 0)
 		error = bill_add(bill, work);
 	if (error == 0)
@@ -724,7 +466,7 @@ static int span_divide(struct maker *maker, struct host_work *work, int64_t begi
 	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT; i++)
 		idle_nanos += idle[i];
 	bill->idle_nanos += idle_nanos;
-	return rest_add(maker, work, bill->system_nanos - system_nanos, idle_nanos, bill->observed_ms - observed_ms);
+	return rest_add(maker, work, bill->system_nanos - system_nanos, idle_nanos);
 }
 
 /* Returns the beginning of the next local day, and the name of this one. */
@@ -763,7 +505,7 @@ static bool work_begin(const struct maker *maker, const struct row_cloud_host *h
 		work.until_unix_ns = end == ROW_NULL ? INT64_MAX : row_most(work.until_unix_ns, end);
 		seen_unix_ns = end == ROW_NULL ? seen_unix_ns : row_most(seen_unix_ns, end);
 	}
-	work.since_unix_ns = row_most(known(work.since_unix_ns), host->host.first_seen_unix_ns);
+	work.since_unix_ns = row_most(row_known(work.since_unix_ns), host->host.first_seen_unix_ns);
 	work.until_unix_ns = row_least(work.until_unix_ns, seen_unix_ns);
 	*ret_work = work;
 	return work.since_unix_ns < work.until_unix_ns;
@@ -838,159 +580,23 @@ static int power_apply(struct maker *maker, struct host_work *work)
 					       .memory_nanos = POWER_MEMORY_MICROWATTS,
 					       .until_unix_ns = INT64_MAX};
 	work->idle_price = (struct price){.basis = PRICES_RATES, .cpu_nanos = power.idle_microwatts};
-	work->size = (struct price_size){host->cpu_count, known(row_subtract(host->memory_bytes, included_bytes)), 0};
+	work->size =
+		(struct price_size){host->cpu_count, row_known(row_subtract(host->memory_bytes, included_bytes)), 0};
 	maker->bill->average_count += power.is_average;
 	maker->bill->host_count++;
 	return 0;
 }
 
-/* Those rows of several hosts, sorted by host, that are this one's: borrowed. */
-static struct rows rows_of_host(const struct rows *all, size_t id_offset, int64_t host_id)
+static int host_add(void *context, struct host_work *work)
 {
-	struct rows own = *all;
-	size_t first = rows_find(all, id_offset, host_id, &own.count);
+	struct maker *maker = context;
+	int error = maker->request->is_energy ? power_apply(maker, work) : prices_apply(maker, work);
 
-	if (own.count)
-		own.items = (char *)all->items + first * all->type->size;
-	return own;
-}
-
-static int host_add(struct maker *maker, struct host_work *work, const struct rows *tasks, const struct rows *tools,
-		    const struct rows *gpus)
-{
-	int64_t id = work->host->host.id;
-	int error;
-
-	work->watched = rows_of_host(&maker->watched, offsetof(struct row_cost_watched, host_id), id);
-	work->tasks = rows_of_host(tasks, offsetof(struct row_cost_task, host_id), id);
-	work->tools = rows_of_host(tools, offsetof(struct row_cost_tool, host_id), id);
-	work->gpus = rows_of_host(gpus, offsetof(struct row_cost_gpu, host_id), id);
-	error = maker->request->is_energy ? power_apply(maker, work) : prices_apply(maker, work);
 	if (error == 0)
-		error = items_make(work, maker->request->is_energy);
-	if (error == 0 && work->gpus.count > 0 && !maker->request->is_energy)
-		error = holds_make(work);
+		error = host_work_items(work, maker->request->is_energy);
 	if (error == 0 && work->since_unix_ns < work->until_unix_ns)
 		error = work_divide(maker, work);
-	price_times_free(&work->prices);
-	free(work->items);
-	free(work->holds);
-	free(work->periods);
-	return error;
-}
-
-/* ---- hosts ------------------------------------------------------------------------ */
-
-/* Hosts with successive ids, about which a lake of many is asked at once. */
-struct host_group {
-	struct host_work *works;
-	size_t count;
-};
-
-/* All from the first to the last. */
-static void group_parameters(const struct host_group *group, struct store_parameter ret[5])
-{
-	int64_t since_unix_ns = INT64_MAX, until_unix_ns = INT64_MIN;
-
-	for (size_t i = 0; i < group->count; i++) {
-		since_unix_ns = row_least(since_unix_ns, group->works[i].since_unix_ns);
-		until_unix_ns = row_most(until_unix_ns, group->works[i].until_unix_ns);
-	}
-	const struct store_parameter parameters[] = {
-		STORE_INT("since_unix_ns", since_unix_ns),
-		STORE_INT("until_unix_ns", until_unix_ns),
-		STORE_INT("first_host_id", group->works[0].host->host.id),
-		STORE_INT("last_host_id", group->works[group->count - 1].host->host.id),
-		{0},
-	};
-	memcpy(ret, parameters, sizeof(parameters));
-}
-
-static bool group_has_gpus(const struct maker *maker, const struct host_group *group)
-{
-	bool has = false;
-
-	for (size_t i = 0; i < group->count; i++)
-		has |= group->works[i].host->gpu_count > 0;
-	return has && !maker->request->is_energy;
-}
-
-static void group_ask_ahead(struct maker *maker, const struct host_group *group)
-{
-	struct store_parameter parameters[5];
-
-	group_parameters(group, parameters);
-	query_ask_ahead(maker->store, "cost_tasks", parameters);
-	if (maker->request->by == BILL_BY_TOOL)
-		query_ask_ahead(maker->store, "cost_tools", parameters);
-	if (group_has_gpus(maker, group))
-		query_ask_ahead(maker->store, "cost_gpus", parameters);
-}
-
-static int group_add(struct maker *maker, const struct host_group *group)
-{
-	struct store_parameter parameters[5];
-	struct rows tasks = {0}, tools = {0}, gpus = {.type = &row_type_cost_gpu};
-	int error;
-
-	group_parameters(group, parameters);
-	error = rows_load(&tasks, &row_type_cost_task, maker->store, "cost_tasks", parameters);
-	if (error == 0 && maker->request->by == BILL_BY_TOOL)
-		error = rows_load(&tools, &row_type_cost_tool, maker->store, "cost_tools", parameters);
-	if (error == 0 && group_has_gpus(maker, group))
-		error = rows_load(&gpus, &row_type_cost_gpu, maker->store, "cost_gpus", parameters);
-	for (size_t i = 0; i < group->count && error == 0; i++)
-		error = host_add(maker, &group->works[i], &tasks, &tools, &gpus);
-	rows_free(&gpus);
-	rows_free(&tasks);
-	rows_free(&tools);
-	return error;
-}
-
-/* Hosts that are chosen one by one, between which others are of no interest, are asked about one by one, too. */
-static bool hosts_are_chosen(const struct bill_request *request)
-{
-	return request->run || request->host;
-}
-
-/* Returns the hosts from `first` on with few enough tasks, at least one. */
-static struct host_group group_from(const struct maker *maker, const struct rows *counts, size_t first)
-{
-	struct host_group group = {&maker->works[first], 0};
-	int64_t tasks = 0;
-	size_t found;
-
-	while (first + group.count < maker->work_count) {
-		int64_t id = group.works[group.count].host->host.id;
-		size_t at = rows_find(counts, offsetof(struct row_cost_count, host_id), id, &found);
-
-		tasks += found ? ROWS_ITEM(counts, cost_count, at)->task_count : 0;
-		if (group.count > 0 && (tasks > GROUP_TASKS || hosts_are_chosen(maker->request)))
-			break;
-		group.count++;
-	}
-	return group;
-}
-
-static int groups_add(struct maker *maker, const struct rows *counts)
-{
-	struct host_group ahead[GROUPS_AHEAD + 1];
-	size_t asked = 0, asked_works = 0, done = 0, done_works = 0;
-	int error = 0;
-
-	while (done_works < maker->work_count && error == 0) {
-		while (asked_works < maker->work_count && asked <= done + GROUPS_AHEAD) {
-			struct host_group group = group_from(maker, counts, asked_works);
-
-			group_ask_ahead(maker, &group);
-			ahead[asked++ % (GROUPS_AHEAD + 1)] = group;
-			asked_works += group.count;
-		}
-		const struct host_group *next = &ahead[done++ % (GROUPS_AHEAD + 1)];
-
-		done_works += next->count;
-		error = group_add(maker, next);
-	}
+	host_work_free(work);
 	return error;
 }
 
@@ -1002,44 +608,26 @@ static int compare_works(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-static int works_find(struct maker *maker)
-{
-	const struct rows *hosts = &maker->bill->hosts;
-
-	maker->works = calloc(hosts->count + 1, sizeof(*maker->works));
-	if (!maker->works)
-		return -ENOMEM;
-	for (size_t i = 0; i < hosts->count; i++)
-		maker->work_count +=
-			work_begin(maker, ROWS_ITEM(hosts, cloud_host, i), &maker->works[maker->work_count]);
-	qsort(maker->works, maker->work_count, sizeof(*maker->works), compare_works);
-	return 0;
-}
-
 static int hosts_add(struct maker *maker)
 {
-	struct rows counts = {.type = &row_type_cost_count};
-	int error = works_find(maker);
-	const struct host_group all = {maker->works, maker->work_count};
-	struct store_parameter parameters[5];
-
-	if (error < 0 || all.count == 0)
-		return error;
-	const struct store_parameter watched[] = {
-		{"host_id", all.count == 1 ? STORE_INTEGER : STORE_NULL, all.works[0].host->host.id, NULL},
-		{"kind", STORE_TEXT, 0, "system"},
-		{0},
+	const struct bill_request *request = maker->request;
+	const struct rows *hosts = &maker->bill->hosts;
+	struct host_works works = {
+		.store = maker->store,
+		.items = calloc(hosts->count + 1, sizeof(*works.items)),
+		.with_tools = request->by == BILL_BY_TOOL,
+		.with_gpus = !request->is_energy,
+		.are_chosen = request->run || request->host,
 	};
+	int error;
 
-	query_ask_ahead(maker->store, "cost_watched", watched);
-	group_parameters(&all, parameters);
-	if (all.count > 1 && !hosts_are_chosen(maker->request))
-		error = rows_load(&counts, &row_type_cost_count, maker->store, "cost_counts", parameters);
-	if (error == 0)
-		error = rows_load(&maker->watched, &row_type_cost_watched, maker->store, "cost_watched", watched);
-	if (error == 0)
-		error = groups_add(maker, &counts);
-	rows_free(&counts);
+	if (!works.items)
+		return -ENOMEM;
+	for (size_t i = 0; i < hosts->count; i++)
+		works.count += work_begin(maker, ROWS_ITEM(hosts, cloud_host, i), &works.items[works.count]);
+	qsort(works.items, works.count, sizeof(*works.items), compare_works);
+	error = host_works_each(&works, host_add, maker);
+	free(works.items);
 	return error;
 }
 
@@ -1089,9 +677,7 @@ int bill_make(struct store *store, const struct bill_request *request, struct bi
 	else
 		HASH_SORT(ret_bill->rows, compare_rows);
 	sampled_runs_free(&maker);
-	rows_free(&maker.watched);
 	rows_free(&maker.parts);
-	free(maker.works);
 	return error;
 }
 

@@ -107,12 +107,6 @@ bool bill_is_system(const char *run_kind);
 /* What of the host has a price. */
 struct price_size bill_size(const struct row_cloud_host *host);
 
-/* Calls `take` for each time from `begin` to `end` in which a host was watched: while its own services ran, from one boot to
- * the next (cost_watched.sql). A host of which nothing was seen that tells is watched all the time. Stops at a result below
- * 0. */
-int bill_each_watched(const struct row_cost_watched *watched, size_t count, int64_t begin, int64_t end,
-		      int (*take)(void *context, int64_t begin, int64_t end), void *context);
-
 /* The host as a list of prices knows it. An instance of EC2 says in its DMI fields what it is; for other clouds only
  * the lake knows. */
 struct prices_host bill_priced_host(const struct row_cloud_host *host);

@@ -179,6 +179,12 @@ static inline int64_t row_most(int64_t left, int64_t right)
 	return left > right ? left : right;
 }
 
+/* A figure that cannot be negative; 0 if it is unknown. */
+static inline int64_t row_known(int64_t figure)
+{
+	return figure == ROW_NULL || figure < 0 ? 0 : figure;
+}
+
 /* Reads the rows of a query one by one; columns are matched by name. Texts that the schema declares
  * NOT NULL (rows_text_is_known) are never NULL: they are "-" if a lake has NULL instead. */
 #define ROW_FIELDS_MAX 64

@@ -7,6 +7,7 @@
 
 #include "analysis/cost/bill.h"
 #include "analysis/cost/charge.h"
+#include "analysis/cost/host_work.h"
 #include "common/text.h"
 
 #define MS INT64_C(1000000)
@@ -159,9 +160,9 @@ int owners_set(struct owned_host *host, const struct owners_facts *facts)
 	int error = days_make(&owning);
 
 	if (error == 0)
-		error = bill_each_watched(facts->watched, facts->watched_count, begin, end, span_see, &owning);
+		error = host_each_watched(facts->watched, facts->watched_count, begin, end, span_see, &owning);
 	if (error == 0)
-		error = bill_each_watched(facts->watched, facts->watched_count, begin, end, span_add, &owning);
+		error = host_each_watched(facts->watched, facts->watched_count, begin, end, span_add, &owning);
 	if (error == 0)
 		error = charge_share(owning.watched_ms, owning.ns, OWNER_COUNT, host->ms);
 	free(owning.days);
