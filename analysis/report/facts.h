@@ -8,6 +8,7 @@ struct report_facts_request {
 	struct prices *prices;
 	struct catalogue *catalogue; /* of findings */
 	bool is_shared;              /* pseudonyms for names; no arguments, paths, hosts and users (share.h) */
+	bool no_findings;            /* they are null: to find them takes a third of the time */
 };
 
 struct report_facts {

@@ -126,7 +126,7 @@ int tuning_make(struct tuning *tune, finding_format *format)
 		return error;
 	tune->has_account = true;
 	error = prices_find(tune);
-	return error < 0 ? error : findings_find(&request, &tune->findings);
+	return error < 0 || !tune->catalogue ? error : findings_find(&request, &tune->findings);
 }
 
 bool tuning_driver_computes(const struct tuning *tune)
@@ -279,6 +279,6 @@ json_t *tuning_to_json(const struct tuning *tune)
 	json_set_integer(root, "path_task_count", (int64_t)account->path_count);
 	json_set_integer(root, "path_unsure_count", (int64_t)account->unsure_count);
 	json_object_set_new(root, "critical_path", path_to_json(tune));
-	json_object_set_new(root, "findings", findings_to_json(tune));
+	json_object_set_new(root, "findings", tune->catalogue ? findings_to_json(tune) : json_null());
 	return root;
 }

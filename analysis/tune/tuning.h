@@ -12,7 +12,7 @@ struct tuning {
 	/* Set before tuning_make(): */
 	const struct report *report; /* with its lines */
 	struct thresholds *thresholds;
-	struct catalogue *catalogue;
+	struct catalogue *catalogue; /* NULL: its findings are not asked for */
 	struct prices *prices;
 	bool by_sample; /* its names are samples, which the report must have; else tasks */
 

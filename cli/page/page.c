@@ -48,6 +48,7 @@ static int facts_load(const struct report *report, const struct report_page_requ
 	if (error)
 		return error;
 	facts_request->is_shared = request->is_shared;
+	facts_request->no_findings = request->no_findings;
 	facts_request->catalogue = site_queries_load(NULL);
 	facts_request->prices = facts_request->catalogue ? price_list_load(request->prices_path) : NULL;
 	return facts_request->prices ? report_facts_load(report, facts_request, facts) : VERB_FAILED;

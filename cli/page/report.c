@@ -9,7 +9,7 @@
 static const char *output_path, *prices_path, *names_path;
 static int64_t command_bytes_max = REPORT_COMMAND_BYTES_MAX;
 static int format = REPORT_PAGE_HTML;
-static bool is_shared, with_previous;
+static bool is_shared, with_previous, no_findings;
 static struct engine_names *names;
 
 static const struct option_spec option_specs[] = {
@@ -18,6 +18,7 @@ static const struct option_spec option_specs[] = {
 	 .choice = &format},
 	{"with-previous", 0, NULL, NULL, "with the failed attempts before it at the same work", .flag = &with_previous},
 	{"share", 0, NULL, NULL, "for others: no arguments, paths, hosts, names", .flag = &is_shared},
+	{"no-findings", 0, NULL, NULL, "data without findings, which take long", .flag = &no_findings},
 	{"commands-size", 0, "BYTES", NULL, "at most so much of command lines (16M)", .bytes = &command_bytes_max,
 	 .least = 1},
 	OPTION_SPECS_OF_RUN,
@@ -37,6 +38,7 @@ static int report_show(struct view *view)
 		.verb = "report",
 		.prices_path = prices_path,
 		.is_shared = is_shared,
+		.no_findings = no_findings,
 		.format = (enum report_page_format)format,
 		.with_previous = with_previous,
 		.output_path = output_path,
@@ -55,6 +57,8 @@ static int report_main(const struct options *options)
 {
 	if (format != REPORT_PAGE_MARKDOWN && !output_path && isatty(STDOUT_FILENO))
 		return options_misuse(options, "a page is not for a terminal: --output FILE, or --format md");
+	if (no_findings && format != REPORT_PAGE_DATA)
+		return options_misuse(options, "--no-findings is of --format data");
 	return names_show(names_path, &names, options, report_show);
 }
 

@@ -19,7 +19,7 @@ const struct route routes[] = {
 	{"/api/v1/runs/{run}/tune", "tune", .options = FORMATS " by limit " OF_RUN},
 	{"/api/v1/runs/{run}/cost", "cost", .options = FORMATS " by limit co2 carbon-intensity " OF_RUN,
 	 .needs_all = true},
-	{"/api/v1/runs/{run}/page", "report", "--format=data", "commands-size with-previous share " OF_RUN,
+	{"/api/v1/runs/{run}/page", "report", "--format=data", "commands-size no-findings with-previous share " OF_RUN,
 	 .type = "application/octet-stream", .describe = "the data of the run's page (docs/page.md)"},
 	{"/api/v1/runs/{run}/export/{format}", "export", .options = OF_RUN},
 	{"/api/v1/compare/{a}/{b}", "compare", .options = FORMATS " by last limit " OF_RUN},

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 import urllib.parse
+import zlib
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
@@ -32,6 +33,7 @@ USERS_CONNECTIONS = 100  # as in server.c
 FUZZ_REQUESTS = 1500
 UNFINISHED_S = 1  # for what the server takes for a part of a request
 BIG_RUN = 20000
+MADE_RUN = "780ab6e67011bb18"  # of make_run
 
 
 class Serve:
@@ -51,6 +53,7 @@ class Serve:
     def store(self, name="series"):
         path = self.directory / f"{name}.db"
         command = ([self.build / "tests/page/make_run", path, "succeeded", str(BIG_RUN)] if name == "big" else
+                   [self.build / "tests/page/make_run", path, "running", str(BIG_RUN)] if name == "running" else
                    [self.build / "tests/cli/make_store", path, name])
         subprocess.run(command, check=True, env=ENVIRONMENT, stdout=subprocess.DEVNULL)
         return path
@@ -104,6 +107,31 @@ def test_formats(serve):
         same(f"type of {name}", server.get(f"/api/v1/runs/latest/export/{name}").headers["content-type"], kind)
     page = server.get("/api/v1/runs/latest/page")
     same("page", (page.status, page.headers["content-type"]), (200, "application/octet-stream"))
+
+
+def page_parts(data):
+    """The facts of a page's data, and all the rest."""
+    data = zlib.decompress(data)
+    end = 4 + int.from_bytes(data[:4], "little")
+    head = json.loads(data[4:end])
+    return head.pop("facts"), (head, data[end:])
+
+
+def test_the_page_is_that_of_the_report(serve):
+    """With its findings, and in the two parts that the page of a large run asks for."""
+    store = serve.store("running")
+    report = subprocess.run([serve.tracer, "report", MADE_RUN, "--format", "data", "--store", store], capture_output=True,
+                            check=True, env=ENVIRONMENT).stdout
+    with Server(serve.build, store) as server:
+        path = f"/api/v1/runs/{MADE_RUN}"
+        same("the whole", server.get(f"{path}/page").body, report)
+        facts, rest = page_parts(server.get(f"{path}/page?no-findings=true").body)
+        same("findings", facts["tune"]["findings"], None)
+        facts["tune"]["findings"] = server.get(f"{path}/tune").json()["findings"]
+        whole_facts, whole_rest = page_parts(report)
+        assert whole_facts["tune"]["findings"], "the run has no findings"
+        same("facts", facts, whole_facts)
+        same("tables", rest, whole_rest)
 
 
 def test_errors_say_what_is_wrong(serve):

@@ -14,7 +14,7 @@ const ANSWER_LIMIT_MS = 60000;
 const MESSAGE_LENGTH = 60;
 const RETRY_MOST_MS = 30000;
 /** After an answer that took long to make and to draw, server and browser rest so long, as a share of that time. */
-const REST_SHARE = 1 / 3;
+const REST_SHARE = 0.1;
 
 function tell() {
   for (const listener of listeners) listener();
