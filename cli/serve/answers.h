@@ -12,7 +12,7 @@
 #include "cli/serve/scope.h"
 #include "cli/serve/routes.h"
 
-#define ANSWER_ETAG_BYTES 36
+#define ANSWER_ETAG_BYTES 40
 #define ANSWER_REASON_BYTES 512
 
 struct answer {
@@ -26,7 +26,8 @@ struct answer {
 	char reason[ANSWER_REASON_BYTES]; /* why there is none */
 };
 
-/* The tag of HTTP for these bytes. Returns 0 or -ENOMEM. */
+/* The tag of HTTP for these bytes: a weak one, which the bounds of a period of the present do not change. Returns 0 or
+ * -ENOMEM. */
 int answer_make_etag(const void *bytes, size_t size, char ret_etag[ANSWER_ETAG_BYTES]);
 
 /* The rest is private to answers.c. */

@@ -154,6 +154,16 @@ def test_an_answer_that_is_known_is_not_sent_again(serve):
         same("with another tag", server.get(path, If_None_Match='"0"').status, 200)
 
 
+def test_a_later_period_with_nothing_new_is_no_other_answer(serve):
+    server = serve.server()
+    paths = ("/api/v1/sweep", "/api/v1/sweep?by=host", "/api/v1/sweep?by=user", "/api/v1/cost", "/api/v1/cost?by=host&since=3d")
+    first = {path: server.get(path) for path in paths}
+    for path, before in first.items():  # no answer is kept so long that it would still be the one before
+        wait_until("it is answered anew", lambda path=path, before=before: server.get(path).body != before.body, timeout_s=20)
+        same(path, server.get(path, If_None_Match=before.headers["etag"]).status, 304)
+    same("of another question", server.get(paths[0], If_None_Match=first[paths[3]].headers["etag"]).status, 200)
+
+
 def test_new_rows_are_seen_at_once(serve):
     store = serve.directory / "changing.db"
     shutil.copy(serve.store(), store)
