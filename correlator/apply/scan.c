@@ -36,18 +36,6 @@
 #define SCAN_PERIOD_MAX_NS (60 * UINT64_C(1000000000))
 #define FORK_LASTS_NS UINT64_C(1000000000) /* on a busy machine an exec may be late */
 
-static int64_t known(const struct counters *counters, uint64_t bit, uint64_t value)
-{
-	return counters->valid & bit ? (int64_t)value : ROW_NULL;
-}
-#define KNOWN(counters, name) known(counters, COUNTER_VALID(name), (counters)->name)
-
-static int64_t known_total(const struct totals *totals, uint64_t bit, int64_t value)
-{
-	return totals->valid & bit ? value : ROW_NULL;
-}
-#define KNOWN_TOTAL(totals, name) known_total(totals, COUNTER_VALID(name), (totals)->name)
-
 /* Anonymous and shared memory, without page cache. */
 static int64_t memory_of(const struct counters *counters)
 {
@@ -120,18 +108,18 @@ static void sample_store(struct model *model, struct process *process, const str
 	pending_add_sample(model, &(struct row_sample){
 					  .process_id = image->id,
 					  .boot_ns = (int64_t)sample->header.boot_ns,
-					  .cpu_ns = KNOWN_TOTAL(now, cpu_ns),
-					  .run_delay_ns = KNOWN_TOTAL(now, run_delay_ns),
-					  .read_bytes = KNOWN_TOTAL(now, read_bytes),
-					  .write_bytes = KNOWN_TOTAL(now, write_bytes),
-					  .sent_bytes = KNOWN_TOTAL(now, sent_bytes),
-					  .received_bytes = KNOWN_TOTAL(now, received_bytes),
-					  .rss_anon_bytes = KNOWN(counters, rss_anon_bytes),
-					  .rss_file_bytes = KNOWN(counters, rss_file_bytes),
-					  .rss_shmem_bytes = KNOWN(counters, rss_shmem_bytes),
-					  .swap_bytes = KNOWN(counters, swap_bytes),
-					  .thread_count = KNOWN(counters, thread_count),
-					  .uninterruptible_count = KNOWN(counters, uninterruptible_count),
+					  .cpu_ns = counter_or_null(now, cpu_ns),
+					  .run_delay_ns = counter_or_null(now, run_delay_ns),
+					  .read_bytes = counter_or_null(now, read_bytes),
+					  .write_bytes = counter_or_null(now, write_bytes),
+					  .sent_bytes = counter_or_null(now, sent_bytes),
+					  .received_bytes = counter_or_null(now, received_bytes),
+					  .rss_anon_bytes = counter_or_null(counters, rss_anon_bytes),
+					  .rss_file_bytes = counter_or_null(counters, rss_file_bytes),
+					  .rss_shmem_bytes = counter_or_null(counters, rss_shmem_bytes),
+					  .swap_bytes = counter_or_null(counters, swap_bytes),
+					  .thread_count = counter_or_null(counters, thread_count),
+					  .uninterruptible_count = counter_or_null(counters, uninterruptible_count),
 					  .gpu_busy_ns = image->use.busy_ns,
 					  .gpu_memory_bytes = device_memory_at(&image->use, sample->header.boot_ns),
 					  .file_position_bytes = file ? file->position_bytes : ROW_NULL,

@@ -3,11 +3,7 @@
 
 #include <string.h>
 
-static int64_t known(const struct counters *counters, uint64_t bit, uint64_t value)
-{
-	return counters->valid & bit ? (int64_t)value : ROW_NULL;
-}
-#define KNOWN(counters, name) known(counters, COUNTER_VALID(name), (counters)->name)
+#include "correlator/model/totals.h"
 
 void cgroup_limits_init(struct cgroup_limits *limits)
 {
@@ -36,8 +32,8 @@ static void note_throttled(struct cgroup_limits *limits, int64_t throttled)
 bool cgroup_limits_note(struct cgroup_limits *limits, uint64_t cgroup_id, const struct counters *counters)
 {
 	const struct cgroup_limits before = *limits;
-	int64_t peak = KNOWN(counters, cgroup_memory_peak_bytes);
-	int64_t throttled = KNOWN(counters, cgroup_throttled_ns);
+	int64_t peak = counter_or_null(counters, cgroup_memory_peak_bytes);
+	int64_t throttled = counter_or_null(counters, cgroup_throttled_ns);
 
 	if (peak == ROW_NULL && throttled == ROW_NULL)
 		return false;
@@ -47,7 +43,7 @@ bool cgroup_limits_note(struct cgroup_limits *limits, uint64_t cgroup_id, const 
 		limits->cgroup_id = cgroup_id;
 		limits->throttled_before_ns = ROW_NULL;
 	}
-	limits->memory_limit_bytes = KNOWN(counters, cgroup_memory_limit_bytes);
+	limits->memory_limit_bytes = counter_or_null(counters, cgroup_memory_limit_bytes);
 	limits->cgroup_peak_bytes = peak;
 	note_throttled(limits, throttled);
 	return memcmp(limits, &before, sizeof(before)) != 0;

@@ -28,8 +28,7 @@ struct container {
 	int64_t living_count;
 	uint64_t begin_boot_ns, end_boot_ns;
 	int64_t started_unix_ns;
-	uint64_t stored_state; /* hash of its state in the store, 0: to be written */
-	bool dirty;            /* in model->dirty_containers: */
+	bool dirty; /* in model->dirty_containers: */
 	struct container *dirty_prev, *dirty_next;
 	uint64_t used_boot_ns;       /* last sweep that found it in use */
 	UT_hash_handle hh;           /* by id */

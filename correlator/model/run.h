@@ -112,10 +112,9 @@ struct run {
 	struct task *awaited; /* list, latest first: failed ones that may be retried */
 	int awaited_count;
 	struct spine spine;
-	bool of_past_boot;     /* of an earlier boot: it gets nothing more */
-	unsigned members;      /* processes that point here */
-	uint64_t stored_state; /* hash of its state in the store, 0: to be written */
-	bool dirty;            /* in model->dirty_runs: */
+	bool of_past_boot; /* of an earlier boot: it gets nothing more */
+	unsigned members;  /* processes that point here */
+	bool dirty;        /* in model->dirty_runs: */
 	struct run *dirty_prev, *dirty_next;
 	struct run *prev, *next;
 	UT_hash_handle hh; /* by boundary_key, unless that is 0 */

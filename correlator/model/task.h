@@ -74,8 +74,7 @@ struct task {
 	struct process_key root; /* its first root process */
 	int64_t retried_by_id;   /* the next attempt, ROW_NULL none */
 	struct group *groups;
-	uint64_t stored_state; /* hash of its state in the store, 0: to be written */
-	bool dirty;            /* in model->dirty_tasks: */
+	bool dirty; /* in model->dirty_tasks: */
 	struct task *dirty_prev, *dirty_next;
 	struct task *prev, *next; /* in its run */
 	bool may_be_over;         /* in model->maybe_over: */

@@ -31,6 +31,9 @@ struct totals {
  * back (it was read while a thread was exiting) counts as unchanged. */
 void totals_of_image(struct totals *ret, const struct counters *base, const struct counters *now);
 
+/* A counter, ROW_NULL: unknown. */
+#define counter_or_null(counters, name) ((counters)->valid & COUNTER_VALID(name) ? (int64_t)(counters)->name : ROW_NULL)
+
 /* Sum of all bytes read, written, sent and received. */
 int64_t totals_io_bytes(const struct totals *totals);
 

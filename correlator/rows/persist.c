@@ -47,28 +47,11 @@ static int64_t id_or_null(const struct container *container)
 	return container ? container->id : ROW_NULL;
 }
 
-/* Words at a time: every changed row has a state to compare. */
-static uint64_t hash_of(const char *data, size_t size)
-{
-	uint64_t hash = size, word = 0;
-
-	for (; size >= sizeof(word); size -= sizeof(word), data += sizeof(word)) {
-		memcpy(&word, data, sizeof(word));
-		hash = (hash ^ word) * 0x9e3779b97f4a7c15;
-		hash ^= hash >> 32;
-	}
-	memcpy(&word, data, size);
-	return (hash ^ word) * 0x9e3779b97f4a7c15;
-}
-
 #define STATE(kind, id) ((struct store_state){(id), (kind), ROW_NULL, NULL, 0})
 
-/* Writes what the columns do not hold, unless its hash is that of what is `stored`; NULL: unknown. */
-static int put_state(struct saver *saver, struct store_state state, const struct field *fields, const void *entity,
-		     uint64_t *stored)
+/* Writes what the columns do not hold. The store leaves it alone if it has not changed. */
+static int put_state(struct saver *saver, struct store_state state, const struct field *fields, const void *entity)
 {
-	uint64_t hash;
-
 	if (!saver->model->keep_states)
 		return 0;
 	msgpack_sbuffer_clear(&saver->state);
@@ -77,11 +60,6 @@ static int put_state(struct saver *saver, struct store_state state, const struct
 		return -ENOMEM;
 	state.data = saver->state.data;
 	state.size = saver->state.size;
-	hash = hash_of(state.data, state.size);
-	if (stored && *stored == hash)
-		return 0;
-	if (stored)
-		*stored = hash;
 	return store_put_state(saver->model->store, &state);
 }
 
@@ -222,7 +200,7 @@ static int put_task(struct saver *saver, struct task *task)
 	if (r == 0)
 		r = store_put_task(model->store, &row);
 	set_ids(task);
-	return r < 0 ? r : put_state(saver, STATE("task", task->id), task_state, task, &task->stored_state);
+	return r < 0 ? r : put_state(saver, STATE("task", task->id), task_state, task);
 }
 
 static int put_run(struct saver *saver, struct run *run)
@@ -245,7 +223,7 @@ static int put_run(struct saver *saver, struct run *run)
 	row.end_boot_ns = end_or_null(&run->tally);
 	run->memory.written_bytes = run->memory.bytes;
 	r = store_put_run(model->store, &row);
-	return r < 0 ? r : put_state(saver, STATE("run", run->id), run_state, run, &run->stored_state);
+	return r < 0 ? r : put_state(saver, STATE("run", run->id), run_state, run);
 }
 
 static int put_container(struct saver *saver, struct container *container)
@@ -257,9 +235,7 @@ static int put_container(struct saver *saver, struct container *container)
 	if (container->living_count > 0)
 		row.end_boot_ns = ROW_NULL;
 	r = store_put_container(saver->model->store, &row);
-	return r < 0 ? r
-		     : put_state(saver, STATE("container", container->id), container_state, container,
-				 &container->stored_state);
+	return r < 0 ? r : put_state(saver, STATE("container", container->id), container_state, container);
 }
 
 static int put_process(struct saver *saver, const struct process *process)
@@ -278,7 +254,7 @@ static int put_process(struct saver *saver, const struct process *process)
 		stored.command = &command;
 	}
 	state.image_id = process->image ? process->image->id : ROW_NULL;
-	return put_state(saver, state, process_state, &stored, NULL);
+	return put_state(saver, state, process_state, &stored);
 }
 
 /* States of ended entities are deleted in the transaction that writes their ends; otherwise they would
@@ -287,7 +263,7 @@ static int put_states(struct saver *saver)
 {
 	struct model *model = saver->model;
 	struct process *process;
-	int r = model->losses.dirty ? put_state(saver, STATE("host", 0), host_state, model, NULL) : 0;
+	int r = model->losses.dirty ? put_state(saver, STATE("host", 0), host_state, model) : 0;
 
 	for (size_t i = 0; i < model->gone_count && r == 0; i++)
 		r = store_delete_state(model->store, model->gone[i]);
@@ -381,11 +357,6 @@ static void clear_all(struct model *model)
 	model->host_dirty = false;
 }
 
-/* What it was about to write is not stored. */
-#define FORGET(kind) \
-	for (struct kind *kind = model->dirty_##kind##s; kind; kind = kind->dirty_next) \
-		kind->stored_state = 0;
-
 int persist_commit(struct model *model, struct store_stream *stream)
 {
 	struct saver saver = {.model = model};
@@ -399,11 +370,9 @@ int persist_commit(struct model *model, struct store_stream *stream)
 	stream->committed_boot_ns = model->now_boot_ns;
 	if (r == 0)
 		r = store_commit(model->store, stream);
-	if (r < 0) {
+	if (r < 0)
 		store_rollback(model->store);
-		FORGET(container) FORGET(task) FORGET(run)
-	} else {
+	else
 		clear_all(model);
-	}
 	return r;
 }
