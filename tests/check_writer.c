@@ -314,11 +314,10 @@ TEST(merged_task_gives_its_rows_away)
 TEST(states_replace_and_go)
 {
 	for (int64_t id = 1; id <= 2; id++)
-		for (size_t size = 3; size <= 4; size++) {
-			const struct store_state state = {id, "process", size == 3 ? ROW_NULL : 7, "a\0bc", size};
-
-			ck_assert_int_eq(store_put_state(store, &state), 0);
-		}
+		for (size_t size = 3; size <= 4; size++)
+			ck_assert_int_eq(store_put_state(store, "process", id, size == 3 ? ROW_NULL : 7,
+							 (struct row_blob){"a\0bc", size}),
+					 0);
 	commit(1);
 	ck_assert_int_eq(read_integer("SELECT length(state) * 10 + image_id FROM states WHERE id = 1"), 47);
 	ck_assert_int_eq(store_delete_state(store, 1), 0);

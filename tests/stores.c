@@ -92,12 +92,7 @@ void put_everything(int64_t value)
 #define R(NAME, name, table, key) put_##name(&(struct row_##name[]){fill_##name(value, "text")}[0]);
 	ROWS(R)
 #undef R
-	ck_assert_int_eq(store_put_state(store, &(struct store_state){.id = value,
-								      .entity = "run",
-								      .image_id = ROW_NULL,
-								      .data = "state",
-								      .size = 5}),
-			 0);
+	ck_assert_int_eq(store_put_state(store, "run", value, ROW_NULL, (struct row_blob){"state", 5}), 0);
 }
 
 size_t count_rows(struct store *reader, const char *query, const struct store_parameter *parameters)

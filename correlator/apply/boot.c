@@ -70,7 +70,7 @@ void boot_note_hello(struct model *model, const struct wire_hello *hello)
 	copy_bytes(texts->probe_version, sizeof(texts->probe_version), &hello->probe_version);
 	model->clock_offset_ns = now_unix_ns - (int64_t)hello->boot_ns;
 	model->host.host_key = texts->host_key;
-	model->host.hostname = model->hostname ? model->hostname : texts->hostname;
+	model->host.hostname = model->options.hostname ? model->options.hostname : texts->hostname;
 	model->host.boot_id = model->boot_id;
 	model->host.boot_unix_ns = model->clock_offset_ns;
 	model->host.kernel = texts->kernel;

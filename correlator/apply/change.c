@@ -13,7 +13,7 @@
 
 struct command *change_read_command(struct model *model, const struct record *record)
 {
-	struct command *command = command_new(record, rules_secrets(model->rules), model->arguments);
+	struct command *command = command_new(record, rules_secrets(model->options.rules), model->options.arguments);
 
 	if (command && command_charge(command, record->exec.context.uid, &model->command_accounts) == 0)
 		return command;

@@ -73,9 +73,9 @@ void container_set_label(struct model *model, struct container *container, const
 	const struct command *command = teller->command;
 	struct rules_container label;
 
-	if (!command || model->arguments == REDACT_PROGRAM_ONLY)
+	if (!command || model->options.arguments == REDACT_PROGRAM_ONLY)
 		return;
-	rules_read_container(model->rules, &command->subject, &label);
+	rules_read_container(model->options.rules, &command->subject, &label);
 	if (label.id && strcmp(label.id, container->runtime_id) != 0)
 		return;
 	if (label.name && !container->name && label.verb <= RULES_CONTAINER_RUN)

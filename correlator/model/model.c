@@ -10,11 +10,7 @@ struct model *model_new(const struct model_options *options, struct store *store
 	if (!model)
 		return NULL;
 	model->store = store;
-	model->rules = options->rules;
-	model->arguments = options->arguments;
-	model->keep_arguments = options->keep_arguments;
-	model->hostname = options->hostname;
-	model->keep_states = options->keep_states;
+	model->options = *options;
 	model->scan_number = 1;
 	return model;
 }
@@ -91,7 +87,7 @@ void model_set_gone(struct model *model, int64_t id)
 {
 	int64_t *gone;
 
-	if (!model->keep_states)
+	if (!model->options.keep_states)
 		return;
 	gone = grow(model->gone, &model->gone_capacity, model->gone_count + 1, sizeof(*gone));
 	if (!gone) {

@@ -44,11 +44,7 @@ struct losses {
 
 struct model {
 	struct store *store;
-	const struct rules *rules;
-	enum redact_mode arguments;
-	const char *keep_arguments;
-	const char *hostname;
-	bool keep_states;
+	struct model_options options;
 	struct identity image_identity; /* hash state of the prefix of all image ids */
 	int64_t generation;             /* of ids: how often the stored state was discarded */
 

@@ -58,7 +58,7 @@ void classify(struct model *model, struct process *process, struct rules_class *
 
 	link_subjects(process);
 	process->command->subject.cgroup = cgroup ? cgroup->path : "";
-	rules_classify(model->rules, &process->command->subject, ret_class);
+	rules_classify(model->options.rules, &process->command->subject, ret_class);
 	process->command->subject.cgroup = "";
 	if (process->key.pid == 1 && ret_class->role != RULES_ROLE_ORIGIN) {
 		ret_class->role = RULES_ROLE_ORIGIN;

@@ -83,7 +83,7 @@ static size_t fit(const struct model *model, const struct image *client, const s
 
 	if (!command || client->begin_boot_ns > process->fork_boot_ns)
 		return 0;
-	rules_read_container(model->rules, &command->subject, &label);
+	rules_read_container(model->options.rules, &command->subject, &label);
 	/* What is restarted has had a client. */
 	if (is_entering != (label.verb == RULES_CONTAINER_EXEC) ||
 	    (label.verb == RULES_CONTAINER_RUN && container->run_id != ROW_NULL) || !is_named(container, &label))

@@ -212,7 +212,7 @@ static void name_by_program(struct model *model, struct run *run, const struct p
 
 	if (class->rank)
 		run_set_name(model, run, name, front ? RUN_NAME_ASKED : RUN_NAME_PARALLEL);
-	else if (front && is_nameless && class->command && model->arguments != REDACT_PROGRAM_ONLY &&
+	else if (front && is_nameless && class->command && model->options.arguments != REDACT_PROGRAM_ONLY &&
 		 command_name(class->command, &text))
 		run_set_name(model, run, text.text, RUN_NAME_ASKED);
 	else if (is_nameless || is_glue(class))

@@ -428,7 +428,7 @@ static bool is_broken(const struct loader *loader)
 			if (!run->spine.level[i].group)
 				return true;
 	}
-	return loader->bad || (loader->model->keep_states && loader->living_count != 0);
+	return loader->bad || (loader->model->options.keep_states && loader->living_count != 0);
 }
 
 /* Discards all states: what was running is closed as of the last commit. */

@@ -47,20 +47,18 @@ static int64_t id_or_null(const struct container *container)
 	return container ? container->id : ROW_NULL;
 }
 
-#define STATE(kind, id) ((struct store_state){(id), (kind), ROW_NULL, NULL, 0})
-
 /* Writes what the columns do not hold. The store leaves it alone if it has not changed. */
-static int put_state(struct saver *saver, struct store_state state, const struct field *fields, const void *entity)
+static int put_state(struct saver *saver, const char *kind, int64_t id, int64_t image_id, const struct field *fields,
+		     const void *entity)
 {
-	if (!saver->model->keep_states)
+	if (!saver->model->options.keep_states)
 		return 0;
 	msgpack_sbuffer_clear(&saver->state);
 	fields_to_state(fields, entity, &saver->packer);
 	if (saver->model->out_of_memory)
 		return -ENOMEM;
-	state.data = saver->state.data;
-	state.size = saver->state.size;
-	return store_put_state(saver->model->store, &state);
+	return store_put_state(saver->model->store, kind, id, image_id,
+			       (struct row_blob){saver->state.data, saver->state.size});
 }
 
 /* A fork shares its parent's command line, which is stored only once. */
@@ -78,7 +76,7 @@ static void fill_command(const struct model *model, struct row_process *row, con
 	if (command->flags & RECORD_ARGV_UNKNOWN)
 		return;
 	row->arguments.data = command->arguments;
-	row->arguments.size = command_stored_size(command, model->arguments, model->keep_arguments);
+	row->arguments.size = command_stored_size(command, model->options.arguments, model->options.keep_arguments);
 }
 
 /* The status of wait(2) in three columns, and what follows from it. */
@@ -200,7 +198,7 @@ static int put_task(struct saver *saver, struct task *task)
 	if (r == 0)
 		r = store_put_task(model->store, &row);
 	set_ids(task);
-	return r < 0 ? r : put_state(saver, STATE("task", task->id), task_state, task);
+	return r < 0 ? r : put_state(saver, "task", task->id, ROW_NULL, task_state, task);
 }
 
 static int put_run(struct saver *saver, struct run *run)
@@ -209,7 +207,7 @@ static int put_run(struct saver *saver, struct run *run)
 	struct row_run row = {
 		.host_id = model->host.id,
 		.container_id = id_or_null(run->container),
-		.rules_version = (int64_t)(rules_version(model->rules) & INT64_MAX),
+		.rules_version = (int64_t)(rules_version(model->options.rules) & INT64_MAX),
 		.root_end_boot_ns = run->outcome.living_roots == 0 && run->outcome.end_boot_ns
 					    ? (int64_t)run->outcome.end_boot_ns
 					    : ROW_NULL,
@@ -223,7 +221,7 @@ static int put_run(struct saver *saver, struct run *run)
 	row.end_boot_ns = end_or_null(&run->tally);
 	run->memory.written_bytes = run->memory.bytes;
 	r = store_put_run(model->store, &row);
-	return r < 0 ? r : put_state(saver, STATE("run", run->id), run_state, run);
+	return r < 0 ? r : put_state(saver, "run", run->id, ROW_NULL, run_state, run);
 }
 
 static int put_container(struct saver *saver, struct container *container)
@@ -235,14 +233,13 @@ static int put_container(struct saver *saver, struct container *container)
 	if (container->living_count > 0)
 		row.end_boot_ns = ROW_NULL;
 	r = store_put_container(saver->model->store, &row);
-	return r < 0 ? r : put_state(saver, STATE("container", container->id), container_state, container);
+	return r < 0 ? r : put_state(saver, "container", container->id, ROW_NULL, container_state, container);
 }
 
 static int put_process(struct saver *saver, const struct process *process)
 {
 	const struct model *model = saver->model;
 	const struct process *parent = process->parent;
-	struct store_state state = STATE("process", process_row_id(model, process));
 	struct process stored = *process;
 	struct command command;
 
@@ -250,11 +247,12 @@ static int put_process(struct saver *saver, const struct process *process)
 	stored.group_id = process->group ? process->group->id : 0;
 	if (process->command) {
 		command = *process->command;
-		command.arguments_size = command_stored_size(&command, model->arguments, model->keep_arguments);
+		command.arguments_size =
+			command_stored_size(&command, model->options.arguments, model->options.keep_arguments);
 		stored.command = &command;
 	}
-	state.image_id = process->image ? process->image->id : ROW_NULL;
-	return put_state(saver, state, process_state, &stored);
+	return put_state(saver, "process", process_row_id(model, process),
+			 process->image ? process->image->id : ROW_NULL, process_state, &stored);
 }
 
 /* States of ended entities are deleted in the transaction that writes their ends; otherwise they would
@@ -263,7 +261,7 @@ static int put_states(struct saver *saver)
 {
 	struct model *model = saver->model;
 	struct process *process;
-	int r = model->losses.dirty ? put_state(saver, STATE("host", 0), host_state, model) : 0;
+	int r = model->losses.dirty ? put_state(saver, "host", 0, ROW_NULL, host_state, model) : 0;
 
 	for (size_t i = 0; i < model->gone_count && r == 0; i++)
 		r = store_delete_state(model->store, model->gone[i]);
@@ -320,7 +318,7 @@ static int put_all(struct saver *saver)
 		r = store_put_processes(model->store, next_image, &images);
 	for (const struct fact *fact = model->facts; fact && r == 0; fact = fact->next)
 		r = put_fact(model, fact);
-	if (r == 0 && model->keep_states)
+	if (r == 0 && model->options.keep_states)
 		r = put_states(saver);
 	return r;
 }

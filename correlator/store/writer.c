@@ -249,13 +249,13 @@ int store_move_task(struct store *store, int64_t from_task_id, int64_t to_task_i
 
 /* ---- states ------------------------------------------------------------------ */
 
-int store_put_state(struct store *store, const struct store_state *state)
+int store_put_state(struct store *store, const char *entity, int64_t id, int64_t image_id, struct row_blob state)
 {
 	return store_run(store, "put_state",
-			 (const struct store_parameter[]){STORE_INT("id", state->id),
-							  {"entity", STORE_TEXT, 0, state->entity},
-							  STORE_INT("image_id", state->image_id),
-							  {"state", STORE_BLOB, (int64_t)state->size, state->data},
+			 (const struct store_parameter[]){STORE_INT("id", id),
+							  {"entity", STORE_TEXT, 0, entity},
+							  STORE_INT("image_id", image_id),
+							  {"state", STORE_BLOB, (int64_t)state.size, state.data},
 							  {0}});
 }
 

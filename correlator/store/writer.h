@@ -33,16 +33,9 @@ int store_renew_processes(struct store *store, int64_t tool_id);
 /* Moves the incidents and containers of a merged task. */
 int store_move_task(struct store *store, int64_t from_task_id, int64_t to_task_id);
 
-/* State of an entity that the correlator keeps beyond its row, in a format private to it. */
-struct store_state {
-	int64_t id; /* of the row, or of an entity without one */
-	const char *entity;
-	int64_t image_id; /* of the row, if different from `id`; or ROW_NULL */
-	const void *data;
-	size_t size;
-};
-
-int store_put_state(struct store *store, const struct store_state *state);
+/* Puts what the correlator keeps of an entity beyond its row, in a format private to it. `id`: of the row, or of an
+ * entity without one. `image_id`: of the row, if different; or ROW_NULL. */
+int store_put_state(struct store *store, const char *entity, int64_t id, int64_t image_id, struct row_blob state);
 int store_delete_state(struct store *store, int64_t id);
 /* Runs statements/NAME.sql, which reads what the correlator keeps for itself. */
 int store_query_own(struct store *store, const char *name, const struct store_parameter *parameters,
