@@ -2,11 +2,13 @@
 #include "sampler/link.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/log.h"
 
 static int connect_to(const char *path)
@@ -28,7 +30,17 @@ static int connect_to(const char *path)
 	return error;
 }
 
-bool link_open(struct link *link, const struct wire_message *hello)
+static void add_hello(struct link *link, const char *driver)
+{
+	wire_encode(
+		&link->output,
+		&(struct wire_message){.type = WIRE_SAMPLER,
+				       .sampler = {.version = SAMPLER_VERSION,
+						   .name = {.data = link->kind, .size = (uint32_t)strlen(link->kind)},
+						   .driver = {.data = driver, .size = (uint32_t)strlen(driver)}}});
+}
+
+bool link_open(struct link *link, const char *driver)
 {
 	if (link->fd >= 0)
 		return true;
@@ -41,7 +53,7 @@ bool link_open(struct link *link, const struct wire_message *hello)
 		return false;
 	}
 	link->fd = fd;
-	link_add(link, hello);
+	add_hello(link, driver);
 	link_send(link);
 	if (link->fd >= 0 && link->is_failing)
 		log_info("connected");
@@ -49,9 +61,58 @@ bool link_open(struct link *link, const struct wire_message *hello)
 	return link->fd >= 0;
 }
 
-void link_add(struct link *link, const struct wire_message *message)
+static void add(struct link *link, const struct wire_message *message)
 {
-	wire_encode(&link->output, message);
+	if (link->fd >= 0)
+		wire_encode(&link->output, message);
+}
+
+struct device_name {
+	char text[32];
+};
+
+static struct wire_bytes name_of(const struct link *link, unsigned number, struct device_name *name)
+{
+	int size = snprintf(name->text, sizeof(name->text), "%s%u", link->kind, number);
+
+	return (struct wire_bytes){.data = name->text, .size = (uint32_t)size};
+}
+
+void link_add_use(struct link *link, uint64_t boot_ns, const struct link_use *use)
+{
+	struct device_name name;
+
+	add(link, &(struct wire_message){.type = WIRE_DEVICE_USE,
+					 .device_use = {
+						 .boot_ns = boot_ns,
+						 .interval_ns = use->interval_ns,
+						 .pid = use->holder.pid,
+						 .start_boot_ns = use->holder.start_boot_ns,
+						 .known = (use->has_busy ? DEVICE_USE_BUSY : 0U) |
+							  (use->has_memory ? DEVICE_USE_MEMORY : 0U) |
+							  (use->has_energy ? DEVICE_USE_ENERGY : 0U) |
+							  (use->has_throttled ? DEVICE_USE_THROTTLED : 0U),
+						 .busy_ns = use->busy_ns,
+						 .memory_bytes = use->memory_bytes,
+						 .energy_uj = use->energy_uj,
+						 .throttled_ns = use->throttled_ns,
+						 .device = name_of(link, use->holder.number, &name),
+					 }});
+}
+
+void link_add_error(struct link *link, const struct link_holder *holder, unsigned code, unsigned holder_count)
+{
+	struct device_name name;
+
+	add(link, &(struct wire_message){.type = WIRE_DEVICE_ERROR,
+					 .device_error = {
+						 .boot_ns = clock_boot_ns(),
+						 .pid = holder->pid,
+						 .start_boot_ns = holder->start_boot_ns,
+						 .code = code,
+						 .holder_count = holder_count,
+						 .device = name_of(link, holder->number, &name),
+					 }});
 }
 
 void link_send(struct link *link)

@@ -6,14 +6,32 @@
 
 struct link {
 	const char *path;
-	int fd; /* -1: not connected */
+	const char *kind; /* "nvidia": the name of its devices, before their numbers */
+	int fd;           /* -1: not connected */
 	bool is_failing;
 	struct wire_output output;
 };
 
-/* Connects if it is not connected, and sends `hello` first. Returns whether it is connected. */
-bool link_open(struct link *link, const struct wire_message *hello);
-void link_add(struct link *link, const struct wire_message *message);
+/* A process, and the number of a device that it held. */
+struct link_holder {
+	uint32_t pid;
+	uint64_t start_boot_ns;
+	unsigned number;
+};
+
+/* What the device did for it in an interval. */
+struct link_use {
+	struct link_holder holder;
+	uint64_t interval_ns;
+	bool has_busy, has_memory, has_energy, has_throttled;
+	uint64_t busy_ns, memory_bytes, energy_uj, throttled_ns;
+};
+
+/* Connects if it is not connected, and sends the version of the driver first. Returns whether it is connected. */
+bool link_open(struct link *link, const char *driver);
+/* These do nothing without a connection. `boot_ns` is that of the round. */
+void link_add_use(struct link *link, uint64_t boot_ns, const struct link_use *use);
+void link_add_error(struct link *link, const struct link_holder *holder, unsigned code, unsigned holder_count);
 /* Sends what was added, without waiting: a correlator that does not read is disconnected. */
 void link_send(struct link *link);
 void link_close(struct link *link);

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
+#include "common/clock.h"
 #include "common/log.h"
 #include "sampler/nvml.h"
 #include "sampler/start.h"
@@ -119,7 +120,7 @@ static void await_errors(struct nvidia *nvidia)
 			log_warning("nvidia%u: the driver does not report its errors", nvidia->devices[i].minor);
 }
 
-struct nvidia *nvidia_open(void)
+void *nvidia_open(void)
 {
 	struct nvidia *nvidia = calloc(1, sizeof(*nvidia));
 
@@ -140,16 +141,20 @@ struct nvidia *nvidia_open(void)
 	return NULL;
 }
 
-void nvidia_close(struct nvidia *nvidia)
+void nvidia_close(void *devices)
 {
+	struct nvidia *nvidia = devices;
+
 	if (nvidia->errors)
 		nvidia->nvml.event_set_free(nvidia->errors);
 	nvidia->nvml.shutdown();
 	free(nvidia);
 }
 
-const char *nvidia_driver(const struct nvidia *nvidia)
+const char *nvidia_driver(const void *devices)
 {
+	const struct nvidia *nvidia = devices;
+
 	return nvidia->driver;
 }
 
@@ -164,7 +169,7 @@ static void add_holder(struct device *device, const struct nvml_process *listed)
 	device->holders[device->holder_count++] = (struct holder){
 		.pid = listed->pid,
 		.gpu_instance = listed->gpu_instance,
-		.start_boot_ns = process_start(listed->pid),
+		.start_boot_ns = process_start("", listed->pid),
 		.bytes = listed->used_bytes,
 	};
 }
@@ -267,21 +272,21 @@ static void read_interval(const struct nvml *nvml, struct device *device, uint64
 /* A process that alone held the device had all of its time. Of several, the driver says how they shared it, or does not
  * (MIG, vGPU). Its shares may be of less than the interval, so only their proportion counts. Clocks that are lowered at
  * its end count as lowered throughout. */
-static void set_busy(struct nvidia_use *use, const struct interval *interval, bool is_alone)
+static void set_busy(struct link_use *use, const struct interval *interval, bool is_alone)
 {
 	use->interval_ns = interval->length_ns;
 	use->has_busy = interval->length_ns > 0 && (is_alone || interval->is_shared);
 	if (is_alone)
 		use->busy_ns = interval->device_busy_ns;
 	for (unsigned i = 0; i < interval->count; i++)
-		if (interval->uses[i].pid == use->pid && interval->percent)
+		if (interval->uses[i].pid == use->holder.pid && interval->percent)
 			use->busy_ns = interval->device_busy_ns * interval->uses[i].percent / interval->percent;
 	use->has_throttled = use->has_busy && (interval->has_reasons || use->busy_ns == 0);
 	use->throttled_ns = interval->reasons & NVML_THROTTLED ? use->busy_ns : 0;
 }
 
 /* Power is the driver's mean of the last second. */
-static void set_energy(const struct nvml *nvml, const struct device *device, struct nvidia_use *use, uint64_t round_ns)
+static void set_energy(const struct nvml *nvml, const struct device *device, struct link_use *use, uint64_t round_ns)
 {
 	unsigned milliwatt;
 
@@ -291,7 +296,7 @@ static void set_energy(const struct nvml *nvml, const struct device *device, str
 }
 
 static void sample_device(const struct nvml *nvml, struct device *device, uint64_t now_boot_ns, uint64_t now_unix_ns,
-			  nvidia_take *take, void *context)
+			  struct link *link)
 {
 	uint64_t round_ns = now_boot_ns - device->round_boot_ns;
 	uint32_t before_pid = device->only_pid;
@@ -309,8 +314,7 @@ static void sample_device(const struct nvml *nvml, struct device *device, uint64
 	read_interval(nvml, device, now_unix_ns, round_ns, is_alone, &interval);
 	for (unsigned i = 0; i < device->holder_count; i++) {
 		const struct holder *holder = &device->holders[i];
-		struct nvidia_use use = {
-			.pid = holder->pid, .start_boot_ns = holder->start_boot_ns, .minor = device->minor};
+		struct link_use use = {.holder = {holder->pid, holder->start_boot_ns, device->minor}};
 
 		if (holder->start_boot_ns == 0)
 			continue;
@@ -319,14 +323,16 @@ static void sample_device(const struct nvml *nvml, struct device *device, uint64
 		use.memory_bytes = holder->bytes;
 		if (is_alone)
 			set_energy(nvml, device, &use, round_ns);
-		take(context, &use);
+		link_add_use(link, now_boot_ns, &use);
 	}
 }
 
-void nvidia_sample(struct nvidia *nvidia, uint64_t now_boot_ns, uint64_t now_unix_ns, nvidia_take *take, void *context)
+void nvidia_sample(void *devices, uint64_t now_boot_ns, struct link *link)
 {
+	struct nvidia *nvidia = devices;
+
 	for (unsigned i = 0; i < nvidia->count; i++)
-		sample_device(&nvidia->nvml, &nvidia->devices[i], now_boot_ns, now_unix_ns, take, context);
+		sample_device(&nvidia->nvml, &nvidia->devices[i], now_boot_ns, clock_unix_ns(), link);
 }
 
 /* ---- errors */
@@ -336,24 +342,25 @@ static bool is_affected(const struct holder *holder, const struct nvml_event *ev
 	return event->gpu_instance == NVML_NO_INSTANCE || holder->gpu_instance == event->gpu_instance;
 }
 
-static void report_error(const struct device *device, const struct nvml_event *event, unsigned xid,
-			 nvidia_take_error *take, void *context)
+static void report_error(const struct device *device, const struct nvml_event *event, unsigned xid, struct link *link)
 {
-	struct nvidia_error error = {.minor = device->minor, .xid = xid};
+	unsigned count = 0;
 
 	for (unsigned i = 0; i < device->holder_count; i++)
-		error.holder_count += is_affected(&device->holders[i], event);
-	log_warning("nvidia%u: Xid %u, while %u processes hold it", error.minor, xid, error.holder_count);
+		count += is_affected(&device->holders[i], event);
+	log_warning("nvidia%u: Xid %u, while %u processes hold it", device->minor, xid, count);
 	for (unsigned i = 0; i < device->holder_count; i++) {
-		error.pid = device->holders[i].pid;
-		error.start_boot_ns = device->holders[i].start_boot_ns;
-		if (error.start_boot_ns && is_affected(&device->holders[i], event))
-			take(context, &error);
+		const struct holder *holder = &device->holders[i];
+
+		if (holder->start_boot_ns && is_affected(holder, event))
+			link_add_error(link, &(struct link_holder){holder->pid, holder->start_boot_ns, device->minor},
+				       xid, count);
 	}
 }
 
-bool nvidia_wait_error(struct nvidia *nvidia, unsigned most_ms, nvidia_take_error *take, void *context)
+bool nvidia_wait_error(void *devices, unsigned most_ms, struct link *link)
 {
+	struct nvidia *nvidia = devices;
 	struct nvml_event event;
 	unsigned minor;
 
@@ -366,6 +373,6 @@ bool nvidia_wait_error(struct nvidia *nvidia, unsigned most_ms, nvidia_take_erro
 		return true;
 	for (unsigned i = 0; i < nvidia->count; i++)
 		if (nvidia->devices[i].minor == minor)
-			report_error(&nvidia->devices[i], &event, xid, take, context);
+			report_error(&nvidia->devices[i], &event, xid, link);
 	return true;
 }

@@ -6,14 +6,14 @@
 
 #define TICK_NS UINT64_C(10000000)
 
-uint64_t process_start(uint32_t pid)
+uint64_t process_start(const char *root, uint32_t pid)
 {
 	unsigned long long ticks;
-	char path[32], text[1024];
+	char path[512], text[1024];
 	FILE *file;
 	size_t size;
 
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	snprintf(path, sizeof(path), "%s/proc/%u/stat", root, pid);
 	file = fopen(path, "re");
 	if (!file)
 		return 0;

@@ -93,6 +93,16 @@ TEST(sums_of_a_process_its_tool_task_and_run)
 		       "0\n");
 }
 
+TEST(a_device_whose_name_the_kernel_side_knows)
+{
+	WITHOUT_RESTARTS();
+	tell("2>10 python3 train.py; later 1000");
+	ck_assert(greet(SAMPLER_VERSION, "dri/renderD"));
+	report(10, "dri/renderD128", 500, 100, 0);
+	tell("10 ends");
+	ck_assert_rows("SELECT gpu, " FIGURES " FROM processes WHERE pid = 10", "dri/renderD128 500 100 -\n");
+}
+
 TEST(each_program_of_a_process_has_its_own)
 {
 	WITHOUT_RESTARTS();
@@ -289,6 +299,8 @@ TEST(figures_that_cannot_be)
 	ck_assert(!greet(SAMPLER_VERSION + 1, "nvidia"));
 	ck_assert(!greet(SAMPLER_VERSION, ""));
 	ck_assert(!greet(SAMPLER_VERSION, "../etc"));
+	ck_assert(!greet(SAMPLER_VERSION, "/dev/dri"));
+	ck_assert(!greet(SAMPLER_VERSION, "dri/render\n"));
 	ck_assert(!greet(SAMPLER_VERSION, "averyverylongname"));
 }
 

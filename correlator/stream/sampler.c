@@ -39,8 +39,8 @@ static int greet(struct sampler *sampler, const struct wire_sampler *hello, cons
 	if (hello->name.size == 0 || hello->name.size > SAMPLER_NAME_MAX)
 		return reject(ret_reason, "a name of invalid size");
 	for (uint32_t i = 0; i < hello->name.size; i++)
-		if (!islower((unsigned char)hello->name.data[i]))
-			return reject(ret_reason, "a name that is not of lower-case letters");
+		if (!isalpha((unsigned char)hello->name.data[i]) && (i == 0 || hello->name.data[i] != '/'))
+			return reject(ret_reason, "a name that is not of letters");
 	memcpy(sampler->name, hello->name.data, hello->name.size);
 	sampler->name[hello->name.size] = '\0';
 	snprintf(sampler->driver, sizeof(sampler->driver), "%.*s", (int)hello->driver.size, hello->driver.data);

@@ -6,7 +6,7 @@ set -eu
 prefix=/usr/local
 list=$prefix/share/tracer/installed # what --remove removes; only root may write it
 units='tracer-probe tracer-correlator tracer-shipper' # the shipper waits for /etc/tracer/shipper.yaml
-optional='tracer-sampler-nvidia tracer-serve'         # their user enables them
+optional='tracer-sampler-drm tracer-sampler-nvidia tracer-serve' # their user enables them
 users='tracer-shipper tracer-sampler tracer-probe tracer'
 data='/var/lib/tracer /var/lib/tracer-shipper /etc/tracer'
 
