@@ -50,6 +50,29 @@ TEST_EACH(bounds_are_named, cases)
 	ck_assert_str_eq(names[account_bound_of(&times)], cases[_i].bound);
 }
 
+/* Seconds: wall time, devices held, and worked; of a task that also computes. */
+static const struct {
+	int64_t wall, held, busy;
+	const char *bound;
+} devices[] = {
+	{100, 100, 95, "gpu"},     {100, 400, 330, "gpu"},     {100, 90, 75, "gpu"},
+	{100, 100, 70, "compute"}, {100, 400, 100, "compute"}, /* one of four */
+	{100, 50, 50, "compute"},                              /* in a part of the time */
+	{100, 0, 0, "compute"},
+};
+
+TEST_EACH(tasks_are_bound_by_devices, devices)
+{
+	const struct account_times times = {
+		.wall_ns = devices[_i].wall * INT64_C(1000000000),
+		.cpu_ns = devices[_i].wall * INT64_C(950000000),
+		.gpu_held_ns = devices[_i].held * INT64_C(1000000000),
+		.gpu_busy_ns = devices[_i].busy * INT64_C(1000000000),
+	};
+
+	ck_assert_str_eq(names[account_bound_of(&times)], devices[_i].bound);
+}
+
 int main(void)
 {
 	return suite_run("account", NULL, NULL);

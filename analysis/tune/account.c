@@ -8,6 +8,7 @@
 #include <uthash.h>
 
 #include "analysis/tune/edges.h"
+#include "analysis/tune/gpu_times.h"
 #include "analysis/tune/right_size.h"
 #include "common/grow.h"
 #include "common/text.h"
@@ -16,6 +17,7 @@
 #define STORAGE_SHARE 0.3   /* our proposal */
 #define MEMORY_SHARE 0.05   /* our proposal */
 #define PROCESSOR_SHARE 0.3 /* our proposal */
+#define GPU_SHARE 0.8       /* our proposal */
 
 /* ---- what bounds a task ------------------------------------------------------------ */
 
@@ -57,10 +59,18 @@ const char *account_bound_name(enum account_bound bound)
 	return names[bound];
 }
 
+bool account_is_gpu_bound(const struct account_times *times)
+{
+	return times->gpu_held_ns > 0 && (double)times->gpu_busy_ns >= GPU_SHARE * (double)times->gpu_held_ns &&
+	       (double)times->gpu_held_ns >= GPU_SHARE * account_known(times->wall_ns);
+}
+
 enum account_bound account_bound_of(const struct account_times *times)
 {
 	struct account_states states = account_states_of(times);
 
+	if (account_is_gpu_bound(times))
+		return ACCOUNT_BOUND_GPU;
 	if (states.active_ns < COMPUTE_SHARE / 2 * account_known(times->wall_ns) || states.active_ns <= 0)
 		return ACCOUNT_BOUND_UNKNOWN;
 	if (states.memory_ns >= MEMORY_SHARE * states.active_ns)
@@ -142,6 +152,7 @@ struct maker {
 	report_key *key;
 	struct account *account;
 	int64_t *path_ns; /* by index in the schedule */
+	struct gpu_times *gpu_times;
 };
 
 /* The processors that a task was allowed: its own limit, else the run's on its host. The limit is that of one process:
@@ -197,7 +208,10 @@ static int task_take(void *context, size_t index, const struct row_task *row, co
 				.memory_ns = row->memory_delay_ns,
 				.uninterruptible_ns = row->uninterruptible_ns,
 				.system_ns = row->system_ns,
+				.gpu_held_ns = maker->gpu_times[place].held_ns,
+				.gpu_busy_ns = maker->gpu_times[place].busy_ns,
 			},
+		.gpu_count = maker->gpu_times[place].device_count,
 		.throttled_ns = row->throttled_ns,
 		.read_bytes = row->read_bytes,
 		.write_bytes = row->write_bytes,
@@ -228,22 +242,25 @@ static int compare_names(const void *left, const void *right)
 static int names_make(struct account *account, const struct report *report, report_key *key)
 {
 	const struct report_writer writer = {.task = task_take};
-	struct maker maker = {report, key, account, calloc(report->task_count + 1, sizeof(int64_t))};
-	int error;
+	struct maker maker = {report, key, account, calloc(report->task_count + 1, sizeof(int64_t)),
+			      calloc(report->task_count + 1, sizeof(struct gpu_times))};
+	int error = maker.path_ns && maker.gpu_times ? 0 : -ENOMEM;
 
-	if (!maker.path_ns)
-		return -ENOMEM;
-	for (size_t i = 0; i < account->schedule.span_count; i++) {
+	for (size_t i = 0; i < account->schedule.span_count && error == 0; i++) {
 		const struct schedule_span *span = &account->schedule.spans[i];
 
 		if (span->owner == SCHEDULE_TASK)
 			maker.path_ns[span->task] += span->end_ns - span->begin_ns;
 	}
-	error = report_walk(report, NULL, report->task_count, &writer, &maker);
+	if (error == 0)
+		error = gpu_times_load(report, &account->schedule, account->index_of, maker.gpu_times);
+	if (error == 0)
+		error = report_walk(report, NULL, report->task_count, &writer, &maker);
 	for (size_t i = 0; i < account->name_count; i++)
 		account->names[i].bound = account_bound_of(&account->names[i].times);
 	if (account->name_count > 0)
 		qsort(account->names, account->name_count, sizeof(*account->names), compare_names);
+	free(maker.gpu_times);
 	free(maker.path_ns);
 	return error;
 }

@@ -12,6 +12,7 @@
 #define ACCOUNT_BOUNDS(B) \
 	B(UNKNOWN, "unknown") /* mostly slept: for a pipe, a lock, a socket, a timer */ \
 	B(COMPUTE, "compute") /* perhaps memory bandwidth: only hardware counters tell */ \
+	B(GPU, "gpu")         /* devices that worked nearly all the time */ \
 	B(STORAGE, "storage") \
 	B(NETWORK_FILESYSTEM, "network filesystem") /* in uninterruptible sleep, neither for disks nor for memory */ \
 	B(MEMORY, "memory")                         /* reclaim, swap */ \
@@ -25,7 +26,9 @@ enum account_bound {
 
 /* What threads did, summed. ROW_NULL: unknown. */
 #define ACCOUNT_TIMES(I) \
-	I(wall_ns) I(cpu_ns) I(run_delay_ns) I(block_io_ns) I(memory_ns) I(uninterruptible_ns) I(system_ns)
+	I(wall_ns) \
+	I(cpu_ns) I(run_delay_ns) I(block_io_ns) I(memory_ns) I(uninterruptible_ns) I(system_ns) I(gpu_held_ns) \
+		I(gpu_busy_ns) /* 0 if not certain: gpu_times.h */
 
 struct account_times {
 #define I(name) int64_t name;
@@ -50,6 +53,7 @@ struct account_task {
 	size_t index; /* in the report */
 	size_t name;  /* in the account's task_names, whatever its names are */
 	struct account_times times;
+	int64_t gpu_count;                             /* devices, as certain as their times */
 	int64_t throttled_ns, read_bytes, write_bytes; /* ROW_NULL: unknown */
 	int64_t memory_bytes;                          /* that it needed: right_size_need() */
 	int64_t memory_limit_bytes;
@@ -103,5 +107,8 @@ bool account_is_prompt(const struct row_run *run);
 const struct account_name *account_longest(const struct account *account, int64_t *ret_median_ns);
 
 const char *account_bound_name(enum account_bound bound);
+/* Whether GPUs worked nearly all the time in which tasks held them, and these held them nearly all the time. Then more
+ * processors, faster storage and the like change nothing. */
+bool account_is_gpu_bound(const struct account_times *times);
 /* What bounds tasks that did this; thresholds and sources are in docs/tune.md. */
 enum account_bound account_bound_of(const struct account_times *times);

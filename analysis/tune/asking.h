@@ -2,7 +2,7 @@
  *
  * A query would see the tasks of one host, on its own clock, and each would define anew what a task waited for. Those in
  * shape.c are about how tasks lie after and beside each other, those in waits.c about what tasks waited for, those in memory.c
- * about their memory.
+ * about their memory, those in gpus.c about the GPUs that they held.
  */
 #pragma once
 
@@ -28,9 +28,10 @@ struct asking {
  * what `take` returned. */
 int asking_ask(struct asking *asking);
 
-/* ---- for those three --------------------------------------------------------------- */
+/* ---- for those four --------------------------------------------------------------- */
 
-int memory_ask(struct asking *asking); /* the question says which */
+int gpus_ask(struct asking *asking);   /* the question says which */
+int memory_ask(struct asking *asking); /* likewise */
 int waits_ask(struct asking *asking);  /* likewise */
 int shape_ask_gaps(struct asking *asking);
 int shape_ask_limit(struct asking *asking);

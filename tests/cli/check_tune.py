@@ -9,6 +9,7 @@ is found in each.
 """
 import json
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
@@ -59,13 +60,20 @@ class Run:
             used = more[0] if more else 1
             row = common | {"status": "succeeded", "peak_rss_bytes": GIB // 4, "concurrent_memory_bytes": GIB // 4}
             row |= more[1] if len(more) > 1 else {}
-            workers, files = row.pop("workers", ()), row.pop("files", ())
+            workers, files, gpus = row.pop("workers", ()), row.pop("files", ()), row.pop("gpus", ())
             task = store.add("tasks", run_id=run, kind="generic", name=name, cpu_ns=int(used * (last - first) * S),
                              **times_of(first, last), **row)
             tool = store.add("tools", run_id=run, task_id=task, name=name, role="tool", **times_of(first, last),
                              host_id=host.id, process_count=1)
             if files:
                 host.process(tool, begin - first, begin - last, program=name, arguments="\0".join([name, *files, ""]).encode())
+            for devices, busy in gpus:  # of one process each
+                process = host.process(tool, begin - first, begin - last, program="python3", cpu_s=0)
+                busy = None if busy is None else int(busy * (last - first) * S)
+                store.db.execute("UPDATE process_rows SET gpu = ?, gpu_busy_ns = ? WHERE id = ?", (devices, busy, process))
+                for table, row_id in ("tasks", task), ("runs", run):
+                    store.db.execute(f"UPDATE {table} SET gpu_busy_ns = coalesce(gpu_busy_ns + ?1, ?1) WHERE id = ?2",
+                                     (busy, row_id))
             for cpu in workers:  # they begin together, and only compute
                 process = host.process(tool, begin - first, begin - first - cpu, program="python3", cpu_s=cpu)
                 store.db.execute("UPDATE process_rows SET began = 'fork', parent_id = 1 WHERE id = ?", (process,))
@@ -164,7 +172,37 @@ RUNS = {
         set(), Run(("sort", 0, 30, 0.1, {"peak_rss_bytes": 4 * GIB, "block_io_delay_ns": 25 * S}), ("align", 30, 900, 15))),
     "a short task that fails now and then": (
         set(), Run(*(("ping", 60 * i, 60 * i + 1, 1, {"status": "failed"}) for i in range(5)), ("align", 0, 900, 15))),
+    "training that keeps most of its GPU busy": (set(), Run(("train", 0, 3600, 1, {"gpus": [("nvidia0,nvidiactl", 0.75)]}), cores=2)),
+    "a training step with one polling thread": (
+        set(), Run(("train", 0, 500, 1, {"gpus": [("nvidia0", 0.95)]}), ("align", 500, 8000, 15))),
+    "two tasks that share a GPU by turns": (
+        set(), Run(*(("train", 0, 3600, 15 / 2, {"gpus": [("nvidia0", 0.4)]}) for _ in range(2)))),
+    "a GPU without a sampler": (set(), Run(("train", 0, 3600, 15, {"gpus": [("nvidia0", None)]}))),
+    "a GPU of a task that computes elsewhere, now and then": (
+        set(), Run(("basecall", 0, 3600, 0.3, {"gpus": [("nvidia0", 0.3)]}))),
+    "a short use of a GPU": (set(), Run(("infer", 0, 50, 15, {"gpus": [("nvidia0", 0.1)]}), ("align", 50, 900, 15))),
+    "a render node that is a display": (set(), Run(("viewer", 0, 3600, 15, {"gpus": [("dri/renderD128", 0.0)]}))),
+    "one GPU after another": (
+        set(), Run(*(("infer", 900 * i, 900 * i + 900, 15, {"gpus": [(f"nvidia{i}", 0.8)]}) for i in range(4)))),
     # With a fault.
+    "a GPU that is busy all the time": (
+        {"gpu_bound"}, Run(("train", 0, 7200, 1, {"gpus": [("nvidia0,nvidiactl", 0.97)]}))),
+    "four GPUs that are busy all the time": (
+        {"gpu_bound"}, Run(("train", 0, 7200, 4, {"gpus": [(f"nvidia{i},nvidiactl", 0.96) for i in range(4)]}))),
+    "a GPU that waits for loaders at the core limit": (
+        {"gpu_starved"}, Run(("train", 0, 3600, 3.9, {"gpus": [("nvidia0", 0.3)]}), cores=64, allowed=4000)),
+    "a GPU that waits for loaders on a full host": (
+        {"gpu_starved"}, Run(("train", 0, 3600, 15.5, {"gpus": [("nvidia0", 0.2)]}))),
+    "a GPU that waits for two loaders of many": (
+        {"gpu_starved"}, Run(("train", 0, 3600, 2.2, {"gpus": [("nvidia0", 0.25)]}))),
+    "a GPU that waits for storage": (
+        {"gpu_starved", "storage_wait"}, Run(("train", 0, 3600, 0.3, {"gpus": [("nvidia0", 0.3)], "block_io_delay_ns": 2000 * S}))),
+    "one of four GPUs is used": (
+        {"gpu_starved"}, Run(("train", 0, 3600, 2, {"gpus": [("nvidia0,nvidia1,nvidia2,nvidia3", 0.9)]}))),
+    "a notebook that holds a GPU": (
+        {"gpu_unused"}, Run(("kernel", 0, 7200, 0.02, {"gpus": [("nvidia0", 0.0)]}))),
+    "a task that opens a GPU and computes without it": (
+        {"gpu_unused"}, Run(("align", 0, 7200, 15, {"gpus": [("nvidia0", 0.0)]}))),
     "one thread for long on 16 cores": ({"serial_task"}, Run(("sort", 0, 600), ("align", 600, 700, 15))),
     "forty steps of one thread, one after another": (
         {"serial_task"}, Run(*((f"step{i}", i * 30, i * 30 + 30) for i in range(40)))),
@@ -280,6 +318,32 @@ class LabelledRuns(unittest.TestCase):
         finding, = ask(Run(*[task] * 8, allowed=2000))["findings"]
         self.assertEqual(finding["finding"], "throttled")
         self.assertIn("8 × align were stopped for 1h00m by their CPU limit", finding["sentence"])
+
+    def test_what_gpus_could_save_is_within_what_they_were_held(self):
+        """Random tasks, one after another on their own devices, each with one process a device."""
+        draw = random.Random(38)
+        for number in range(12):
+            tasks, idle, begin = [], {}, 0
+            for step in range(draw.randint(1, 4)):
+                wall, count = draw.choice((120, 700, 3600)), draw.choice((1, 1, 2, 8))
+                shares = [round(draw.random() ** 2, 3) for _ in range(count)]
+                figures = {"gpus": [(f"nvidia{i},nvidiactl", share) for i, share in enumerate(shares)],
+                           "block_io_delay_ns": int(draw.choice((0, 0, 0.5)) * wall * S)}
+                tasks.append((f"step{step}", begin, begin + wall, draw.choice((0.05, 1, 4, 15.5)), figures))
+                idle[f"step{step}"] = (wall, wall * (count - sum(shares)), wall * (1 - sum(shares) / count))
+                begin += wall
+            for finding in ask(Run(*tasks))["findings"]:
+                if finding["finding"] in ("gpu_starved", "gpu_unused", "gpu_bound"):
+                    wall, held_idle, mean_idle = idle[finding["subject"]]
+                    most = wall - mean_idle if finding["finding"] == "gpu_bound" else mean_idle
+                    self.assertLessEqual(finding["saved_wall_high_ns"], (most + 0.01) * S, (number, finding))
+                    self.assertLessEqual(finding["saved_gpu_ns"], (held_idle + 0.01) * S, (number, finding))
+                    self.assertEqual(finding["saved_wall_low_ns"], 0)
+
+    def test_gpu_hours_have_a_price(self):
+        """16 cores weigh 144, 16 GiB 16 and a GPU 90: 90 of the 250 USD an hour."""
+        finding, = ask(RUNS["a notebook that holds a GPU"][1], "AssetClass,MarketPriceHourly,Currency\nnode,250,USD\n")["findings"]
+        self.assertEqual((finding["saved_gpu_ns"], finding["saved_micros_high"]), (7200 * S, 180_000_000))
 
     def test_the_path_follows_the_files_that_command_lines_name(self):
         """An engine that looks every 60 s: two steps ended before the third began, and it reads what the first to end wrote."""

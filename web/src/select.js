@@ -238,6 +238,7 @@ export function efficiency(run, task) {
 /** @type {Entry[]} */
 const BOUND_BY = [
   ["compute", "--c0"],
+  ["gpu", "--c5"],
   ["storage", "--c2"],
   ["network filesystem", "--c4"],
   ["processor wait", "--c3"],

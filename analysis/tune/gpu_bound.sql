@@ -1,0 +1,20 @@
+-- title: Which tasks were bound by their GPU?
+-- explanation: Tasks that held GPUs nearly all the time, and these worked nearly all of it. More processors or faster storage
+--   would change nothing. They could save at most what a device that is so many times as fast would save; how fast another
+--   model is, or a larger batch, is not known. A device counts as working while any kernel runs, however few of its units it
+--   uses.
+-- finding: tune
+-- rows: account
+-- parameter: least_share share = 90%; minimum share of the time in which they held the devices; source: our proposal
+-- parameter: faster number = 2; how many times as fast the other device is; source: our proposal, as between two generations
+-- parameter: least_ns duration = 10m; minimum wall time of a task; source: our proposal
+-- column: task_id id; the task
+-- column: name text; name of the tasks
+-- column: task_count count; tasks of this name
+-- column: held_ns duration; time in which they held GPUs, summed over devices
+-- column: used_share share; its share in which the devices worked
+-- column: saved_ns duration; wall time that this task would save with such a device
+-- subject: name
+-- impact: wall = saved_ns
+-- sentence: {task_count} × {name} kept their GPUs busy for {used_share} of {held_ns}
+-- advice: Only a faster GPU, or more work at once (a larger batch, lower precision), makes them faster.

@@ -1,0 +1,23 @@
+-- title: Which tasks let their GPU wait for input?
+-- explanation: Tasks whose GPUs were idle for much of the time while their processors were busy, or their threads waited for
+--   storage: the input pipeline was too slow. They could save at most the time in which the devices were idle. Only tasks that
+--   alone held their devices count, and only if a sampler reported how long these worked.
+-- finding: tune
+-- rows: account
+-- parameter: most_share share = 50%; maximum share of the time in which the devices worked; source: our proposal
+-- parameter: least_share share = 5%; minimum share; below that see gpu_unused; source: our proposal
+-- parameter: least_ns duration = 1m; minimum time in which a task held GPUs; source: our proposal: the last 0.7 s are missing
+-- column: task_id id; the task
+-- column: name text; name of the tasks
+-- column: task_count count; tasks of this name
+-- column: held_ns duration; time in which they held GPUs, summed over devices
+-- column: idle_ns duration; its part in which the devices were idle
+-- column: used_share share; share in which they worked
+-- column: cause text; what was busy meanwhile
+-- column: remedy text; what to do
+-- column: saved_ns duration; wall time that this task would save if its GPUs never waited for that
+-- column: saved_gpu_ns duration; time of GPUs that would be free
+-- subject: name
+-- impact: wall = saved_ns, gpu = saved_gpu_ns
+-- sentence: {task_count} × {name} left their GPUs idle for {idle_ns} of {held_ns}: {cause}
+-- advice: {remedy}

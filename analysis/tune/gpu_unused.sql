@@ -1,0 +1,17 @@
+-- title: Which tasks held a GPU and hardly used it?
+-- explanation: Tasks for which the GPUs that they held hardly worked. Others could use the devices meanwhile. Only tasks that
+--   alone held their devices count, and only if a sampler reported how long these worked.
+-- finding: tune
+-- rows: account
+-- parameter: most_share share = 5%; maximum share of the time in which the devices worked; source: our proposal
+-- parameter: least_ns duration = 10m; minimum time in which a task held GPUs; source: our proposal
+-- column: task_id id; the task
+-- column: name text; name of the tasks
+-- column: task_count count; tasks of this name
+-- column: held_ns duration; time in which they held GPUs, summed over devices
+-- column: used_share share; its share in which the devices worked
+-- column: saved_gpu_ns duration; time of GPUs that would be free
+-- subject: name
+-- impact: gpu = saved_gpu_ns
+-- sentence: {task_count} × {name} held GPUs for {held_ns}, and these worked for {used_share} of it
+-- advice: Run it without a GPU, or let it open the device only when it computes.
