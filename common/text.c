@@ -85,8 +85,13 @@ size_t text_escape(const char *data, size_t size, char *ret_text, size_t capacit
 	for (size_t i = 0; i < size;) {
 		char piece[16];
 		size_t count, piece_size;
-		uint32_t code = utf8_decode(data + i, size - i, &count);
+		uint32_t code;
 
+		if (data[i] >= 0x20 && data[i] < 0x7f && length + 1 < capacity) { /* nearly always */
+			ret_text[length++] = data[i++];
+			continue;
+		}
+		code = utf8_decode(data + i, size - i, &count);
 		if (count == 0) {
 			piece_size = (size_t)snprintf(piece, sizeof(piece), "\\x%02x", (unsigned char)data[i]);
 			count = 1;

@@ -14,17 +14,41 @@ static bool is_plain(const char *argument, size_t size)
 	return size > 0;
 }
 
-static void print_quoted(FILE *file, const char *argument, size_t size)
-{
-	bool plain = is_plain(argument, size);
+struct line {
+	char *text;
+	size_t used, capacity;
+};
 
-	fputs(plain ? "" : "'", file);
-	for (size_t i = 0; i < size; i++)
-		if (!plain && argument[i] == '\'')
-			fputs("'\\''", file);
-		else
-			fputc(argument[i], file);
-	fputs(plain ? "" : "'", file);
+/* Leaves out what does not fit. */
+static void put(struct line *line, const char *text, size_t size)
+{
+	size_t room = line->capacity - 1 - line->used;
+
+	size = size < room ? size : room;
+	memcpy(line->text + line->used, text, size);
+	line->used += size;
+}
+
+static void put_quoted(struct line *line, const char *argument, size_t size)
+{
+	const char *quote = memchr(argument, '\'', size);
+
+	if (is_plain(argument, size)) {
+		put(line, argument, size);
+		return;
+	}
+	put(line, "'", 1);
+	while (quote) {
+		size_t before = (size_t)(quote - argument);
+
+		put(line, argument, before);
+		put(line, "'\\''", 4);
+		argument += before + 1;
+		size -= before + 1;
+		quote = memchr(argument, '\'', size);
+	}
+	put(line, argument, size);
+	put(line, "'", 1);
 }
 
 /* The offset of a program's name, after its directory. */
@@ -38,19 +62,20 @@ static size_t name_begin(const char *path, size_t size)
 const char *command_text(const struct row_blob *arguments, const char *program, bool whole, char *text, size_t capacity)
 {
 	const char *data = arguments->data;
-	FILE *file = data && arguments->size > 0 ? fmemopen(text, capacity, "w") : NULL;
+	struct line line = {.text = text, .capacity = capacity};
 
-	snprintf(text, capacity, "(%s)", program);
-	for (size_t i = 0, size; file && i < arguments->size; i += size + 1) {
+	if (!data || arguments->size == 0) {
+		snprintf(text, capacity, "(%s)", program);
+		return text;
+	}
+	for (size_t i = 0, size; i < arguments->size; i += size + 1) {
 		size_t skipped;
 
 		size = strnlen(data + i, arguments->size - i);
 		skipped = i == 0 && !whole ? name_begin(data, size) : 0;
-		fputs(i > 0 ? " " : "", file);
-		print_quoted(file, data + i + skipped, size - skipped);
+		put(&line, i > 0 ? " " : "", i > 0);
+		put_quoted(&line, data + i + skipped, size - skipped);
 	}
-	if (file)
-		fclose(file);
-	text[capacity - 1] = '\0'; /* if it was truncated */
+	text[line.used] = '\0';
 	return text;
 }
