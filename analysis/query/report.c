@@ -616,14 +616,17 @@ static int window_load(const struct walk *walk, size_t index, bool with_tools, s
 		 row_subtract(report->tasks[end].begin_boot_ns, shift_ns), NULL},
 		{0},
 	};
+	bool for_page = walk->writer->for_page;
+	const char *tools_query = for_page ? "page_tools" : "tools_between";
 	int error;
 
 	window_free(window);
 	if (with_tools)
-		query_ask_ahead(report->store, "tools_between", parameters);
+		query_ask_ahead(report->store, tools_query, parameters);
 	error = rows_load(&window->tasks, &row_type_task, report->store, "tasks_between", parameters);
 	if (error == 0 && with_tools)
-		error = rows_load(&window->tools, &row_type_tool, report->store, "tools_between", parameters);
+		error = rows_load(&window->tools, for_page ? &row_type_page_tool : &row_type_tool, report->store,
+				  tools_query, parameters);
 	if (error < 0)
 		return error;
 	window_complete(report, part, window);

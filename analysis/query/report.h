@@ -143,8 +143,8 @@ struct report_writer {
 	int (*task_end)(void *context);
 	bool with_tools;
 	bool by_tool;  /* processes follow their tool; else they follow all tools, by start */
-	bool for_page; /* with `by_tool`: of processes and readings, only the members of row_type_page_process and
-			* row_type_page_sample are set */
+	bool for_page; /* with `by_tool`: of tools, processes and readings, only the members of row_type_page_tool and so
+			* on are set */
 };
 
 /* Bounds what is held in memory at a time: tasks and tools with so many processes. */
