@@ -163,10 +163,18 @@ static void reason_read(struct entry *entry, int status)
 			 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
+/* Whether it is about a run or a host, which there may not be. */
+static bool is_about_one(const struct route_command *command)
+{
+	bool names_host = command->route->is_of_one_host;
+
+	for (int i = 0; i < command->word_count; i++)
+		names_host |= strncmp(command->words[i], "--host=", 7) == 0;
+	return names_host || strchr(command->route->path, '{');
+}
+
 static int http_status(const struct entry *entry, int status)
 {
-	bool is_about_one = strchr(entry->command.route->path, '{') != NULL;
-
 	if (WIFSIGNALED(status))
 		return entry->is_too_late ? 504 : WTERMSIG(status) == SIGXFSZ ? 507 : 500;
 	switch (WEXITSTATUS(status)) {
@@ -176,7 +184,7 @@ static int http_status(const struct entry *entry, int status)
 	case VERB_FAILED:
 		if (entry->command.route->is_check && file_size(entry->text) > 0)
 			return 200;
-		return is_about_one ? 404 : 500;
+		return is_about_one(&entry->command) ? 404 : 500;
 	default: return 500;
 	}
 }

@@ -27,7 +27,7 @@ const struct route routes[] = {
 	{"/api/v1/right-sizes", "tune", "--right-size", FORMATS " limit input-size " OF_RUN},
 	{"/api/v1/right-sizes/{name}", "tune", "--right-size", FORMATS " limit input-size " OF_RUN},
 	{"/api/v1/explain/{subject}", "explain", .options = FORMATS " " OF_RUN},
-	{"/api/v1/top", "top", "--once", FORMATS " sort all limit " OF_RUN},
+	{"/api/v1/top", "top", "--once", FORMATS " sort all limit " OF_RUN, .is_of_one_host = true},
 	{"/api/v1/hosts", "host", .options = FORMATS " since until limit host", .needs_all = true},
 	{"/api/v1/sweep", "sweep", .options = FORMATS " by since limit " OF_RUN, .needs_all = true},
 	{"/api/v1/cost", "cost", .options = FORMATS " by co2 carbon-intensity " OF_LIST, .needs_all = true},

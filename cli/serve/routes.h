@@ -28,6 +28,7 @@ struct route {
 	const char *type;     /* content type; NULL: that of its format */
 	bool needs_all;       /* wrong for those who see one user's work only */
 	bool is_check;        /* its exit status 1 is bad news, and still an answer */
+	bool is_of_one_host;  /* of a lake with several, one has to be chosen */
 	const char *describe; /* its summary; NULL: the verb's */
 };
 

@@ -127,7 +127,26 @@ class Growing:
             self.database.execute("UPDATE stream SET rev = rev + 1")
 
 
+def two_hosts(path):
+    with contextlib.closing(sqlite3.connect(path)) as database, database:
+        copy_rows(database, "hosts", "1", id="7", rev="1000000", hostname="'second'")
+    return path
+
+
 # ---- runs -------------------------------------------------------------------------------
+
+
+def test_of_several_hosts_one_is_chosen_for_what_they_use_now(session):
+    server = session.server("hosts", lambda: two_hosts(session.make("tests/cli/make_store", "hosts", "fixed")))
+    session.open(server, "/")
+    session.wait_text("choose a host above")
+    same("connection", session.text("#connection"), "live")
+    session.click(".field", "host")
+    session.browser.type("example")
+    session.wait("usage is shown", lambda: "choose a host above" not in session.text())
+    session.browser.type("x")
+    session.wait_text("No run that matches is running.")
+    same("connection", session.text("#connection"), "live")
 
 
 def test_runs_are_filtered_before_the_limit(session):

@@ -101,10 +101,12 @@ class Runs {
     this.more = button("Show more", () => this.showMore());
     this.compare = element("div", { class: "compare-bar", role: "region", "aria-label": "Runs to compare" });
     this.compare.hidden = true;
+    this.noUsage = element("p", { class: "dim" }, "What runs use now is shown of one host at a time: choose a host above.");
+    this.noUsage.hidden = true;
     this.nothing = element("p", { class: "dim" }, "No run that matches is running.");
     place.append(
       element("h1", { class: "hidden" }, "Runs"), this.filters(),
-      section(["Running ", this.runningCount], this.nothing, this.running.element, this.warnings),
+      section(["Running ", this.runningCount], this.nothing, this.running.element, this.noUsage, this.warnings),
       section(["All runs ", this.count], this.all.element, element("p", { class: "actions" }, this.more)),
       this.compare);
     this.all.element.addEventListener("click", () => this.say());
@@ -113,7 +115,7 @@ class Runs {
       follow(place, all, EVERY_MS, (answer) => this.drawAll(answer)),
       watchJson(running, EVERY_MS, (answer) => this.drawRunning(answer)),
     ];
-    watchJson("/api/v1/top?all=true", EVERY_MS, (answer) => this.drawUsage(answer));
+    this.askedUsage = watchJson(this.usagePath(), EVERY_MS, (answer) => this.drawUsage(answer.tools), () => this.drawUsage(null));
   }
 
   filters() {
@@ -177,8 +179,13 @@ class Runs {
     ];
   }
 
+  usagePath() {
+    return `/api/v1/top?${new URLSearchParams({ all: "true", ...(this.choice.get("host") && { host: this.choice.get("host") }) })}`;
+  }
+
   ask() {
     this.limit = FIRST_LIMIT;
+    this.askedUsage.set(this.usagePath());
     this.paths().forEach((path, at) => this.asked[at].set(path));
   }
 
@@ -208,9 +215,10 @@ class Runs {
     if (!list || !this.warnings.firstChild?.isEqualNode(list)) this.warnings.replaceChildren(...(list ? [list] : []));
   }
 
-  /** @param {any} answer */
-  drawUsage(answer) {
-    this.usage = usageOf(answer.tools);
+  /** @param {Row[] | null} tools null: of several hosts */
+  drawUsage(tools) {
+    this.usage = usageOf(tools ?? []);
+    this.noUsage.hidden = tools !== null;
     this.running.update(this.running.rows);
   }
 

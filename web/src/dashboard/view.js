@@ -24,7 +24,7 @@ export const watchJson = (path, everyMs, draw, refuse = () => {}) =>
  * @param {(answer: any) => void} draw
  */
 export function follow(place, path, everyMs, draw) {
-  const problem = element("p", { class: "bad", role: "alert" });
+  const problem = element("p", { role: "alert" });
   const body = [...place.children].filter((child) => !child.classList.contains("filters"));
   const form = place.querySelector(".filters");
   if (form) form.after(problem);
@@ -32,12 +32,15 @@ export function follow(place, path, everyMs, draw) {
   let isDrawn = false;
   /** @param {string} message */
   const show = (message) => {
+    problem.className = "bad";
     problem.textContent = message && `${message[0].toUpperCase()}${message.slice(1)}.`;
     for (const child of body) {
       child.classList.toggle("old", message !== "");
       child.classList.toggle("undrawn", !isDrawn);
     }
   };
+  show("loading");
+  problem.className = "dim";
   return watchJson(path, everyMs, (answer) => {
     isDrawn = true;
     show("");
