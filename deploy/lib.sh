@@ -6,6 +6,8 @@
 # shellcheck disable=SC2034 # the callers use them
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+arm64_system=$root/.cache/arm64/bookworm # deploy/arm64 makes both
+arm64_cross=$root/.cache/arm64/cross.ini
 
 # The distribution's programs first: its python3 has the packages that are installed here. (Debian's default PATH for
 # ordinary users does not include system programs.)
@@ -283,12 +285,13 @@ version_suffix() {
 		printf '~%s' "$(date -u -d "@$(head_seconds)" +%Y%m%d.%H%M%S)"
 }
 
-# static_libraries LOG: builds those that the distribution lacks; pkg-config then finds them.
+# static_libraries LOG [arm64]: builds those that the distribution lacks, in $libraries; pkg-config then finds them.
 static_libraries() {
-	local at=$root/build-portable/libraries
-	step "Building static libraries (into build-portable/libraries)"
-	run_quietly "$1" "the build of libraries" as_owner "$root/deploy/tarball/libraries"
-	export PKG_CONFIG_PATH=$at/curl/lib/pkgconfig:$at/libmicrohttpd/lib/pkgconfig
+	libraries=$root/build-portable/libraries
+	[[ ${2-} != arm64 ]] || libraries=$arm64_system/opt
+	step "Building static libraries (into ${libraries#"$root"/})"
+	run_quietly "$1" "the build of libraries" as_owner "$root/deploy/tarball/libraries" "${@:2}"
+	export PKG_CONFIG_PATH=$libraries/curl/lib/pkgconfig:$libraries/libmicrohttpd/lib/pkgconfig
 }
 
 programs='cli/tracer probe/tracer-probe correlator/tracer-correlator'
