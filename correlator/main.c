@@ -115,27 +115,16 @@ static int listen_at(const char *path, gid_t group, uid_t uid)
 /* Returns 0 or -errno. */
 static int sockets_open(const struct options *options, struct server_options *server)
 {
-	server->listen_fd = listen_at(options->socket, options->socket_group, options->probe.uid);
+	server->listen_fd = listen_at(options->socket, options->socket_group, server->probe.uid);
 	if (server->listen_fd < 0 || !options->sampler_socket)
 		return server->listen_fd < 0 ? server->listen_fd : 0;
-	server->samplers_fd = listen_at(options->sampler_socket, options->socket_group, options->sampler.uid);
+	server->samplers_fd = listen_at(options->sampler_socket, options->socket_group, server->sampler.uid);
 	return server->samplers_fd < 0 ? server->samplers_fd : 0;
 }
 
 static int listen_and_run(const struct options *options)
 {
-	struct server_options server = {
-		.listen_fd = -1,
-		.samplers_fd = -1,
-		.probe_uid = options->probe.uid,
-		.sampler_uid = options->sampler.uid,
-		.once = options->once,
-		.record_fd = -1,
-		.retention = options->retention,
-		.host_period_s = (uint64_t)options->host_period_s,
-		.cluster = options->cluster,
-		.ready_fd = options->ready_fd,
-	};
+	struct server_options server = options->server;
 	int r = options->replay ? 0 : sockets_open(options, &server);
 
 	if (r == 0)

@@ -16,10 +16,13 @@
 #define FILE_DEFAULT TRACER_CONFIG_DIR "/correlator.yaml"
 
 static struct options options = {
-	.probe = {.uid = NOBODY},
-	.sampler = {.uid = NOBODY},
 	.socket_group = PRIVILEGE_NO_GROUP,
-	.ready_fd = -1,
+	.server = {.listen_fd = -1,
+		   .samplers_fd = -1,
+		   .probe = {.uid = NOBODY},
+		   .sampler = {.uid = NOBODY},
+		   .record_fd = -1,
+		   .ready_fd = -1},
 };
 
 static const char *parse_rules(const struct option_spec *spec, const char *text)
@@ -34,7 +37,7 @@ static const char *parse_rules(const struct option_spec *spec, const char *text)
 
 static const char *parse_cluster(const struct option_spec *spec, const char *text)
 {
-	options.cluster = text;
+	options.server.cluster = text;
 	return host_cluster_is_valid(text) ? NULL : "1 to 64 letters, digits, '.', '_' and '-'";
 }
 
@@ -75,32 +78,32 @@ static const struct option_program program = {
 		{"keep-arguments", 0, "PROGRAMS", NULL, "with program-only: file names, separated by commas, of programs "
 		 "whose arguments are kept, redacted", .parse = parse_programs},
 		{"probe-user", 0, "USER", NULL, "accept a probe of this user, besides root and the user of "
-		 "the correlator (default nobody)", .user = &options.probe},
+		 "the correlator (default nobody)", .user = &options.server.probe},
 		{"sampler-socket", 0, "PATH", NULL, "socket to listen on for samplers of GPUs (default: none)",
 		 .text = &options.sampler_socket},
 		{"sampler-user", 0, "USER", NULL, "accept samplers of this user, besides root and the user of "
-		 "the correlator (default nobody)", .user = &options.sampler},
+		 "the correlator (default nobody)", .user = &options.server.sampler},
 		{"user", 0, "USER", NULL, "become this user once the socket is bound",
 		 .user = &options.user, .no_setting = true},
 		{"retain", 0, "DAYS", NULL, "delete runs DAYS after their end, 0: never",
-		 .number = &options.retention.days, .most = 36500, .initial = "30"},
+		 .number = &options.server.retention.days, .most = 36500, .initial = "30"},
 		{"store-max", 0, "SIZE", NULL, "delete above this size, sent or not, from users above "
-		 "their share first; 0: never", .bytes = &options.retention.bytes_max, .initial = "10G"},
+		 "their share first; 0: never", .bytes = &options.server.retention.bytes_max, .initial = "10G"},
 		{"shipper", 0, "DIR", NULL, "state directory of tracer-shipper; rows not sent yet are kept",
-		 .text = &options.retention.shipper, .initial = SHIPPER_STATE_DEFAULT},
+		 .text = &options.server.retention.shipper, .initial = SHIPPER_STATE_DEFAULT},
 		{"host-period", 0, "SECONDS", NULL, "interval between host samples, 0: never",
-		 .number = &options.host_period_s, .most = 3600, .initial = "10"},
+		 .number = &options.server.host_period_s, .most = 3600, .initial = "10"},
 		{"cluster", 0, "NAME", NULL, "cluster of this host; job ids are unique within it "
 		 "(default: " TRACER_CONFIG_DIR "/cluster, else ClusterName of slurm.conf)", .parse = parse_cluster},
 		{"hostname", 0, "NAME", NULL, "name of this host (default: what the probe finds, in a container that "
 		 "container's)", .parse = parse_hostname},
-		{"once", 0, NULL, NULL, "exit when the first probe disconnects", .flag = &options.once},
+		{"once", 0, NULL, NULL, "exit when the first probe disconnects", .flag = &options.server.once},
 		{"replay", 0, "FILE", NULL, "read a recording instead of listening, then exit",
 		 .text = &options.replay, .no_setting = true},
 		{"record", 0, "FILE", NULL, "also write every message to a recording",
 		 .text = &options.record, .no_setting = true},
 		{"ready-fd", 0, "N", NULL, "write '1' to this descriptor when listening",
-		 .descriptor = &options.ready_fd, .most = 65535, .no_setting = true},
+		 .descriptor = &options.server.ready_fd, .most = 65535, .no_setting = true},
 		{"log-level", 0, "LEVEL", LOG_LEVEL_WORDS, "least level to log: error, warning, info or debug",
 		 .choice = &options.log_level, .initial = "info"},
 		OPTION_SPECS_OF_DAEMON},

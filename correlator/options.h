@@ -6,7 +6,7 @@
 #include "common/config.h"
 #include "common/log.h"
 #include "common/redact/redact.h"
-#include "correlator/rows/retention.h"
+#include "correlator/stream/server.h"
 
 #define CORRELATOR_NAME "tracer-correlator"
 #define RULES_DIRECTORIES_MAX 16
@@ -17,16 +17,13 @@ struct rules_directories {
 };
 
 struct options {
-	const char *socket, *sampler_socket, *store, *replay, *record, *cluster, *hostname;
+	const char *socket, *sampler_socket, *store, *replay, *record, *hostname;
 	struct rules_directories rules;
 	int arguments;              /* enum redact_mode */
 	const char *keep_arguments; /* NULL: of no program */
-	struct option_user probe, sampler, user;
+	struct option_user user;
 	gid_t socket_group;
-	int ready_fd;
-	struct retention_options retention;
-	int64_t host_period_s;
-	bool once;
+	struct server_options server;
 	int log_level; /* enum */
 
 	const char *file; /* NULL: the default, which need not exist */

@@ -258,7 +258,7 @@ static void peer_accept(struct server *server)
 		peer_close(server);
 		return;
 	}
-	if (!listen_admits(&server->peer, server->options.probe_uid, &uid)) {
+	if (!listen_admits(&server->peer, server->options.probe.uid, &uid)) {
 		connection_log(server, LOG_LEVEL_WARNING,
 			       "connection refused: user %u is not the probe's user (see --probe-user)", uid);
 		peer_close(server);
@@ -386,7 +386,7 @@ static void start_signal(struct server *server, uv_signal_t *signal, int number)
 static void watch_host(struct server *server)
 {
 	struct host_facts facts;
-	uint64_t period_ms = server->options.host_period_s * 1000;
+	uint64_t period_ms = (uint64_t)server->options.host_period_s * 1000;
 
 	host_facts_init(&facts);
 	if (period_ms > 0)
@@ -411,7 +411,7 @@ static void start(struct server *server)
 	server->listener.data = server;
 	uv_listen((uv_stream_t *)&server->listener, 4, connected);
 	if (server->options.samplers_fd >= 0)
-		server->samplers = samplers_new(loop, server->options.samplers_fd, server->options.sampler_uid,
+		server->samplers = samplers_new(loop, server->options.samplers_fd, server->options.sampler.uid,
 						server->session->model);
 	start_timer(server, &server->commit_timer, commit_due, COMMIT_PERIOD_MS, COMMIT_PERIOD_MS);
 	start_timer(server, &server->expire_timer, retention_due, DELETE_FIRST_MS, 0);

@@ -6,20 +6,20 @@
  */
 #pragma once
 
+#include "common/option.h"
 #include "correlator/rows/retention.h"
 #include "correlator/stream/session.h"
 
 struct server_options {
-	int listen_fd;     /* bound and listening; ownership is taken */
-	int samplers_fd;   /* the same, for samplers; or -1 */
-	uid_t probe_uid;   /* user accepted as probe, besides root and our own */
-	uid_t sampler_uid; /* and as sampler */
-	bool once;         /* exit when the first peer that said hello has disconnected */
-	int record_fd;     /* gets a copy of every frame of the probe, or -1 */
+	int listen_fd;                     /* bound and listening; ownership is taken */
+	int samplers_fd;                   /* the same, for samplers; or -1 */
+	struct option_user probe, sampler; /* accepted as probe and as sampler, besides root and our own */
+	bool once;                         /* exit when the first peer that said hello has disconnected */
+	int record_fd;                     /* gets a copy of every frame of the probe, or -1 */
 	struct retention_options retention;
-	uint64_t host_period_s; /* between samples of the host; 0: neither samples nor facts, except the cluster */
-	const char *cluster;    /* the host's; NULL: read from files */
-	int ready_fd;           /* gets '1' once peers and signals are served, then is closed; or -1 */
+	int64_t host_period_s; /* between samples of the host; 0: neither samples nor facts, except the cluster */
+	const char *cluster;   /* the host's; NULL: read from files */
+	int ready_fd;          /* gets '1' once peers and signals are served, then is closed; or -1 */
 };
 
 /* Runs until SIGTERM, SIGINT or, with `once`, the end of the connection. Returns 0 or -errno (logged). */
