@@ -52,9 +52,7 @@ static void apply_fork(struct model *model, const struct record_fork *fork)
 		root_cause_note_fork(model, parent);
 	process->fork_boot_ns = fork->header.boot_ns;
 	process->parent_exec_id = fork->parent.exec_id;
-	if (parent && parent->image && parent->image->exec_id == fork->parent.exec_id)
-		process->parent_image_id = parent->image->id;
-	else if (fork->parent.start_boot_ns)
+	if (fork->parent.start_boot_ns)
 		process->parent_image_id =
 			image_id(model, &(struct process_key){fork->parent.start_boot_ns, fork->parent.pid},
 				 fork->parent.exec_id);
