@@ -79,11 +79,6 @@ struct cgroup *cgroup_find(struct model *model, uint64_t cgroup_id)
 	return cgroup || !cgroup_id ? cgroup : cgroup_load(model, cgroup_id);
 }
 
-void cgroup_set_dirty(struct model *model, struct cgroup *cgroup)
-{
-	MODEL_SET_DIRTY(model->dirty_cgroups, cgroup);
-}
-
 void cgroup_free(struct model *model, struct cgroup *cgroup)
 {
 	if (model->latest_cgroup == cgroup)

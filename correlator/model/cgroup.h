@@ -27,8 +27,6 @@ struct cgroup *cgroup_add(struct model *model, uint64_t cgroup_id, const char *p
 /* Searches memory only, not the store. */
 struct cgroup *cgroup_known(struct model *model, uint64_t cgroup_id);
 int64_t cgroup_row_id(const struct model *model, uint64_t cgroup_id);
-/* Its row is to be written by the next commit. */
-void cgroup_set_dirty(struct model *model, struct cgroup *cgroup);
 void cgroup_free(struct model *model, struct cgroup *cgroup);
 /* Frees all of them: another boot has different ones. */
 void cgroup_forget_all(struct model *model);

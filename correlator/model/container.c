@@ -129,11 +129,6 @@ void container_note_namespaces(struct model *model, struct container *container,
 	link_namespace(model, container);
 }
 
-void container_set_dirty(struct model *model, struct container *container)
-{
-	MODEL_SET_DIRTY(model->dirty_containers, container);
-}
-
 void container_free(struct model *model, struct container *container)
 {
 	struct container *latest;

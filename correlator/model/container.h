@@ -50,6 +50,4 @@ bool container_awaits_pod(const struct model *model, const struct container *con
 void container_set_pod(struct model *model, struct container *container, const char *name);
 /* Names the run that a pod's container has begun after the pod. */
 void container_name_run(struct model *model, const struct container *container, struct run *run);
-/* Its row or state has changed: the next commit writes both. */
-void container_set_dirty(struct model *model, struct container *container);
 void container_free(struct model *model, struct container *container);

@@ -80,9 +80,9 @@ struct model {
 	/* lists: changed since the last commit, which writes them */
 	struct cgroup *dirty_cgroups;
 	struct container *dirty_containers;
-	struct run *dirty_runs;
-	struct task *dirty_tasks;
 	struct tool *dirty_tools;
+	struct task *dirty_tasks;
+	struct run *dirty_runs;
 	struct image *dirty_images;
 	size_t dirty_image_count;
 	struct fact *facts;                   /* to be written */
@@ -130,6 +130,12 @@ void model_set_gone(struct model *model, int64_t id);
 		if ((entity)->dirty) \
 			DL_DELETE2(list, entity, dirty_prev, dirty_next); \
 	} while (0)
+/* Its row or state has changed: the next commit writes both. In the order of writing: moving a tool must not affect new
+ * rows of its images, which come last. */
+#define MODEL_DIRTY(D) D(cgroup) D(container) D(tool) D(task) D(run)
+#define D(kind) void kind##_set_dirty(struct model *model, struct kind *kind);
+MODEL_DIRTY(D)
+#undef D
 /* Whether there is anything to write besides the stream's position, the clock and host samples. */
 bool model_is_dirty(const struct model *model);
 /* Approximate number of rows waiting for a commit, without host samples, so that the caller can bound it. */

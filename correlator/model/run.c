@@ -48,8 +48,3 @@ void run_end_boot(struct model *model, struct run *run)
 	run->boundary_key = 0;
 	run->of_past_boot = true;
 }
-
-void run_set_dirty(struct model *model, struct run *run)
-{
-	MODEL_SET_DIRTY(model->dirty_runs, run);
-}

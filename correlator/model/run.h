@@ -130,5 +130,3 @@ void run_become_session(struct model *model, struct run *run);
 void run_note_cpu(struct model *model, struct run *run);
 /* Its boot is over; cgroups and jobs of the next boot may have the same numbers. */
 void run_end_boot(struct model *model, struct run *run);
-/* Its row or state has changed: the next commit writes both. */
-void run_set_dirty(struct model *model, struct run *run);

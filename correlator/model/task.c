@@ -51,11 +51,6 @@ void task_set_cause(struct task *task, struct cause *cause)
 	task->cause = cause ? cause_ref(cause) : NULL;
 }
 
-void task_set_dirty(struct model *model, struct task *task)
-{
-	MODEL_SET_DIRTY(model->dirty_tasks, task);
-}
-
 void task_forget_retry(struct model *model, struct task *task)
 {
 	if (!task->retry.awaited)

@@ -92,5 +92,3 @@ void task_set_cause(struct task *task, struct cause *cause);
 /* Its run waits for a retry of it, and no longer for the oldest if there are too many. */
 void task_await_retry(struct model *model, struct task *task);
 void task_forget_retry(struct model *model, struct task *task);
-/* Its row or state has changed: the next commit writes both. */
-void task_set_dirty(struct model *model, struct task *task);

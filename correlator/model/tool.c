@@ -32,11 +32,6 @@ static struct tool *tool_new(struct model *model, struct group *group, const cha
 	return tool;
 }
 
-void tool_set_dirty(struct model *model, struct tool *tool)
-{
-	MODEL_SET_DIRTY(model->dirty_tools, tool);
-}
-
 struct tool *group_tool(struct model *model, struct group *group, const char *name, enum rules_role role)
 {
 	struct tool *tool;

@@ -24,5 +24,3 @@ struct tool {
 
 /* Returns the tool of that name and role in `group`, which it creates if there is none. */
 struct tool *group_tool(struct model *model, struct group *group, const char *name, enum rules_role role);
-/* Its row has changed: the next commit writes it. */
-void tool_set_dirty(struct model *model, struct tool *tool);

@@ -318,3 +318,11 @@ void model_free(struct model *model)
 	free(model->gone);
 	free(model);
 }
+
+#define D(kind) \
+	void kind##_set_dirty(struct model *model, struct kind *kind) \
+	{ \
+		MODEL_SET_DIRTY(model->dirty_##kind##s, kind); \
+	}
+MODEL_DIRTY(D)
+#undef D

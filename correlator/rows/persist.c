@@ -301,9 +301,6 @@ static int put_fact(struct model *model, const struct fact *fact)
 	return 0;
 }
 
-/* The lists of changed entities, in the order of writing. Moving a tool must not affect new rows of its images. */
-#define DIRTY(D) D(cgroup) D(container) D(tool) D(task) D(run)
-
 static int put_all(struct saver *saver)
 {
 	struct model *model = saver->model;
@@ -313,7 +310,7 @@ static int put_all(struct saver *saver)
 #define PUT(kind) \
 	for (struct kind *kind = model->dirty_##kind##s; kind && r == 0; kind = kind->dirty_next) \
 		r = put_##kind(saver, kind);
-	DIRTY(PUT)
+	MODEL_DIRTY(PUT)
 	if (r == 0 && images.next)
 		r = store_put_processes(model->store, next_image, &images);
 	for (const struct fact *fact = model->facts; fact && r == 0; fact = fact->next)
@@ -343,7 +340,7 @@ static void clear_all(struct model *model)
 #define CLEAR(kind) \
 	for (; model->dirty_##kind##s; model->dirty_##kind##s = model->dirty_##kind##s->dirty_next) \
 		model->dirty_##kind##s->dirty = false;
-	DIRTY(CLEAR)
+	MODEL_DIRTY(CLEAR)
 	CLEAR(image)
 	model->dirty_image_count = 0;
 	clear_processes(model);
