@@ -120,16 +120,16 @@ static void take(struct fdinfo *info, struct memory *memories, const char *key, 
 
 	if (strcmp(key, "drm-driver") == 0)
 		snprintf(info->driver, sizeof(info->driver), "%s", value);
-	else if (strcmp(key, "drm-pdev") == 0)
+	if (strcmp(key, "drm-pdev") == 0)
 		snprintf(info->pci_address, sizeof(info->pci_address), "%s", value);
-	else if (!parse_value(value, &number))
+	if (!parse_value(value, &number))
 		return;
-	else if (strcmp(key, "drm-client-id") == 0)
-		info->client_id = number, info->has_client_id = true;
-	else {
-		take_engine(info, key, number);
-		take_memory(memories, key, number);
+	if (strcmp(key, "drm-client-id") == 0) {
+		info->client_id = number;
+		info->has_client_id = true;
 	}
+	take_engine(info, key, number);
+	take_memory(memories, key, number);
 }
 
 bool fdinfo_parse(const char *text, struct fdinfo *ret)

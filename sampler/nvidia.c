@@ -265,7 +265,7 @@ static void read_interval(const struct nvml *nvml, struct device *device, uint64
 	sum_samples(nvml, device, interval);
 	if (!is_alone)
 		read_uses(nvml, device, since_us, interval);
-	if (interval->device_busy_ns && nvml->throttle_reasons)
+	if (nvml->throttle_reasons)
 		interval->has_reasons = nvml->throttle_reasons(device->handle, &interval->reasons) == 0;
 }
 
@@ -281,7 +281,7 @@ static void set_busy(struct link_use *use, const struct interval *interval, bool
 	for (unsigned i = 0; i < interval->count; i++)
 		if (interval->uses[i].pid == use->holder.pid && interval->percent)
 			use->busy_ns = interval->device_busy_ns * interval->uses[i].percent / interval->percent;
-	use->has_throttled = use->has_busy && (interval->has_reasons || use->busy_ns == 0);
+	use->has_throttled = use->has_busy && interval->has_reasons;
 	use->throttled_ns = interval->reasons & NVML_THROTTLED ? use->busy_ns : 0;
 }
 
@@ -348,7 +348,7 @@ static void report_error(const struct device *device, const struct nvml_event *e
 
 	for (unsigned i = 0; i < device->holder_count; i++)
 		count += is_affected(&device->holders[i], event);
-	log_warning("nvidia%u: Xid %u, while %u processes hold it", device->minor, xid, count);
+	log_debug("nvidia%u: Xid %u, while %u processes hold it", device->minor, xid, count);
 	for (unsigned i = 0; i < device->holder_count; i++) {
 		const struct holder *holder = &device->holders[i];
 
