@@ -8,7 +8,7 @@
 #include "common/store/rows.h"
 
 /* A(name): amounts that are spread evenly over the time in which they were used. */
-#define AMOUNTS(A) A(cpu_us) A(wait_us) A(read_bytes) A(write_bytes) A(sent_bytes) A(received_bytes)
+#define AMOUNTS(A) A(cpu_us) A(wait_us) A(read_bytes) A(write_bytes) A(sent_bytes) A(received_bytes) A(gpu_us)
 
 struct series_row {
 #define A(name) int64_t name;

@@ -8,7 +8,7 @@
 /* What a process used until a time: cumulative counters (ROW_NULL: unknown), and what it held at that time. */
 struct web_point {
 	int64_t us; /* since the run began */
-	int64_t cpu_us, wait_us, read_bytes, write_bytes, sent_bytes, received_bytes;
+	int64_t cpu_us, wait_us, read_bytes, write_bytes, sent_bytes, received_bytes, gpu_us;
 	int64_t memory_bytes;
 	int64_t blocked_count; /* threads in uninterruptible sleep */
 };

@@ -17,7 +17,8 @@
  * parts. */
 /* clang-format off */
 #define SPAN(N, R) \
-	N(wall_us) R(cpu_us) R(wait_us) N(peak_rss_bytes) R(read_bytes) R(write_bytes) R(sent_bytes) R(received_bytes)
+	N(wall_us) R(cpu_us) R(wait_us) N(peak_rss_bytes) R(read_bytes) R(write_bytes) R(sent_bytes) R(received_bytes) \
+	N(gpu_busy_us) N(gpu_peak_bytes)
 #define TASK(N, D, R) \
 	N(name) N(label) N(status) N(kind) N(command) N(sample) N(bound_by) N(id_high) N(id_low) N(host) N(user_id) \
 	N(parent) N(retried_by) D(begin_us) SPAN(N, R) N(storage_us) N(memory_wait_us) N(concurrent_memory_bytes) \
@@ -128,6 +129,8 @@ static int64_t name(struct loading *loading, const char *text)
 		(span)->write_bytes = (row)->write_bytes; \
 		(span)->sent_bytes = (row)->sent_bytes; \
 		(span)->received_bytes = (row)->received_bytes; \
+		(span)->gpu_busy_us = us_of((row)->gpu_busy_ns); \
+		(span)->gpu_peak_bytes = (row)->gpu_peak_bytes; \
 	} while (0)
 
 /* ---- tasks and tools ------------------------------------------------------------- */
@@ -280,7 +283,7 @@ static int held_add(struct loading *loading, const struct row_process *process)
 		.last.us = since_begin_us(loading, begin_ns),
 		.end = {since_begin_us(loading, end_ns), us_of(process->cpu_ns), us_of(process->run_delay_ns),
 			process->read_bytes, process->write_bytes, process->sent_bytes, process->received_bytes,
-			process->peak_rss_bytes, 0},
+			us_of(process->gpu_busy_ns), process->peak_rss_bytes, 0},
 	};
 	return 0;
 }
@@ -371,6 +374,7 @@ static int reading_add(void *context, const struct row_sample *reading)
 				  reading->write_bytes,
 				  reading->sent_bytes,
 				  reading->received_bytes,
+				  us_of(reading->gpu_busy_ns),
 				  row_add(reading->rss_anon_bytes, reading->rss_shmem_bytes),
 				  reading->uninterruptible_count};
 	int error;

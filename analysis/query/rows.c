@@ -33,10 +33,10 @@
 #define PAGE_PROCESS_COLUMNS(I, T, B) \
 	I(id) I(tool_id) I(parent_id) I(pid) I(user_id) T(began) T(ended) T(totals) I(begin_boot_ns) I(end_boot_ns) \
 	I(exit_code) I(signal) I(oom_killed) T(program) B(arguments) I(cpu_ns) I(run_delay_ns) I(read_bytes) I(write_bytes) \
-	I(peak_rss_bytes) I(sent_bytes) I(received_bytes) I(failed) I(partial)
+	I(peak_rss_bytes) I(sent_bytes) I(received_bytes) I(failed) I(partial) I(gpu_busy_ns) I(gpu_peak_bytes)
 #define PAGE_SAMPLE_COLUMNS(I, T, B) \
 	I(process_id) I(boot_ns) I(cpu_ns) I(run_delay_ns) I(read_bytes) I(write_bytes) I(sent_bytes) I(received_bytes) \
-	I(rss_anon_bytes) I(rss_shmem_bytes) I(uninterruptible_count)
+	I(rss_anon_bytes) I(rss_shmem_bytes) I(uninterruptible_count) I(gpu_busy_ns)
 /* clang-format on */
 
 #define ROW_TYPE row_host

@@ -11,6 +11,7 @@ import hashlib
 import pathlib
 import re
 import shlex
+import shutil
 import sqlite3
 import sys
 import zlib
@@ -59,6 +60,7 @@ def span(row, run):
     """The columns that tasks, tools and processes share, from the JSON."""
     return {"begin_us": microseconds(row["begin_boot_ns"] - run["begin_boot_ns"]), "wall_us": microseconds(row["wall_ns"]),
             "cpu_us": microseconds(row["cpu_ns"]), "wait_us": microseconds(row["run_delay_ns"]),
+            "gpu_busy_us": microseconds(row["gpu_busy_ns"]), "gpu_peak_bytes": row["gpu_peak_bytes"],
             **{name: row[name] for name in ("peak_rss_bytes", "read_bytes", "write_bytes", "sent_bytes", "received_bytes")}}
 
 
@@ -184,6 +186,27 @@ def test_figures_of_a_run_on_many_hosts(pages):
     page = Page(pages.page(HOSTS))
     same("hosts of the tasks", set(page.tables["tasks"]["host"]), {0, 1, 2})
     same("names", sorted(host["hostname"] for host in page.facts["hosts"]), ["host-1", "host-2", "host-3"])
+
+
+def test_gpus_are_in_the_tables_and_over_time(pages):
+    """Of one process with samples that a GPU worked for."""
+    path = pages.directory / "gpu.db"
+    shutil.copy(pages.store("succeeded"), path)
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        process, task = database.execute(
+            "SELECT p.id, t.task_id FROM process_rows p JOIN tools t ON t.id = p.tool_id JOIN samples s ON s.process_id = p.id "
+            "WHERE p.began <> 'found' GROUP BY p.id ORDER BY count(*) DESC, p.id LIMIT 1").fetchone()
+        for table, row in ("process_rows", process), ("tasks", task):
+            database.execute(f"UPDATE {table} SET gpu_busy_ns = 5000000000, gpu_peak_bytes = 4096 WHERE id = ?", (row,))
+        database.execute("UPDATE samples SET gpu_busy_ns = 3000000000 WHERE process_id = ?", (process,))
+        database.commit()
+    pages.run(["report", "latest", "--store", str(path), "-o", str(path.with_suffix(".html"))])
+    page = Page(path.with_suffix(".html"))
+    for table in "tasks", "processes":
+        same(table, [(row["gpu_busy_us"], row["gpu_peak_bytes"]) for row in page.rows(table) if row["gpu_busy_us"] is not None],
+             [(5_000_000, 4096)])
+    found = sum(page.tables["series"]["gpu_us"])
+    assert abs(found - 5_000_000) < page.counts["series"], found
 
 
 def test_samples_are_those_of_tracer_show(pages):

@@ -242,6 +242,8 @@ export const figures = {
   write_bytes: bytes("written", "Written to storage."),
   sent_bytes: bytes("sent", "Payload sent by TCP and UDP, loopback included."),
   received_bytes: bytes("received", "Payload received by TCP and UDP, loopback included."),
+  gpu_busy_us: duration("GPU time", "Time that GPUs worked for it, summed over devices, without its last moments; unknown if no sampler reported it, or several processes could not be told apart."),
+  gpu_peak_bytes: bytes("GPU memory", "Largest GPU memory of one process at one reading, on all devices."),
   process_count: count("processes", "Programs executed and processes forked: one that executes another program counts twice."),
   failed_count: count("failed processes", "Processes that failed. Expected endings, such as those of grep or test, do not count."),
   lost_count: count("records lost", "Records that the kernel side dropped while it ran: with more than 0, its figures are lower bounds."),

@@ -115,6 +115,14 @@ function storageFact(run) {
 }
 
 /** @param {Run} run */
+function gpuFact(run) {
+  const { gpu_busy_ns, gpu_peak_bytes, gpu_energy_uj } = run.facts.run;
+  if (!isKnown(gpu_busy_ns) && !isKnown(gpu_peak_bytes)) return null;
+  const energy = isKnown(gpu_energy_uj) ? [`${(gpu_energy_uj / 3.6e9).toFixed(1)} Wh while held alone`] : [];
+  return fact("GPU time", [formatNanoseconds(gpu_busy_ns)], [`${formatBytes(gpu_peak_bytes)} in the largest process`, ...energy], figures.gpu_busy_us.definition);
+}
+
+/** @param {Run} run */
 function costFact(run) {
   const { cost } = run.facts;
   if (!(cost?.bill_micros > 0)) return null;
@@ -197,7 +205,7 @@ function fillBar(run, status) {
  */
 export function mount(place, run) {
   const status = statusOf(run);
-  const facts = [tasksFact(run), cpuFact(run), memoryFact(run), storageFact(run), costFact(run), shortFact(run)];
+  const facts = [tasksFact(run), cpuFact(run), memoryFact(run), storageFact(run), gpuFact(run), costFact(run), shortFact(run)];
   place.append(
     element("div", { class: "title" }, element("h1", {}, quoted(run.facts.run.name, 160)), element("p", { class: `status ${status.kind}` }, status.text)),
     originOf(run),

@@ -12,7 +12,7 @@ SELECT processes.id AS id, processes.tool_id AS tool_id, processes.parent_id AS 
        processes.run_delay_ns AS run_delay_ns, processes.read_bytes AS read_bytes,
        processes.write_bytes AS write_bytes, processes.peak_rss_bytes AS peak_rss_bytes,
        processes.sent_bytes AS sent_bytes, processes.received_bytes AS received_bytes, processes.failed AS failed,
-       processes.partial AS partial
+       processes.partial AS partial, processes.gpu_busy_ns AS gpu_busy_ns, processes.gpu_peak_bytes AS gpu_peak_bytes
   FROM processes JOIN ordered ON ordered.ordered_tool_id = processes.tool_id
  WHERE processes.host_id = :host_id AND processes.task_id = :task_id
  ORDER BY ordered.tool_begin_boot_ns, processes.tool_id, processes.begin_boot_ns, processes.id;

@@ -21,6 +21,7 @@ const FIGURE_GROUPS = [
   ["Time", ["begin_us", "wall_us", "engine_wall_us"]],
   ["Processors", ["cpu_us", "engine_cpu_us", "cores", "efficiency", "core_limit_milli", "requested_thread_count", "wait_us"]],
   ["Memory", ["peak_rss_bytes", "engine_peak_rss_bytes", "concurrent_memory_bytes", "cgroup_peak_bytes", "memory_limit_bytes", "memory_wait_us"]],
+  ["GPU", ["gpu_busy_us", "gpu_peak_bytes"]],
   ["Storage and network", ["read_bytes", "write_bytes", "storage_us", "sent_bytes", "received_bytes"]],
   ["Processes", ["pid", "process_count", "failed_count", "lost_count", "partial_count", "doubtful"]],
 ];
@@ -50,10 +51,10 @@ function figureLists(run, selected) {
       if (value === undefined || !figures[name]) continue;
       const { title: label, definition, format } = figures[name];
       const known = isKnown(value);
-      if (!known && name.startsWith("engine_")) continue; /* as a rule no engine was asked */
+      if (!known && /^(engine|gpu)_/.test(name)) continue; /* as a rule no engine was asked, and there is no GPU */
       list.append(element("dt", { title: definition }, label), element("dd", known ? {} : { class: "dim" }, format(value)));
     }
-    return element("div", {}, element("h4", {}, title), list);
+    return list.childElementCount > 0 ? element("div", {}, element("h4", {}, title), list) : null;
   });
 }
 

@@ -125,6 +125,14 @@ export function createTracks(run) {
       asked: null,
       format: rate,
     },
+    ...(columns.gpu_us.some((value) => value > 0) ? [{
+      title: "GPUs",
+      definition: "GPUs that worked for it, on average, as a sampler reported them.",
+      curves: [curve("used", perSecond(columns.gpu_us, 1))],
+      limits: [],
+      asked: null,
+      format: formatNumber,
+    }] : []),
     {
       title: "waiting",
       definition: "Threads that waited for a processor, on average (upwards), and threads in uninterruptible sleep: as a rule they wait for storage or a network file system (downwards).",
