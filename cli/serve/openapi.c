@@ -28,12 +28,9 @@ static json_t *words_of(const char *words)
 
 static json_t *option_schema(const struct option_spec *spec)
 {
-	if (strcmp(spec->name, "format") == 0)
-		return json_pack("{s:s, s:[sss], s:s}", "type", "string", "enum", "json", "ndjson", "csv", "default",
-				 "json");
 	if (spec->flag)
 		return json_pack("{s:s}", "type", "boolean");
-	if (spec->choice)
+	if (spec->choice || (spec->values && strchr(spec->values, ' ')))
 		return json_pack("{s:s, s:o}", "type", "string", "enum", words_of(spec->values));
 	if (spec->number && !spec->parse) {
 		json_t *schema = json_pack("{s:s, s:I}", "type", "integer", "minimum", (json_int_t)spec->least);
@@ -56,8 +53,12 @@ static void parameter_add(json_t *parameters, const char *name, const char *wher
 static void options_add(json_t *parameters, const struct route *route, const struct verb *verb)
 {
 	for (const struct option_spec *spec = verb->options; spec->name; spec++)
-		if (route_lists(route->options, spec->name))
+		if (route_lists(route->options, spec->name) && strcmp(spec->name, "format") != 0)
 			parameter_add(parameters, spec->name, "query", spec->help, option_schema(spec));
+	if (route_lists(route->options, "format"))
+		parameter_add(parameters, "format", "query", "json, ndjson (a row a line) or csv",
+			      json_pack("{s:s, s:[sss], s:s}", "type", "string", "enum", "json", "ndjson", "csv",
+					"default", "json"));
 }
 
 static void path_names_add(json_t *parameters, const struct route *route, const struct verb *verb)
@@ -139,10 +140,10 @@ static json_t *rows_schema(const struct question *question)
 			 "items", "type", "object", "properties", columns);
 }
 
-static void question_add(json_t *paths, const struct route *route, const struct question *question)
+static void question_add(json_t *paths, const struct route *route, const struct question *question, const char *path)
 {
 	json_t *parameters = json_array();
-	char path[128], id[128];
+	char name[64], id[128];
 
 	options_add(parameters, route, verb_find("query"));
 	for (size_t i = 0; i < question->parameter_count; i++) {
@@ -151,25 +152,31 @@ static void question_add(json_t *paths, const struct route *route, const struct 
 
 		if (field->preset && strcmp(field->preset, "none") != 0)
 			json_object_set_new(schema, "default", json_string(field->preset));
-		parameter_add(parameters, field->name, "query", field->meaning, schema);
+		question_field_title(field, '-', name, sizeof(name));
+		parameter_add(parameters, name, "query", field->meaning, schema);
 		if (!field->preset)
 			json_object_set_new(json_array_get(parameters, json_array_size(parameters) - 1), "required",
 					    json_true());
 	}
-	snprintf(path, sizeof(path), "/api/v1/queries/%s", question->name);
 	json_object_set_new(paths, path,
 			    operation(id_of(path, id, sizeof(id)), question->title, question->explanation, parameters,
 				      responses_of("application/json", rows_schema(question))));
 }
 
+/* All questions, or the one of the route. */
 static void questions_add(json_t *paths, const struct route *route)
 {
+	const char *only = strchr(route->path, '{') ? NULL : route->words;
 	struct catalogue *catalogue = site_queries_load(NULL);
 	const struct question *question;
 
-	for (size_t i = 0; catalogue && (question = catalogue_get(catalogue, i)); i++)
-		if (!question->of_account)
-			question_add(paths, route, question);
+	for (size_t i = 0; catalogue && (question = catalogue_get(catalogue, i)); i++) {
+		char path[128];
+
+		snprintf(path, sizeof(path), "/api/v1/queries/%s", question->name);
+		if (!question->of_account && (!only || strcmp(question->name, only) == 0))
+			question_add(paths, route, question, only ? route->path : path);
+	}
 	catalogue_free(catalogue);
 }
 
@@ -195,7 +202,7 @@ static json_t *document_make(void)
 	json_t *paths = json_object();
 
 	for (const struct route *route = routes; route->path; route++)
-		if (route->kind == ROUTE_QUESTION && strchr(route->path, '{'))
+		if (route->kind == ROUTE_QUESTION)
 			questions_add(paths, route);
 		else
 			route_add(paths, route);

@@ -146,6 +146,28 @@ def test_errors_say_what_is_wrong(serve):
         assert reason in answer.reason(), f"{path}: {answer.reason()}"
 
 
+def test_every_path_that_is_described_is_answered(serve):
+    server = serve.server()
+    host = server.get("/api/v1/queries/hosts").json()["rows"][0]["id"]
+    values = {"run": "latest", "a": "nightly.sh", "b": "nightly-new.sh", "trend": "nightly.sh", "name": "nightly.sh", "subject": "nightly.sh",
+              "host": host, "query": "runs", "window": "7d"}
+    paths = server.get("/api/v1/openapi.json").json()["paths"]
+    for path, item in paths.items():
+        given = {}
+        for parameter in item["get"]["parameters"]:
+            if not parameter["required"] and parameter["name"] != "window":
+                continue
+            chosen = values.get(parameter["name"]) or parameter["schema"]["enum"][0]
+            if parameter["in"] == "query":
+                given[parameter["name"]] = chosen
+            path = path.replace(f"{{{parameter['name']}}}", chosen)
+        if path != "/api/v1/rows/runs":  # of tracer itself, which names the parameters of the query
+            same(path, server.get(f"{path}?{urllib.parse.urlencode(given)}").status, 200)
+    for path, name, words in (("runs/{run}/export/{format}", "format", {"perfetto", "otlp", "crate"}), ("summary", "window", set()), ("summary", "user", set())):
+        found = [each for each in paths[f"/api/v1/{path}"]["get"]["parameters"] if each["name"] == name]
+        same(f"{path}: {name}", (len(found), words - set(found[0]["schema"].get("enum", []))), (1, set()))
+
+
 def test_an_answer_that_is_known_is_not_sent_again(serve):
     server = serve.server()
     for path in ("/api/v1/runs", "/"):
