@@ -102,8 +102,8 @@ class Runs {
     this.compare = element("div", { class: "compare-bar", role: "region", "aria-label": "Runs to compare" });
     this.compare.hidden = true;
     this.noUsage = element("p", { class: "dim" }, "What runs use now is shown of one host at a time: choose a host above.");
-    this.noUsage.hidden = true;
-    this.nothing = element("p", { class: "dim" }, "No run that matches is running.");
+    this.noUsage.hidden = this.running.element.hidden = true;
+    this.nothing = element("p", { class: "dim" }, "Loading.");
     place.append(
       element("h1", { class: "hidden" }, "Runs"), this.filters(),
       section(["Running ", this.runningCount], this.nothing, this.running.element, this.noUsage, this.warnings),
@@ -205,6 +205,7 @@ class Runs {
   drawRunning(answer) {
     const status = this.choice.get("status");
     const runs = status === "" || status === "running" ? answer.runs : [];
+    this.nothing.textContent = "No run that matches is running.";
     this.nothing.hidden = runs.length > 0;
     this.running.element.hidden = runs.length === 0;
     this.runningCount.textContent = runs.length === 0 ? "" : answer.run_count > runs.length

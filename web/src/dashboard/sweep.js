@@ -95,6 +95,7 @@ export function mount(place) {
   const users = new LiveTable({ caption: "Users", columns: USERS, key: (/** @type {Row} */ row) => String(row.user_id) });
   const total = element("div");
   const period = element("p", { class: "dim" });
+  users.element.hidden = true;
   const byUser = section(["Users ", userCount], users.element);
   place.append(element("h1", { class: "hidden" }, "Sweep"), filters(
     selectField(choice, "since", "of the last", SPANS), textField(choice, "user", "user", { size: "10" }), textField(choice, "host", "host", { size: "14" })),
