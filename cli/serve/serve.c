@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <netdb.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -78,7 +80,7 @@ static bool address_split(const char *text, char host[256], const char **ret_por
 	const char *colon = strrchr(text, ':');
 	size_t size = colon ? (size_t)(colon - text) : 0;
 
-	if (!colon || size == 0 || size >= 256 || !colon[1])
+	if (!colon || size == 0 || size >= 256 || !colon[1] || strtoul(colon + 1, NULL, 10) > UINT16_MAX)
 		return false;
 	if (text[0] == '[' && text[size - 1] == ']') {
 		text++;

@@ -491,7 +491,7 @@ def test_sockets(serve):
         again.terminate()
         same("its end", (again.wait(30), os.path.exists(stale)), (0, False))
         again.stdout.close()
-    for text in ("7070", "nowhere.invalid:1", "127.0.0.1:http", ":1", "127.0.0.1:"):
+    for text in ("7070", "127.0.0.1:70000", "nowhere.invalid:1", "127.0.0.1:http", ":1", "127.0.0.1:"):
         assert "--listen" in refused("--listen", text), text
     assert "too long" in refused("--socket", "/tmp/" + "x" * 200)
 
