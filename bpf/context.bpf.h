@@ -6,9 +6,9 @@
 static __always_inline void image_read(struct image_key *image, struct task_struct *task, const bool is_computed)
 {
 	image->pid = FIELD(task, tgid);
-	image->exec_id = FIELD(task, self_exec_id);
+	image->exec_id = exec_id_read(task, is_computed);
 	struct task_struct *leader = FIELD(task, group_leader);
-	image->start_boot_ns = FIELD(leader, start_boottime);
+	image->start_boot_ns = start_read(leader, is_computed);
 }
 
 static __always_inline void header_fill(struct record_header *header, struct event *event, __u32 type, __u32 size)

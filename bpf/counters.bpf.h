@@ -79,7 +79,7 @@ const volatile bool network = false; /* set by the probe: count bytes sent and r
 #define MEMORY_STALL (1ULL << 32) /* added to uninterruptible_count: it becomes RECORD_MEMORY_STALL of a sample */
 
 /* clang-format off */
-#define GROUP_KEY(task) {(task)->tgid, 0, (task)->group_leader->start_boottime}
+#define GROUP_KEY(task) {(task)->tgid, 0, start_read((task)->group_leader, false)}
 /* clang-format on */
 
 static __always_inline struct group *group_find(struct task_struct *task)
@@ -136,7 +136,7 @@ static __always_inline void traffic_miss(struct traffic_slot *slot, __u64 start_
 
 static __always_inline void group_add_traffic(struct task_struct *task, __u64 sent, __u64 received)
 {
-	__u64 start_boot_ns = task->group_leader->start_boottime, owner;
+	__u64 start_boot_ns = start_read(task->group_leader, false), owner;
 	struct traffic_slot *slot = traffic_slot_of(task);
 	struct group *group;
 
@@ -159,7 +159,7 @@ static __always_inline void traffic_read(struct counters *sum, struct task_struc
 					 const __u32 type)
 {
 	struct traffic_slot *slot = traffic_slot_of(task);
-	__u64 start_boot_ns = task->group_leader->start_boottime;
+	__u64 start_boot_ns = start_read(task->group_leader, false);
 
 	if (group) {
 		sum->sent_bytes = group->traffic.sent_bytes;
@@ -204,7 +204,7 @@ static __always_inline void part_read(struct part *part, struct task_struct *tas
 	part->memory_delay_ns = 0;
 	if (bpf_core_field_exists(task->delays))
 		delays = FIELD(task, delays);
-	delays_read(part, delays, now_boot_ns - FIELD(task, start_boottime));
+	delays_read(part, delays, now_boot_ns - start_read(task, is_computed));
 }
 
 static __always_inline void part_add(struct counters *sum, const struct part *part)
@@ -439,7 +439,7 @@ static __always_inline void group_keep_thread(struct task_struct *task, __u64 no
 static __always_inline void traffic_settle(struct task_struct *task)
 {
 	struct traffic_slot *slot = traffic_slot_of(task);
-	__u64 start_boot_ns = task->group_leader->start_boottime;
+	__u64 start_boot_ns = start_read(task->group_leader, false);
 	struct group *group;
 
 	if (!slot || slot->start_boot_ns != start_boot_ns || !control_find())

@@ -226,6 +226,8 @@ struct task_struct {
 } KERNEL;
 
 struct task_struct___state { long state; } KERNEL; /* before 5.14 */
+struct task_struct_rh { __u64 self_exec_id; } KERNEL;
+struct task_struct___rhel_8 { __u64 real_start_time; struct task_struct_rh *task_struct_rh; } KERNEL;
 
 struct linux_binprm { const char *filename; const char *interp; } KERNEL;
 

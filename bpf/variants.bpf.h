@@ -37,6 +37,28 @@ void *bpf_rdonly_cast(const void *address, __u32 type) __ksym __weak;
 #define STATE(task) FIELD(task, __state)
 #endif
 
+/* When a task started, and which exec it runs. RHEL 8's kernel, a 4.18 with the BPF of later ones, has both elsewhere. */
+static __always_inline __u64 start_read(struct task_struct *task, const bool is_computed)
+{
+#ifdef WITHOUT_LOOPS
+	if (!bpf_core_field_exists(task->start_boottime))
+		return FIELD((struct task_struct___rhel_8 *)task, real_start_time);
+#endif
+	return FIELD(task, start_boottime);
+}
+
+static __always_inline __u64 exec_id_read(struct task_struct *task, const bool is_computed)
+{
+#ifdef WITHOUT_LOOPS
+	if (!bpf_core_field_exists(task->self_exec_id)) {
+		struct task_struct_rh *more = FIELD((struct task_struct___rhel_8 *)task, task_struct_rh);
+
+		return FIELD(more, self_exec_id);
+	}
+#endif
+	return FIELD(task, self_exec_id);
+}
+
 /* LOOP calls step(index, context) until it returns 1, at most `count` times. EXCHANGE and SET_IF_ZERO return the
  * previous value. */
 #ifdef WITHOUT_LOOPS

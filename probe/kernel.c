@@ -344,23 +344,28 @@ static bool has_atomic_exchange(void)
 	return program >= 0;
 }
 
-/* All objects have the same maps and programs, under the same names: see bpf/variants.bpf.h. */
-static void object_choose(struct bpf_object_skeleton *skeleton, const struct btf *kernel_btf)
+/* All objects have the same maps and programs, under the same names: see bpf/variants.bpf.h. One names a structure that only
+ * RHEL 8 has: libbpf would search all modules for it, which takes CAP_SYS_ADMIN, were the BTF not given. */
+static void object_choose(struct bpf_object_skeleton *skeleton, struct bpf_object_open_opts *options,
+			  const struct btf *kernel_btf)
 {
-	if (!btf_has(kernel_btf, "bpf_loop", BTF_KIND_FUNC) || !has_atomic_exchange())
+	if (!btf_has(kernel_btf, "bpf_loop", BTF_KIND_FUNC) || !has_atomic_exchange()) {
 		skeleton->data = (void *)tracer_before_5_17_bpf__elf_bytes(&skeleton->data_sz);
-	else if (!btf_has(kernel_btf, "bpf_rdonly_cast", BTF_KIND_FUNC))
+		options->btf_custom_path = "/sys/kernel/btf/vmlinux";
+	} else if (!btf_has(kernel_btf, "bpf_rdonly_cast", BTF_KIND_FUNC)) {
 		skeleton->data = (void *)tracer_before_6_2_bpf__elf_bytes(&skeleton->data_sz);
+	}
 }
 
 static int programs_open(const struct btf *kernel_btf, struct tracer_bpf **ret_programs)
 {
+	LIBBPF_OPTS(bpf_object_open_opts, options);
 	struct tracer_bpf *programs = calloc(1, sizeof(*programs));
 	int result = programs ? tracer_bpf__create_skeleton(programs) : -ENOMEM;
 
 	if (!result) {
-		object_choose(programs->skeleton, kernel_btf);
-		result = bpf_object__open_skeleton(programs->skeleton, NULL);
+		object_choose(programs->skeleton, &options, kernel_btf);
+		result = bpf_object__open_skeleton(programs->skeleton, &options);
 	}
 	if (result)
 		tracer_bpf__destroy(programs);
