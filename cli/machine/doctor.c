@@ -265,7 +265,7 @@ static void check_users(struct checks *checks)
 				     "%s%s%s missing: tracer run uses nobody and daemon instead",
 				     correlator ? "" : TRACER_CORRELATOR_USER, correlator || probe ? "" : " and ",
 				     probe ? "" : TRACER_PROBE_USER),
-			  "create them with deploy/install, or systemd-sysusers with sysusers.d/tracer.conf");
+			  "install the services, or create them by systemd-sysusers with sysusers.d/tracer.conf");
 }
 
 static void check_directory(struct checks *checks, const char *path)
@@ -275,7 +275,7 @@ static void check_directory(struct checks *checks, const char *path)
 	if (stat(path, &status) < 0)
 		check_fix(checks_add(checks, CHECK_LIMITED, path, "%s: the daemons are not installed here",
 				     strerror(errno)),
-			  "run deploy/install; tracer run works without it");
+			  "install the services; tracer run works without them");
 	else if (status.st_mode & S_IWOTH)
 		check_fix(checks_add(checks, CHECK_MISSING, path, "writable by everyone"), "chmod o-w %s", path);
 	else
