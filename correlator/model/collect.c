@@ -183,25 +183,13 @@ static void mark_container(const struct model *model, struct container *containe
 		container->used_boot_ns = model->now_boot_ns;
 }
 
-static void mark_task(const struct model *model, const struct task *task)
-{
-	const struct group *group;
-	const struct tool *tool;
-	const struct image *image;
-
-	mark_container(model, task->container);
-	DL_FOREACH (task->groups, group)
-		DL_FOREACH (group->tools, tool)
-			DL_FOREACH (tool->images, image)
-				mark_container(model, image->container);
-}
-
 /* Marks what something in memory points to or is in, and what is not in the store yet. */
 static void mark_used(struct model *model)
 {
 	struct process *process;
 	struct container *container;
 	struct cgroup *cgroup;
+	struct image *image;
 	struct run *run;
 	struct task *task;
 
@@ -216,10 +204,12 @@ static void mark_used(struct model *model)
 		if (cgroup)
 			cgroup->used_boot_ns = model->now_boot_ns;
 	}
+	DL_FOREACH2 (model->ended_images, image, ended_next)
+		mark_container(model, image->container);
 	DL_FOREACH (model->runs, run) {
 		mark_container(model, run->container);
 		DL_FOREACH (run->tasks, task)
-			mark_task(model, task);
+			mark_container(model, task->container);
 	}
 	for (cgroup = model->cgroups; cgroup; cgroup = cgroup->hh.next)
 		if (cgroup->used_boot_ns == model->now_boot_ns)
