@@ -22,6 +22,7 @@
 #include "correlator/model/command.h"
 #include "correlator/model/container.h"
 #include "correlator/model/device.h"
+#include "correlator/model/group.h"
 #include "correlator/model/pending.h"
 #include "correlator/model/process.h"
 #include "correlator/model/run.h"
@@ -103,7 +104,7 @@ static void set_base(struct image *image, const struct counters *counters, bool 
 static void begin_program(struct model *model, struct process *process, const struct record_exec *exec,
 			  struct command *command)
 {
-	bool is_first = !process->image && !process->ignored;
+	bool is_first = !process->image && !process->ignored, was_placed = process->place == PLACE_FULL;
 	struct rules_class class;
 
 	close_image_before(model, process, exec);
@@ -112,10 +113,12 @@ static void begin_program(struct model *model, struct process *process, const st
 	change_program(model, process, command, &exec->context, &class);
 	if (process->ignored || (class.role == RULES_ROLE_STARTER && !process->image))
 		return; /* a starter counts as its parent until the next exec or its end */
-	change_exec(model, process,
-		    &(struct placing){.class = &class,
-				      .boot_ns = is_first ? process->fork_boot_ns : exec->header.boot_ns,
-				      .context = &exec->context});
+	place_exec(model, process,
+		   &(struct placing){.class = &class,
+				     .boot_ns = is_first ? process->fork_boot_ns : exec->header.boot_ns,
+				     .context = &exec->context});
+	if (was_placed && process->is_task_root)
+		retry_note_root(model, process->group->task, process, class.role);
 	if (class.traits & RULES_CANCELS_JOBS)
 		cancel_note(model, process, exec->header.boot_ns);
 	if (class.role != RULES_ROLE_HELPER && class.role != RULES_ROLE_COMPONENT)

@@ -2,14 +2,10 @@
 #include "correlator/apply/change.h"
 
 #include "correlator/incidents/assess.h"
-#include "correlator/incidents/retry.h"
 #include "correlator/model/command.h"
-#include "correlator/model/group.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
 #include "correlator/placement/classify.h"
-#include "correlator/placement/place.h"
-#include "correlator/placement/placing.h"
 
 struct command *change_read_command(struct model *model, const struct record *record)
 {
@@ -35,15 +31,6 @@ void change_program(struct model *model, struct process *process, struct command
 	process_set_changed(model, process);
 	classify(model, process, ret_class);
 	process->ignored = ret_class->role == RULES_ROLE_IGNORE;
-}
-
-void change_exec(struct model *model, struct process *process, const struct placing *placing)
-{
-	bool again = process->place == PLACE_FULL;
-
-	place_exec(model, process, placing);
-	if (again && process->is_task_root)
-		retry_note_root(model, process->group->task, process, placing->class->role);
 }
 
 void change_end_image(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns,

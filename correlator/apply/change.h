@@ -5,7 +5,6 @@
 #include "correlator/model/image.h"
 
 struct command;
-struct placing;
 struct record;
 struct record_context;
 
@@ -14,9 +13,6 @@ struct command *change_read_command(struct model *model, const struct record *re
 /* Sets what `process` executes now, and where, and classifies it. */
 void change_program(struct model *model, struct process *process, struct command *command,
 		    const struct record_context *context, struct rules_class *ret_class);
-
-/* Calls place_exec(), then notes the work of a root that was placed before. */
-void change_exec(struct model *model, struct process *process, const struct placing *placing);
 
 /* Call image_end() or process_end(), then assess the image or process if it had not ended before. */
 void change_end_image(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns,
