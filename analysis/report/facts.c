@@ -281,7 +281,7 @@ int report_facts_load(const struct report *report, const struct report_facts_req
 	*ret_facts = (struct report_facts){
 		.tune = {.report = report,
 			 .thresholds = &defaults,
-			 .catalogue = request->no_findings ? NULL : request->catalogue,
+			 .catalogue = request->catalogue,
 			 .prices = request->prices},
 		.answers = gathering.facts,
 	};

@@ -48,9 +48,9 @@ static int facts_load(const struct report *report, const struct report_page_requ
 	if (error)
 		return error;
 	facts_request->is_shared = request->is_shared;
-	facts_request->no_findings = request->no_findings;
-	facts_request->catalogue = site_queries_load(NULL);
-	facts_request->prices = facts_request->catalogue ? price_list_load(request->prices_path) : NULL;
+	if (!request->no_findings && !(facts_request->catalogue = site_queries_load(NULL)))
+		return VERB_FAILED;
+	facts_request->prices = price_list_load(request->prices_path);
 	return facts_request->prices ? report_facts_load(report, facts_request, facts) : VERB_FAILED;
 }
 

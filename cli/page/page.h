@@ -12,7 +12,8 @@ struct report_page_request {
 	struct engine_names **names; /* the engine's (cli/report/names.h) */
 	const char *verb;            /* for messages */
 	const char *prices_path;     /* NULL: the site's */
-	bool is_shared, no_findings; /* see struct report_facts_request */
+	bool is_shared;              /* see struct report_facts_request */
+	bool no_findings;
 	enum report_page_format format;
 	bool with_previous;      /* attempts */
 	const char *output_path; /* NULL: standard output */

@@ -9,7 +9,7 @@ import { mountConnection, watch } from "./watch.js";
 
 /** @typedef {import("./data.js").Run} Run */
 
-const EVERY_MS = 1000;
+const EVERY_MS = 750;
 /** What ended last is stored a little later than the run's end. */
 const LAST_MS = 5000;
 /** Of a run with more processes, findings take too long to be asked for with all the rest. */

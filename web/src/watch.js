@@ -13,7 +13,7 @@ const listeners = new Set();
 const ANSWER_LIMIT_MS = 60000;
 const MESSAGE_LENGTH = 60;
 const RETRY_MOST_MS = 30000;
-/** After an answer that took long to make and to draw, server and browser rest so long, as a share of that time. */
+/** After an answer that took long to make, the server rests so long, as a share of that time. */
 const REST_SHARE = 0.1;
 
 function tell() {
@@ -84,6 +84,8 @@ export function watch(path, { read, draw, refuse, every_ms }) {
   /** @type {AbortController | null} */
   let asking = null;
   let isStopped = false;
+  /** The next answer is made meanwhile. */
+  let drawing = Promise.resolve();
 
   /** @param {number} ms */
   const plan = (ms) => {
@@ -110,11 +112,12 @@ export function watch(path, { read, draw, refuse, every_ms }) {
     try {
       const found = await ask(path, etag, controller.signal);
       const answer = found.isNew ? await read(found.response) : null;
+      await drawing;
       if (controller !== asking) return;
       succeed();
       failures = 0;
       etag = found.etag;
-      if (found.isNew) await drawn(/** @type {T} */ (answer));
+      if (found.isNew) drawing = drawn(/** @type {T} */ (answer));
     } finally {
       clearTimeout(limit);
     }
