@@ -16,7 +16,7 @@
 -- impact: cpu = held_cpu_ns
 -- sentence: {unused_count} of {cpu_count} processors of {hostname} were never used in {observed_ns}: the busiest
 --   minute used {peak_cores}
--- advice: Next time, take a machine with {enough_count} processors.
+-- advice: Next time, take a machine with fewer processors: {enough_count} would have been enough.
 WITH watched AS (
   SELECT host_id AS watched_host_id, min(last_unix_ns - covered_ns) AS first_unix_ns, max(last_unix_ns) AS until_unix_ns,
          sum(covered_ns) AS all_ns, 0.001 * max(most_core_milli) AS most_cores

@@ -31,7 +31,7 @@
 -- advice: Stop it or give it back, unless one of its services is needed.
 WITH work AS (
   SELECT host_id AS work_host_id, id AS work_run_id, started_unix_ns AS work_unix_ns, end_unix_ns AS work_end_unix_ns,
-         is_service AS work_is_service
+         is_service AS work_is_service, process_count - living_count AS work_ended_count
     FROM work_runs
 ), known AS ( -- the latest activity that needs no processes and samples
   SELECT known_host_id, max(at_unix_ns) AS known_unix_ns
@@ -46,10 +46,16 @@ WITH work AS (
          p.begin_boot_ns AS process_boot_ns, p.run_id AS process_run_id, p.cpu_ns AS process_cpu_ns,
          coalesce(p.read_bytes, 0) + coalesce(p.write_bytes, 0) + coalesce(p.sent_bytes, 0)
            + coalesce(p.received_bytes, 0) AS process_bytes
-    FROM processes p
+    FROM open_processes p
    WHERE (p.host_id, p.run_id) IN (SELECT work_host_id, work_run_id FROM work WHERE work_end_unix_ns IS NULL)
-     AND (p.end_boot_ns IS NULL OR p.started_unix_ns + (p.end_boot_ns - p.begin_boot_ns)
-                                   >= (SELECT min(known_unix_ns) FROM known) - 300000000000)
+   UNION ALL -- a lake reads all processes for this, so runs of which none has ended are not asked for
+  SELECT p.host_id, p.id, p.started_unix_ns, p.started_unix_ns + (p.end_boot_ns - p.begin_boot_ns), p.begin_boot_ns, p.run_id,
+         p.cpu_ns, coalesce(p.read_bytes, 0) + coalesce(p.write_bytes, 0) + coalesce(p.sent_bytes, 0)
+                     + coalesce(p.received_bytes, 0)
+    FROM processes p
+   WHERE (p.host_id, p.run_id) IN (SELECT work_host_id, work_run_id FROM work
+                                    WHERE work_end_unix_ns IS NULL AND work_ended_count > 0)
+     AND p.started_unix_ns + (p.end_boot_ns - p.begin_boot_ns) >= (SELECT min(known_unix_ns) FROM known) - 300000000000
 ), sampled AS (
   SELECT s.host_id AS sampled_host_id, s.process_id AS sampled_process_id, s.boot_ns AS sampled_boot_ns,
          s.cpu_ns AS sampled_cpu_ns,

@@ -122,6 +122,9 @@ class Host:
     def process(self, tool, begin, end=None, program="tool", role="tool", cpu_s=1, memory=GIB, arguments=b"tool\0x\0",
                 exit_code=0, rule=None):
         image = self.store.add("images", role=role, program=program, rule=rule, rev=None)
+        if end is not None: # the run of a process that runs has counted it
+            self.store.db.execute("UPDATE runs SET process_count = process_count + 1"
+                                  " WHERE id = (SELECT run_id FROM tools WHERE id = ?)", (tool,))
         return self.store.add("process_rows", image_id=image, tool_id=tool, pid=100, began="exec", totals="final",
                               ended=None if end is None else "exit", exit_code=None if end is None else exit_code,
                               cpu_ns=int(cpu_s * S), peak_rss_bytes=memory, arguments=arguments,
