@@ -218,6 +218,23 @@ static void check_landlock(struct checks *checks)
 		  "off or not in this kernel (5.13): seccomp alone confines the daemons", NULL);
 }
 
+/* Nothing on a host without a device. */
+static void check_gpus(struct checks *checks)
+{
+	size_t count = daemons_count_gpus();
+
+	if (count == 0)
+		return;
+	if (daemons_have_sampler())
+		checks_add(checks, CHECK_OK, "GPUs", "%s: a sampler reports what they do for each process",
+			   units_counted((int64_t)count, false, "device", "devices"));
+	else
+		check_fix(checks_add(checks, CHECK_LIMITED, "GPUs",
+				     "%s and no sampler: which process holds them is known, not what they do for it",
+				     units_counted((int64_t)count, false, "device", "devices")),
+			  "systemctl enable --now tracer-sampler-nvidia");
+}
+
 /* Starts the probe briefly, without a receiver, to see whether its programs load and attach. If not,
  * `ret_reason` is its error message. */
 static enum load probe_try(char *path, char *ret_reason, size_t capacity)
@@ -345,6 +362,7 @@ static int doctor_main(const struct options *options)
 	check_peaks(&checks);
 	check_threads(&checks);
 	check_landlock(&checks);
+	check_gpus(&checks);
 	check_program(&checks, PROGRAM_PROBE, probe);
 	check_load(&checks, load, reason);
 	check_program(&checks, PROGRAM_CORRELATOR, program_find(PROGRAM_CORRELATOR, correlator) == 0 ? correlator : "");

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -104,6 +105,31 @@ static int daemon_read(int proc_fd, const char *pid, struct daemon_info *daemon)
 	daemon->rss_bytes = stat_field(end + 2, STAT_RSS_FIELD) * sysconf(_SC_PAGESIZE);
 	daemon->stopped = end[2] == 'T' || end[2] == 't';
 	return end[2] != 'Z' && daemon_identify(proc_fd, pid, open + 1, daemon);
+}
+
+size_t daemons_count_gpus(void)
+{
+	glob_t found = {0};
+	size_t count = glob("/dev/nvidia[0-9]*", GLOB_NOSORT, NULL, &found) == 0 ? found.gl_pathc : 0;
+
+	globfree(&found);
+	return count;
+}
+
+bool daemons_have_sampler(void)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	bool found = false;
+	char comm[64];
+
+	while (proc && !found && (entry = readdir(proc)))
+		found = isdigit((unsigned char)entry->d_name[0]) &&
+			strncmp(file_read(dirfd(proc), entry->d_name, "comm", comm, sizeof(comm)), PROGRAM_SAMPLER,
+				COMM_MAX) == 0;
+	if (proc)
+		closedir(proc);
+	return found;
 }
 
 bool daemons_have_bpffs(void)

@@ -25,6 +25,11 @@ struct daemon_info {
  * by its name in the kernel (comm) and its user. */
 int daemons_find(struct daemon_info daemons[DAEMONS_MAX]);
 
+/* Devices that programs compute on: NVIDIA's. Returns their number. */
+size_t daemons_count_gpus(void);
+/* Whether a sampler of GPUs runs; any process of that name counts. */
+bool daemons_have_sampler(void);
+
 /* Whether /sys/fs/bpf is a BPF filesystem: without one the probe's service does not start. */
 bool daemons_have_bpffs(void);
 

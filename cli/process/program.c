@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,14 @@
 static int find_beside(const char *name, char ret_path[PATH_MAX])
 {
 	static const char *const folders[] = {
-		"", "../probe/", "../correlator/", "../shipper/", "../libexec/tracer/", "../lib/tracer/", "../sbin/",
+		"",
+		"../probe/",
+		"../correlator/",
+		"../shipper/",
+		"../sampler/",
+		"../libexec/tracer/",
+		"../lib/tracer/",
+		"../sbin/",
 	};
 	char own[PATH_MAX];
 	ssize_t size = readlink("/proc/self/exe", own, sizeof(own) - 1);
@@ -47,9 +55,14 @@ static int find_in_path(const char *name, char ret_path[PATH_MAX])
 	return -ENOENT;
 }
 
+int program_look_up(const char *name, char ret_path[PATH_MAX])
+{
+	return find_beside(name, ret_path) == 0 || find_in_path(name, ret_path) == 0 ? 0 : -ENOENT;
+}
+
 int program_find(const char *name, char ret_path[PATH_MAX])
 {
-	if (find_beside(name, ret_path) == 0 || find_in_path(name, ret_path) == 0)
+	if (program_look_up(name, ret_path) == 0)
 		return 0;
 	fprintf(stderr,
 		"tracer: %s is neither next to this program nor in PATH: install it, or build "
@@ -75,7 +88,13 @@ static _Noreturn void child_exec(char *const argv[])
 	_exit(127);
 }
 
-pid_t program_spawn(char *const argv[], int log_fd, int ready_fd)
+/* Whom a program runs as, instead of us. */
+struct account {
+	uid_t uid;
+	gid_t gid;
+};
+
+static pid_t spawn(char *const argv[], int log_fd, int ready_fd, const struct account *account)
 {
 	pid_t pid = fork();
 	int null_fd;
@@ -94,7 +113,19 @@ pid_t program_spawn(char *const argv[], int log_fd, int ready_fd)
 	else if (ready_fd >= 0 && dup2(ready_fd, PROGRAM_READY_FD) < 0)
 		_exit(127);
 	closefrom(ready_fd < 0 ? PROGRAM_READY_FD : PROGRAM_READY_FD + 1);
+	if (account && (setgroups(0, NULL) < 0 || setgid(account->gid) < 0 || setuid(account->uid) < 0))
+		_exit(127);
 	child_exec(argv);
+}
+
+pid_t program_spawn(char *const argv[], int log_fd, int ready_fd)
+{
+	return spawn(argv, log_fd, ready_fd, NULL);
+}
+
+pid_t program_spawn_as(char *const argv[], int log_fd, uid_t uid, gid_t gid)
+{
+	return spawn(argv, log_fd, -1, &(const struct account){uid, gid});
 }
 
 pid_t program_launch(char *const argv[], int log_fd, int *ret_ready_fd)

@@ -8,10 +8,13 @@
 #define PROGRAM_PROBE "tracer-probe"
 #define PROGRAM_CORRELATOR "tracer-correlator"
 #define PROGRAM_SHIPPER "tracer-shipper"
+#define PROGRAM_SAMPLER "tracer-sampler-nvidia"
 
 /* Looks beside our own binary (installed, or in the build tree), then in PATH.
  * Returns 0, or -ENOENT after printing an error. */
 int program_find(const char *name, char ret_path[PATH_MAX]);
+/* The same without an error message. */
+int program_look_up(const char *name, char ret_path[PATH_MAX]);
 
 #define PROGRAM_READY_FD 3
 
@@ -20,7 +23,10 @@ int program_find(const char *name, char ret_path[PATH_MAX]);
  * PROGRAM_READY_FD, and no other descriptors. Returns its pid or -errno. */
 pid_t program_spawn(char *const argv[], int log_fd, int ready_fd);
 
-/* The same with a pipe on which the program signals readiness; the caller closes `*ret_ready_fd`. */
+/* The same as another user, without other groups; only root can. */
+pid_t program_spawn_as(char *const argv[], int log_fd, uid_t uid, gid_t gid);
+
+/* The same as program_spawn() with a pipe on which the program signals readiness; the caller closes `*ret_ready_fd`. */
 pid_t program_launch(char *const argv[], int log_fd, int *ret_ready_fd);
 
 /* Runs `argv` without standard output; the rest is ours. Returns its wait status, or -errno. */

@@ -349,7 +349,7 @@ static void await_stored(struct run *run)
 /* Reports each daemon that has ended unexpectedly. */
 static void daemons_report(const struct run *run, const char *what)
 {
-	for (int role = 0; role < WATCH_ROLE_COUNT; role++) {
+	for (int role = 0; role < WATCH_NEEDED_COUNT; role++) {
 		const struct watch_daemon *daemon = &run->watch.daemons[role];
 		char words[512];
 
@@ -446,6 +446,7 @@ static int tree_start(struct run *run)
 		return -say("tracer run: cannot connect to its correlator: %s", strerror(-error));
 	run->tree.own[0] = run->watch.guard_pid;
 	run->tree.own[1] = run->watch.daemons[WATCH_CORRELATOR].pid;
+	run->tree.own[2] = run->watch.daemons[WATCH_SAMPLER].pid;
 	if (!run->quiet)
 		partial_say(run);
 	return 0;

@@ -17,6 +17,7 @@
 #include <linux/capability.h>
 #include <linux/membarrier.h>
 
+#include "cli/process/daemons.h"
 #include "cli/process/program.h"
 #include "common/clock.h"
 
@@ -30,7 +31,13 @@
 
 const char *watch_name(enum watch_role role)
 {
-	return role == WATCH_PROBE ? PROGRAM_PROBE : PROGRAM_CORRELATOR;
+	static const char *const names[WATCH_ROLE_COUNT] = {
+		[WATCH_CORRELATOR] = PROGRAM_CORRELATOR,
+		[WATCH_PROBE] = PROGRAM_PROBE,
+		[WATCH_SAMPLER] = PROGRAM_SAMPLER,
+	};
+
+	return names[role];
 }
 
 static int64_t now_ms(void)
@@ -196,12 +203,40 @@ bool watch_may_probe(void)
 	       (data[1].effective & CAP_TO_MASK(CAP_BPF) && data[1].effective & CAP_TO_MASK(CAP_PERFMON));
 }
 
+static bool account_is_free(const struct watch *watch, const struct passwd *entry, uid_t command_uid)
+{
+	bool is_free = entry->pw_uid != 0 && entry->pw_uid <= SYSTEM_UID_MAX && entry->pw_uid != command_uid;
+
+	for (int role = 0; role < WATCH_NEEDED_COUNT; role++)
+		is_free &= entry->pw_uid != watch->accounts[role].uid;
+	return is_free;
+}
+
+/* Finds an account for the sampler, which runs a vendor's library: none that another daemon has. Its group is that of the
+ * probe, to reach its socket. Returns whether there is one. */
+static bool sampler_account_find(struct watch *watch, uid_t command_uid)
+{
+	static const char *const names[] = {TRACER_SAMPLER_USER, "bin", "sys"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct passwd *entry = getpwnam(names[i]);
+		struct watch_account *account = &watch->accounts[WATCH_SAMPLER];
+
+		if (!entry || !account_is_free(watch, entry, command_uid))
+			continue;
+		*account = (struct watch_account){.uid = entry->pw_uid, .gid = watch->accounts[WATCH_PROBE].gid};
+		snprintf(account->name, sizeof(account->name), "%s", names[i]);
+		return true;
+	}
+	return false;
+}
+
 /* The accounts, and what they may do in the directory. */
 static int accounts_init(struct watch *watch, uid_t command_uid)
 {
 	int error = 0;
 
-	for (int role = 0; error == 0 && role < WATCH_ROLE_COUNT; role++)
+	for (int role = 0; error == 0 && role < WATCH_NEEDED_COUNT; role++)
 		error = account_find(watch, (enum watch_role)role, command_uid);
 	return error < 0 ? error : directory_open_up(watch);
 }
@@ -224,6 +259,8 @@ int watch_init(struct watch *watch, uid_t command_uid, bool is_partial, void (*a
 	}
 	snprintf(watch->store_path, sizeof(watch->store_path), "%s/tracer.db", watch->directory);
 	snprintf(watch->socket_path, sizeof(watch->socket_path), "%s/socket", watch->directory);
+	if (daemons_count_gpus() > 0 && (is_partial || sampler_account_find(watch, command_uid)))
+		snprintf(watch->sampler_path, sizeof(watch->sampler_path), "%s/sampler", watch->directory);
 	return 0;
 }
 
@@ -305,15 +342,31 @@ static int correlator_launch(struct watch *watch, int *ret_ready_fd)
 {
 	const struct group *group = watch->is_partial ? NULL : getgrgid(watch->accounts[WATCH_PROBE].gid);
 	char path[PATH_MAX], own_uid[16];
+	size_t count = 0;
 	/* clang-format off */
 	char *argv[] = {path, "--once", "--socket", watch->socket_path, "--store", watch->store_path, "--retain", "0",
 			"--log-level", "warning", "--ready-fd", READY_FD, "--probe-user",
 			watch->is_partial ? own_uid : watch->accounts[WATCH_PROBE].name,
-			watch->is_partial ? NULL : "--user", watch->accounts[WATCH_CORRELATOR].name,
-			"--socket-group", group ? group->gr_name : NULL, NULL};
+			NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
 	/* clang-format on */
 
 	snprintf(own_uid, sizeof(own_uid), "%u", geteuid());
+	while (argv[count])
+		count++;
+	if (*watch->sampler_path) {
+		argv[count++] = "--sampler-socket";
+		argv[count++] = watch->sampler_path;
+	}
+	if (*watch->sampler_path && !watch->is_partial) {
+		argv[count++] = "--sampler-user";
+		argv[count++] = watch->accounts[WATCH_SAMPLER].name;
+	}
+	if (!watch->is_partial) {
+		argv[count++] = "--user";
+		argv[count++] = watch->accounts[WATCH_CORRELATOR].name;
+		argv[count++] = "--socket-group";
+		argv[count++] = group ? group->gr_name : NULL;
+	}
 	if (!group && !watch->is_partial) {
 		fprintf(stderr, "tracer run: the group %u of user %s is not in /etc/group\n",
 			watch->accounts[WATCH_PROBE].gid, watch->accounts[WATCH_PROBE].name);
@@ -335,10 +388,30 @@ static int probe_launch(struct watch *watch, int *ret_ready_fd)
 	return program_find(PROGRAM_PROBE, path) < 0 ? -ENOENT : daemon_launch(watch, WATCH_PROBE, argv, ret_ready_fd);
 }
 
+/* Whatever fails here, the run does not. */
+static void sampler_launch(struct watch *watch)
+{
+	struct watch_daemon *daemon = &watch->daemons[WATCH_SAMPLER];
+	const struct watch_account *account = &watch->accounts[WATCH_SAMPLER];
+	char path[PATH_MAX];
+	char *argv[] = {path, "--socket", watch->sampler_path, "--log-level", "error", NULL};
+	pid_t pid;
+
+	if (!*watch->sampler_path || program_look_up(PROGRAM_SAMPLER, path) < 0 || log_open(watch, WATCH_SAMPLER) < 0)
+		return;
+	pid = watch->is_partial ? program_spawn(argv, daemon->log_fd, -1)
+				: program_spawn_as(argv, daemon->log_fd, account->uid, account->gid);
+	if (pid < 0)
+		return;
+	guard_send(watch, pid);
+	daemon->pid_fd = pid_fd_open(pid);
+	daemon->pid = pid;
+}
+
 /* Starts both concurrently: while the correlator creates its store, the probe loads its programs. */
 int watch_start(struct watch *watch, int wake_fd)
 {
-	int ready_fds[WATCH_ROLE_COUNT] = {-1, -1};
+	int ready_fds[WATCH_NEEDED_COUNT] = {-1, -1};
 	int error = correlator_launch(watch, &ready_fds[WATCH_CORRELATOR]);
 
 	if (error == 0 && !watch->is_partial)
@@ -347,9 +420,11 @@ int watch_start(struct watch *watch, int wake_fd)
 		error = daemon_await_ready(watch, WATCH_CORRELATOR, ready_fds[WATCH_CORRELATOR], wake_fd);
 	if (error == 0 && !watch->is_partial)
 		error = daemon_await_ready(watch, WATCH_PROBE, ready_fds[WATCH_PROBE], wake_fd);
-	for (int role = 0; role < WATCH_ROLE_COUNT; role++)
+	for (int role = 0; role < WATCH_NEEDED_COUNT; role++)
 		if (ready_fds[role] >= 0)
 			close(ready_fds[role]);
+	if (error == 0)
+		sampler_launch(watch);
 	return error;
 }
 
@@ -357,7 +432,7 @@ bool watch_check(struct watch *watch)
 {
 	bool bad = false;
 
-	for (int role = 0; role < WATCH_ROLE_COUNT; role++) {
+	for (int role = 0; role < WATCH_NEEDED_COUNT; role++) {
 		struct watch_daemon *daemon = &watch->daemons[role];
 
 		if (daemon->pid == 0 || !pid_fd_wait(daemon->pid_fd, 0))
@@ -414,6 +489,8 @@ int watch_stop(struct watch *watch, int wake_fd)
 
 	if (!watch->is_partial)
 		final_records_await();
+	if (watch->daemons[WATCH_SAMPLER].pid)
+		pid_fd_signal(watch->daemons[WATCH_SAMPLER].pid_fd, SIGTERM);
 	probe->stopping = correlator->stopping = true;
 	if (probe->pid)
 		pid_fd_signal(probe->pid_fd, SIGTERM);

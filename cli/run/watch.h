@@ -4,6 +4,7 @@
  *     tracer run -+- CMD                          the invoking user
  *                 +- tracer-correlator --once     user `tracer`, else `daemon`; `bin` where that is the command's
  *                 +- tracer-probe --no-pin        user `tracer-probe`, else `nobody`; the same
+ *                 +- tracer-sampler-nvidia        where there are GPUs; user `tracer-sampler`, else `bin`, `sys`
  *                 +- guard                        terminates them if we are killed
  *
  * They share a private directory that no other user may enter; it is removed when
@@ -14,7 +15,14 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum watch_role { WATCH_CORRELATOR, WATCH_PROBE, WATCH_ROLE_COUNT };
+/* A sampler is started where there are GPUs; without it, or if it ends, only what these do is unknown. */
+enum watch_role {
+	WATCH_CORRELATOR,
+	WATCH_PROBE,
+	WATCH_NEEDED_COUNT,
+	WATCH_SAMPLER = WATCH_NEEDED_COUNT,
+	WATCH_ROLE_COUNT,
+};
 
 struct watch_daemon {
 	pid_t pid;     /* 0: not started, or ended */
@@ -35,6 +43,7 @@ struct watch {
 	char directory[64];
 	char store_path[96];
 	char socket_path[96];
+	char sampler_path[96]; /* its socket; empty: there are no GPUs, or no program or account for them */
 	struct watch_daemon daemons[WATCH_ROLE_COUNT];
 	struct watch_account accounts[WATCH_ROLE_COUNT];
 	pid_t guard_pid;
