@@ -29,7 +29,8 @@
 /* clang-format off */
 #define PAGE_TOOL_COLUMNS(I, T, B) \
 	I(id) I(task_id) T(name) T(role) I(begin_boot_ns) I(end_boot_ns) I(process_count) I(failed_count) I(cpu_ns) \
-	I(run_delay_ns) I(read_bytes) I(write_bytes) I(sent_bytes) I(received_bytes) I(peak_rss_bytes)
+	I(run_delay_ns) I(read_bytes) I(write_bytes) I(sent_bytes) I(received_bytes) I(peak_rss_bytes) I(gpu_busy_ns) \
+	I(gpu_peak_bytes)
 #define PAGE_PROCESS_COLUMNS(I, T, B) \
 	I(id) I(tool_id) I(parent_id) I(pid) I(user_id) T(began) T(ended) T(totals) I(begin_boot_ns) I(end_boot_ns) \
 	I(exit_code) I(signal) I(oom_killed) T(program) B(arguments) I(cpu_ns) I(run_delay_ns) I(read_bytes) I(write_bytes) \
