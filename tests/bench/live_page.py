@@ -24,11 +24,11 @@ TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(TESTS), str(TESTS / "page"), str(TESTS / "serve")]
 from chromium import Chromium  # noqa: E402 (found by the path above)
 from server import Server  # noqa: E402
+from testing import wait_until  # noqa: E402
 
 RUN = "780ab6e67011bb18"  # of make_run
 STEP_US = 1000
-LAST_S = 4  # for the last changes, which are not counted
-LAST_COUNT = 10
+LAST_S = 60  # until the last change is shown
 
 # Runs in the page before its own script does: notes of each answer its time, and when the page last changed after it.
 OBSERVER = """
@@ -71,10 +71,11 @@ def main(build, processes, seconds="20"):
         database = held.enter_context(contextlib.closing(sqlite3.connect(store)))
         count, = database.execute("SELECT count(*) FROM process_rows").fetchone()
         changes = change(database, float(seconds), browser.script("return answers[0].now_us"))
-        time.sleep(LAST_S)
+        wait_until("the last change", lambda: browser.script("return answers.at(-1).now_us") >= changes[-1][0], LAST_S)
+        browser.settle()
         answers = browser.script("return answers")
     late = sorted(next(answer["drawn"] for answer in answers if answer["now_us"] >= now_us) - committed
-                  for now_us, committed in changes[:-LAST_COUNT])
+                  for now_us, committed in changes)
     drawing = [answer["drawn"] - answer["came"] for answer in answers[1:]]
     print(f"{count} processes, {len(late)} changes: shown after {statistics.median(late) / 1000:.1f} s in the median, "
           f"{late[-1] / 1000:.1f} s at most; drawn in {statistics.median(drawing)} ms; load {os.getloadavg()[0]:.0f}")
