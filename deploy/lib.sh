@@ -287,7 +287,7 @@ version_suffix() {
 
 # static_libraries LOG [arm64]: builds those that the distribution lacks, in $libraries; pkg-config then finds them.
 static_libraries() {
-	libraries=$root/build-portable/libraries
+	libraries=$root/.cache/libraries
 	[[ ${2-} != arm64 ]] || libraries=$arm64_system/opt
 	step "Building static libraries (into ${libraries#"$root"/})"
 	run_quietly "$1" "the build of libraries" as_owner "$root/deploy/tarball/libraries" "${@:2}"
