@@ -122,7 +122,7 @@ static void notes_print(const struct printer *printer)
 
 static int text_print(const struct printer *printer)
 {
-	static const struct table_column columns[] = {
+	const struct table_column columns[] = {
 		{"task", TABLE_LEFT, 30, 0},
 		{"memory", TABLE_RIGHT, 0, 0},
 		{"cores", TABLE_RIGHT, 0, 0},
@@ -133,7 +133,7 @@ static int text_print(const struct printer *printer)
 		{"requested", TABLE_RIGHT, 0, 0, true},
 		{"saved/run", TABLE_RIGHT, 0, 0, true},
 		{"OOM", TABLE_RIGHT, 0, 3, true},
-		{"for input", TABLE_RIGHT, 0, 0, true},
+		{"for input", TABLE_RIGHT, 0, 0, printer->input_bytes == ROW_NULL},
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	int error;

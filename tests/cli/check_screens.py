@@ -50,6 +50,7 @@ CASES = [
     ("tune-lossy", ["tune", "evil"], [80, PIPE]),
     ("tune-right-size", ["tune", "--right-size"], [80, PIPE]),
     ("tune-right-size-input", ["tune", "--right-size", "--input-size", "3M"], [PIPE]),
+    ("tune-right-size-unknown-input", ["tune", "--right-size", "--input-size", "3M", "copy"], [PIPE]),
     ("report-failed", ["report", "--format", "md", "parallel sort"], [PIPE]),
     ("report-lossy", ["report", "--format", "md", "evil"], [PIPE]),
     ("report-running", ["report", "--format", "md", "make"], [PIPE]),
