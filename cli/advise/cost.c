@@ -373,7 +373,7 @@ const struct verb verb_cost = {
 		       "RUN       only while this run was running (an id, a name, latest)\n"
 		       "CPU       processors, by CPU time\n"
 		       "memory    memory, by the largest sum of anonymous and shared memory\n"
-		       "GPU       devices held, NVIDIA's; GPU time: for how long (docs/gpu.md)\n"
+		       "GPU       devices held, NVIDIA's; GPU time: for how long\n"
 		       "not used  requested, or held, but not used\n"
 		       "\n"
 		       "--co2     energy instead: of processors by CPU time, of memory by its size, and\n"

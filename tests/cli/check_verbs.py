@@ -348,6 +348,19 @@ class Hosts(Case):
         self.assertEqual(finding["level"], "missing")
         self.assertIn("mount -t bpf bpf /sys/fs/bpf, then systemctl start tracer-probe", finding["fix"])
 
+    def test_a_host_with_gpus_and_no_sampler(self):
+        """Nothing is said on a host without a device."""
+        device = "mount -t tmpfs -o mode=755 tmpfs /dev\nmknod -m 666 /dev/null c 1 3\n"
+        self.assertNotIn("GPUs", self.elsewhere(device, TRACER, "doctor"))
+        device += "mknod -m 666 /dev/nvidia0 c 195 0\nmknod -m 666 /dev/nvidiactl c 195 255\n"
+        finding = self.elsewhere(device, TRACER, "doctor")["GPUs"]
+        self.assertEqual((finding["level"], finding["fix"]), ("limited", "systemctl enable --now tracer-sampler-nvidia"))
+        self.assertIn("1 device and no sampler", finding["text"])
+        path = os.path.join(self.directory, "tracer-sampler-nvidia")
+        shutil.copy("/bin/sleep", path)
+        device += f"{path} 60 &\nuntil grep -q tracer-sampler /proc/$!/comm; do sleep 0.1; done\n"
+        self.assertEqual(self.elsewhere(device, TRACER, "doctor")["GPUs"]["level"], "ok")
+
     def test_a_daemon_is_not_what_anyone_calls_so(self):
         """A process of the name of a daemon is one if root or the daemon's own user runs it."""
         path = os.path.join(self.directory, "tracer-probe")
