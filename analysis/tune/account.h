@@ -27,7 +27,8 @@ enum account_bound {
 /* What threads did, summed. ROW_NULL: unknown. */
 #define ACCOUNT_TIMES(I) \
 	I(wall_ns) \
-	I(cpu_ns) I(run_delay_ns) I(block_io_ns) I(memory_ns) I(uninterruptible_ns) I(system_ns) I(gpu_held_ns) \
+	I(cpu_ns) \
+	I(run_delay_ns) I(block_io_ns) I(memory_ns) I(uninterruptible_ns) I(system_ns) I(gpu_held_ns) \
 		I(gpu_busy_ns) /* 0 if not certain: gpu_times.h */
 
 struct account_times {
