@@ -261,7 +261,7 @@ int rows_each(const struct row_type *type, struct store *store, const char *quer
 	      const struct store_parameter *parameters, rows_take *take, void *context)
 {
 	struct row_cursor cursor;
-	void *row = malloc(type->size);
+	void *row = calloc(1, type->size);
 	int result = row ? row_cursor_open(&cursor, type, store, query, parameters) : -ENOMEM;
 
 	if (result == 0) {
@@ -299,7 +299,7 @@ static void *rows_grow(struct rows *rows)
 	if (!items)
 		return NULL;
 	rows->items = items;
-	return (char *)items + rows->count * rows->type->size;
+	return memset((char *)items + rows->count * rows->type->size, 0, rows->type->size);
 }
 
 /* Copies the texts of the last row into the array's memory, each NUL-terminated. */

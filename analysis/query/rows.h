@@ -159,7 +159,7 @@ ROW_RESULTS(R)
 #undef R
 
 /* Only some members of struct row_tool, row_process and row_sample: those of analysis/query/lookups/page_tools.sql,
- * page_processes.sql and page_samples.sql. The others are not set. */
+ * page_processes.sql and page_samples.sql. The others are zero. */
 extern const struct row_type row_type_page_tool, row_type_page_process, row_type_page_sample;
 
 /* Difference and sum of figures: ROW_NULL if one is unknown or the result overflows. Input is
