@@ -14,7 +14,7 @@ enum rest_amount { REST_OTHERS, REST_SYSTEM, REST_IDLE, REST_PART_COUNT };
 /* Divides a whole into numbers in the proportion that they have now. */
 static int parts_round(int64_t whole, size_t count, int64_t *const amounts[])
 {
-	int64_t weights[PARTS_MOST], parts[PARTS_MOST];
+	int64_t weights[PARTS_MOST] = {0}, parts[PARTS_MOST] = {0};
 	int error;
 
 	for (size_t i = 0; i < count; i++)
