@@ -280,6 +280,9 @@ static int centres_read(struct cost *cost)
 	int error = centres_load(centres_path ? centres_path : CENTRES_DEFAULT, &cost->centres, &reason);
 
 	cost->request.centres = cost->centres;
+	if (error == -ENOENT && !centres_path)
+		return say("tracer cost: no list of cost centres: write " CENTRES_DEFAULT
+			   ", or name one by --centres (see tracer-cost(1))");
 	return error == 0 ? 0 : site_file_say(error, &reason);
 }
 

@@ -1042,6 +1042,8 @@ class Centres(Watched):
             result = self.fails(1, "cost", "--by", "centre", "--centres", centres)
             self.assertIn((centres + reason).encode(), result.stderr)
         self.assertIn(b"missing.csv", self.fails(1, "cost", "--by", "centre", "--centres", "missing.csv").stderr)
+        if not os.path.exists("/etc/tracer/centres.csv"):
+            self.assertIn(b"no list of cost centres: write /etc/tracer/centres.csv", self.fails(1, "cost", "--by", "centre").stderr)
 
 
 class Energy(Watched):
