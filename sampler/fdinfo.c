@@ -41,9 +41,9 @@ static bool parse_value(const char *text, uint64_t *ret_value)
 /* Returns NULL if there is no room. */
 static struct fdinfo_engine *engine_named(struct fdinfo *info, const char *name)
 {
-	char text[FDINFO_NAME_SIZE];
+	char text[FDINFO_NAME_SIZE] = "";
 
-	snprintf(text, sizeof(text), "%s", name);
+	memcpy(text, name, strnlen(name, sizeof(text) - 1));
 	for (unsigned i = 0; i < info->engine_count; i++)
 		if (strcmp(info->engines[i].name, text) == 0)
 			return &info->engines[i];
