@@ -11,7 +11,7 @@
 #define S UINT64_C(1000000000)
 #define MS UINT64_C(1000000)
 
-static char root[64];
+static char root[128];
 static void *drm;
 static char reported[1024];
 

@@ -28,8 +28,13 @@ enum account_bound {
 #define ACCOUNT_TIMES(I) \
 	I(wall_ns) \
 	I(cpu_ns) \
-	I(run_delay_ns) I(block_io_ns) I(memory_ns) I(uninterruptible_ns) I(system_ns) I(gpu_held_ns) \
-		I(gpu_busy_ns) /* 0 if not certain: gpu_times.h */
+	I(run_delay_ns) \
+	I(block_io_ns) \
+	I(memory_ns) \
+	I(uninterruptible_ns) \
+	I(system_ns) \
+	I(gpu_held_ns) /* these two: 0 if not certain (gpu_times.h) */ \
+	I(gpu_busy_ns)
 
 struct account_times {
 #define I(name) int64_t name;

@@ -21,7 +21,7 @@
 #define LOOKASIDE_COUNT 500       /* as many as an upsert of the widest table needs */
 #define LOCKS_READ_MAX 3          /* /proc/locks, until the writer's is in it */
 #define BUSY_TIMEOUT_MS 5000      /* for WAL recovery by a reader, or the lock of a copy tool */
-#define READER_CACHE_KIB 32768    /* most: a report visits the same pages again and again */
+#define READER_CACHE_KIB 12288    /* most: a report visits the same pages again and again */
 
 /* ---- errors ------------------------------------------------------------------ */
 
