@@ -91,11 +91,13 @@ void link_add_use(struct link *link, uint64_t boot_ns, const struct link_use *us
 						 .known = (use->has_busy ? DEVICE_USE_BUSY : 0U) |
 							  (use->has_memory ? DEVICE_USE_MEMORY : 0U) |
 							  (use->has_energy ? DEVICE_USE_ENERGY : 0U) |
-							  (use->has_throttled ? DEVICE_USE_THROTTLED : 0U),
+							  (use->has_throttled ? DEVICE_USE_THROTTLED : 0U) |
+							  (use->has_capacity ? DEVICE_USE_CAPACITY : 0U),
 						 .busy_ns = use->busy_ns,
 						 .memory_bytes = use->memory_bytes,
 						 .energy_uj = use->energy_uj,
 						 .throttled_ns = use->throttled_ns,
+						 .capacity_bytes = use->capacity_bytes,
 						 .device = name_of(link, use->holder.number, &name),
 					 }});
 }

@@ -23,8 +23,8 @@ struct link_holder {
 struct link_use {
 	struct link_holder holder;
 	uint64_t interval_ns;
-	bool has_busy, has_memory, has_energy, has_throttled;
-	uint64_t busy_ns, memory_bytes, energy_uj, throttled_ns;
+	bool has_busy, has_memory, has_energy, has_throttled, has_capacity;
+	uint64_t busy_ns, memory_bytes, energy_uj, throttled_ns, capacity_bytes;
 };
 
 /* Connects if it is not connected, and sends the version of the driver first. Returns whether it is connected. */

@@ -26,6 +26,7 @@ struct holder {
 	uint32_t gpu_instance;
 	uint64_t start_boot_ns; /* 0: it is gone */
 	uint64_t bytes;
+	uint64_t capacity_bytes; /* of the device or slice, 0: unknown */
 };
 
 struct device {
@@ -178,7 +179,8 @@ static void add_holder(struct device *device, const struct nvml_process *listed)
 static void add_holders(const struct nvml *nvml, struct device *device, nvml_device handle)
 {
 	struct nvml_process listed[NVIDIA_HOLDERS_MAX];
-	unsigned count = NVIDIA_HOLDERS_MAX;
+	unsigned count = NVIDIA_HOLDERS_MAX, before = device->holder_count;
+	struct nvml_memory memory;
 
 	if (nvml->compute_processes(handle, &count, listed) == 0)
 		for (unsigned i = 0; i < count && i < NVIDIA_HOLDERS_MAX; i++)
@@ -187,19 +189,32 @@ static void add_holders(const struct nvml *nvml, struct device *device, nvml_dev
 	if (nvml->graphics_processes(handle, &count, listed) == 0)
 		for (unsigned i = 0; i < count && i < NVIDIA_HOLDERS_MAX; i++)
 			add_holder(device, &listed[i]);
+	if (device->holder_count == before || !nvml->memory || nvml->memory(handle, &memory))
+		return;
+	for (unsigned i = before; i < device->holder_count; i++)
+		device->holders[i].capacity_bytes = memory.total_bytes;
+}
+
+static bool is_sliced(const struct nvml *nvml, const struct device *device)
+{
+	unsigned mode, next_mode;
+
+	return nvml->mig_mode && nvml->mig_most && nvml->mig_device &&
+	       nvml->mig_mode(device->handle, &mode, &next_mode) == 0 && mode == NVML_MIG_ON;
 }
 
 /* Of a device in MIG mode, only root sees the processes of the whole; each slice lists its own to all users. */
 static void list_holders(const struct nvml *nvml, struct device *device)
 {
-	unsigned mode = 0, next_mode, most = 0;
+	unsigned most = 0;
 	nvml_device slice;
 
 	device->holder_count = 0;
-	add_holders(nvml, device, device->handle);
-	if (!nvml->mig_mode || !nvml->mig_most || !nvml->mig_device ||
-	    nvml->mig_mode(device->handle, &mode, &next_mode) || mode != NVML_MIG_ON ||
-	    nvml->mig_most(device->handle, &most))
+	if (!is_sliced(nvml, device)) {
+		add_holders(nvml, device, device->handle);
+		return;
+	}
+	if (nvml->mig_most(device->handle, &most))
 		return;
 	for (unsigned i = 0; i < most && i < SLICES_MAX; i++)
 		if (nvml->mig_device(device->handle, i, &slice) == 0)
@@ -321,6 +336,8 @@ static void sample_device(const struct nvml *nvml, struct device *device, uint64
 		set_busy(&use, &interval, is_alone);
 		use.has_memory = holder->bytes != NVML_UNKNOWN_BYTES;
 		use.memory_bytes = holder->bytes;
+		use.has_capacity = holder->capacity_bytes > 0;
+		use.capacity_bytes = holder->capacity_bytes;
 		if (is_alone)
 			set_energy(nvml, device, &use, round_ns);
 		link_add_use(link, now_boot_ns, &use);

@@ -34,6 +34,10 @@ struct nvml_process {
 	unsigned gpu_instance, compute_instance; /* of MIG; NVML_NO_INSTANCE */
 };
 
+struct nvml_memory {
+	unsigned long long total_bytes, free_bytes, used_bytes;
+};
+
 struct nvml_process_use {
 	unsigned pid;
 	unsigned long long unix_us; /* of its latest sample */
@@ -77,6 +81,7 @@ struct nvml_event {
 	   struct nvml_sample *ret_samples)) \
 	F(power, "nvmlDeviceGetPowerUsage", (nvml_device device, unsigned *ret_milliwatt))
 #define NVML_OPTIONAL(F) \
+	F(memory, "nvmlDeviceGetMemoryInfo", (nvml_device device, struct nvml_memory * ret_memory)) \
 	F(throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons", \
 	  (nvml_device device, unsigned long long *ret_reasons)) \
 	F(mig_mode, "nvmlDeviceGetMigMode", (nvml_device device, unsigned *ret_mode, unsigned *ret_next_mode)) \

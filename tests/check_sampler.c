@@ -132,6 +132,25 @@ TEST(time_with_lowered_clocks)
 		       "1500 800\n");
 }
 
+TEST(memory_of_the_devices_that_it_held)
+{
+	WITHOUT_RESTARTS();
+	tell("2>10 python3 train.py; later 1000");
+	ck_assert(greet(SAMPLER_VERSION, "nvidia"));
+	for (unsigned count = 2; count > 0; count--) {
+		for (unsigned i = 0; i < count; i++) {
+			struct wire_message message = use_of(10, i ? "nvidia1" : "nvidia0");
+
+			message.device_use.known = DEVICE_USE_CAPACITY;
+			message.device_use.capacity_bytes = 1 << 20;
+			ck_assert(feed(&message));
+		}
+		tell("later 1000");
+	}
+	tell("10 ends");
+	ck_assert_rows("SELECT gpu_capacity_bytes FROM processes WHERE pid = 10", "2097152\n");
+}
+
 TEST(samples_of_a_process_that_only_waits_for_its_device)
 {
 	WITHOUT_RESTARTS();
@@ -262,7 +281,7 @@ static void refuse(struct wire_message message, const char *reason)
 	do { \
 		struct wire_message message = use_of(10, "nvidia0"); \
 \
-		message.device_use.known = 15; \
+		message.device_use.known = 31; \
 		message.device_use.field = (value); \
 		refuse(message, reason); \
 	} while (0)
@@ -280,6 +299,7 @@ TEST(figures_that_cannot_be)
 	REFUSE(busy_ns, 1001 * MS, "a device that is busy for longer than the interval");
 	REFUSE(throttled_ns, 1, "a device that is throttled for longer than it is busy");
 	REFUSE(memory_bytes, UINT64_MAX, "more memory than a device has");
+	REFUSE(capacity_bytes, UINT64_MAX, "more memory than a device has");
 	REFUSE(energy_uj, UINT64_MAX, "more power than a device draws");
 	refuse(error_of(10, 0, 1), "an error that no driver reports");
 	refuse(error_of(10, 1000, 1), "an error that no driver reports");

@@ -79,7 +79,8 @@ extern const struct row_type row_type_cloud_host;
 	I(host_id) I(task_id) T(name) I(cpu_ns) I(memory_bytes) I(wall_ns) I(gpu_busy_ns)
 
 /* Result columns of analysis/query/lookups/cost_gpus.sql, host_gpus.sql. */
-#define ROW_COST_GPU_COLUMNS(I, T, B) I(host_id) I(task_id) T(gpu) I(begin_unix_ns) I(end_unix_ns) I(busy_ns)
+#define ROW_COST_GPU_COLUMNS(I, T, B) \
+	I(host_id) I(task_id) T(gpu) I(begin_unix_ns) I(end_unix_ns) I(busy_ns) I(peak_bytes) I(capacity_bytes)
 #define ROW_HOST_GPU_COLUMNS(I, T, B) I(host_id) T(gpu)
 
 /* Result columns of analysis/query/lookups/cost_counts.sql. */

@@ -212,6 +212,8 @@ static int task_take(void *context, size_t index, const struct row_task *row, co
 				.gpu_busy_ns = maker->gpu_times[place].busy_ns,
 			},
 		.gpu_count = maker->gpu_times[place].device_count,
+		.gpu_peak_bytes = maker->gpu_times[place].peak_bytes,
+		.gpu_device_bytes = maker->gpu_times[place].device_bytes,
 		.throttled_ns = row->throttled_ns,
 		.read_bytes = row->read_bytes,
 		.write_bytes = row->write_bytes,

@@ -107,6 +107,7 @@ int asking_ask(struct asking *asking)
 		{"engine_limit", shape_ask_limit},
 		{"gaps_between_tasks", shape_ask_gaps},
 		{"gpu_bound", gpus_ask},
+		{"gpu_oversized", gpus_ask},
 		{"gpu_starved", gpus_ask},
 		{"gpu_unused", gpus_ask},
 		{"idle_tail", shape_ask_tail},

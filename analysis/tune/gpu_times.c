@@ -133,8 +133,16 @@ static void times_add(const struct part *part, const struct rows *rows, const st
 		const struct row_cost_gpu *row = ROWS_ITEM(rows, cost_gpu, i);
 		size_t task = task_of(part, row->task_id);
 
-		if (task != SCHEDULE_NO_TASK && gpus_of(row->gpu))
-			part->times[task].busy_ns = row_add_known(part->times[task].busy_ns, row->busy_ns);
+		uint64_t devices = gpus_of(row->gpu);
+		struct gpu_times *times;
+
+		if (task == SCHEDULE_NO_TASK || !devices)
+			continue;
+		times = &part->times[task];
+		times->busy_ns = row_add_known(times->busy_ns, row->busy_ns);
+		times->peak_bytes = row_add_known(times->peak_bytes, row->peak_bytes);
+		times->device_bytes =
+			row_most(times->device_bytes, row_known(row->capacity_bytes) / __builtin_popcountll(devices));
 	}
 }
 

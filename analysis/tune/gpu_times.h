@@ -12,6 +12,8 @@
 struct gpu_times {
 	int64_t held_ns, busy_ns;
 	int64_t device_count;
+	int64_t peak_bytes;   /* at most: what each process held at most */
+	int64_t device_bytes; /* memory of a device, at least; 0 unknown */
 };
 
 /* Sets `ret_times`, by index in the schedule; `index_of` gives that of a task in the report. Returns 0, -ENOMEM or the

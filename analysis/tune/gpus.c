@@ -1,4 +1,4 @@
-/* Findings about the GPUs that tasks held: worked nearly all the time, waited for their input, were not used. Only tasks of which
+/* Findings about the GPUs that tasks held: worked nearly all the time, waited for their input, were too large or not used. Only tasks of which
  * that is certain count (gpu_times.h). See asking.h; what each means, and its thresholds, is in tune/NAME.sql. */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,6 +22,7 @@ struct saving {
 struct named {
 	size_t count;
 	double held_ns, busy_ns;
+	double memory_share; /* largest */
 };
 
 /* Whether a task counts; sets what it could save. */
@@ -37,6 +38,14 @@ static double idle_ns(const struct account_task *task)
 static double used_share(const struct account_task *task)
 {
 	return (double)task->times.gpu_busy_ns / (double)task->times.gpu_held_ns;
+}
+
+/* What its processes held at most, of the memory of its devices; 0 unknown. */
+static double memory_share(const struct account_task *task)
+{
+	double bytes = (double)task->gpu_device_bytes * (double)task->gpu_count;
+
+	return bytes > 0 ? (double)task->gpu_peak_bytes / bytes : 0;
 }
 
 /* ---- each kind --------------------------------------------------------------------- */
@@ -86,6 +95,18 @@ static bool starved_of(const struct asking *asking, const struct account_task *t
 	return ret_saving->cause;
 }
 
+static bool oversized_of(const struct asking *asking, const struct account_task *task, struct saving *ret_saving)
+{
+	double share = used_share(task), memory = memory_share(task);
+	double most_share = asking_given(asking, "most_share");
+
+	*ret_saving =
+		(struct saving){.gpu_ns = (double)task->times.gpu_held_ns * (1 - (share > memory ? share : memory))};
+	return memory > 0 && memory <= most_share && share <= most_share &&
+	       share >= asking_given(asking, "least_share") &&
+	       (double)task->times.gpu_held_ns >= asking_given(asking, "least_ns");
+}
+
 static bool unused_of(const struct asking *asking, const struct account_task *task, struct saving *ret_saving)
 {
 	*ret_saving = (struct saving){.gpu_ns = idle_ns(task)};
@@ -102,6 +123,7 @@ static int task_give(struct asking *asking, const struct named *name, size_t tas
 	asking_put_integer(asking, "held_ns", (int64_t)name->held_ns);
 	asking_put_integer(asking, "idle_ns", (int64_t)(name->held_ns - name->busy_ns));
 	asking_put_real(asking, "used_share", name->busy_ns / name->held_ns);
+	asking_put_real(asking, "memory_share", name->memory_share);
 	asking_put_text(asking, "cause", saving->cause ? saving->cause : "");
 	asking_put_text(asking, "remedy", saving->remedy ? saving->remedy : "");
 	asking_put_integer(asking, "saved_ns", (int64_t)saving->wall_ns);
@@ -114,7 +136,10 @@ int gpus_ask(struct asking *asking)
 	static const struct {
 		const char *finding;
 		gpu_kind *of;
-	} kinds[] = {{"gpu_bound", bound_of}, {"gpu_starved", starved_of}, {"gpu_unused", unused_of}};
+	} kinds[] = {{"gpu_bound", bound_of},
+		     {"gpu_oversized", oversized_of},
+		     {"gpu_starved", starved_of},
+		     {"gpu_unused", unused_of}};
 	size_t task_count = asking->account->schedule.count, count = 0;
 	struct named *names = calloc(asking->account->task_name_count + 1, sizeof(*names));
 	struct asking_place *places = calloc(task_count + 1, sizeof(*places));
@@ -134,6 +159,8 @@ int gpus_ask(struct asking *asking)
 		name->count++;
 		name->held_ns += (double)task->times.gpu_held_ns;
 		name->busy_ns += (double)row_least(task->times.gpu_busy_ns, task->times.gpu_held_ns);
+		if (memory_share(task) > name->memory_share)
+			name->memory_share = memory_share(task);
 		places[count++] = (struct asking_place){i, SCHEDULE_NO_TASK, (int64_t)(saving.wall_ns + saving.gpu_ns)};
 	}
 	if (count > 0)

@@ -213,6 +213,7 @@ struct row_blob {
 	I(peak_rss_bytes) \
 	T(gpu) \
 	I(gpu_peak_bytes) \
+	I(gpu_capacity_bytes) \
 	I(failed) \
 	I(partial)
 

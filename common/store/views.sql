@@ -83,7 +83,8 @@ CREATE VIEW processes AS SELECT
   p.gpu_busy_ns,           -- ns; time that GPUs worked for it, summed over devices, without its last moments, NULL: not reported; sampler
   p.gpu_energy_uj,         -- microjoule; energy of GPUs while it alone held them, NULL: never alone, or not reported; sampler
   p.gpu_peak_bytes,        -- bytes; largest GPU memory at one sample, on all devices, NULL: not reported; sampler
-  p.gpu_throttled_ns       -- ns; part of gpu_busy_ns in which the device had lowered its clocks because of heat or power, NULL: not reported; sampler
+  p.gpu_throttled_ns,      -- ns; part of gpu_busy_ns in which the device had lowered its clocks because of heat or power, NULL: not reported; sampler
+  p.gpu_capacity_bytes     -- bytes; memory of the devices, or slices of them, that it held at one sample, the largest, NULL: not reported; sampler
   FROM process_rows p
   LEFT JOIN images i ON i.id = p.image_id
   LEFT JOIN tools t ON t.id = p.tool_id;

@@ -24,7 +24,13 @@ enum wire_type {
 };
 
 /* Bits of device_use.known */
-enum { DEVICE_USE_BUSY = 1, DEVICE_USE_MEMORY = 2, DEVICE_USE_ENERGY = 4, DEVICE_USE_THROTTLED = 8 };
+enum {
+	DEVICE_USE_BUSY = 1,
+	DEVICE_USE_MEMORY = 2,
+	DEVICE_USE_ENERGY = 4,
+	DEVICE_USE_THROTTLED = 8,
+	DEVICE_USE_CAPACITY = 16
+};
 
 /* Returns the name of the message in messages.h ("event"), or "unknown". */
 const char *wire_type_name(enum wire_type type);

@@ -89,13 +89,15 @@ void device_add_use(struct model *model, struct image *image, const char *name, 
 		return;
 	add_name(model, image, name);
 	if (report->boot_ns != use->boot_ns)
-		use->memory_bytes = ROW_NULL;
+		use->memory_bytes = use->devices_bytes = ROW_NULL;
 	use->boot_ns = report->boot_ns;
 	add(&use->busy_ns, report->busy_ns);
 	add(&use->energy_uj, report->energy_uj);
 	add(&use->throttled_ns, report->throttled_ns);
 	add(&use->memory_bytes, report->memory_bytes);
+	add(&use->devices_bytes, report->capacity_bytes);
 	tally_raise(&use->peak_bytes, use->memory_bytes);
+	tally_raise(&use->capacity_bytes, use->devices_bytes);
 	if (image->ended != IMAGE_LIVING)
 		image_take_use(model, image);
 }

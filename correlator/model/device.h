@@ -10,7 +10,7 @@ struct image;
 /* What one device did for a process in an interval that ended at `boot_ns`. ROW_NULL: unknown. */
 struct device_report {
 	uint64_t boot_ns;
-	int64_t busy_ns, memory_bytes, energy_uj, throttled_ns;
+	int64_t busy_ns, memory_bytes, energy_uj, throttled_ns, capacity_bytes;
 };
 
 #define DEVICE_NAME_SIZE 24

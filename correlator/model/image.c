@@ -148,7 +148,8 @@ struct image *image_new(struct model *model, struct process *process, struct con
 	image->uninterruptible_ns = ROW_NULL;
 	image->peak_rss_bytes = ROW_NULL;
 	image->use = DEVICE_USE_UNKNOWN;
-	image->gpu_peak_bytes = image->sampled_gpu_bytes = image->sampled_gpu_busy_ns = ROW_NULL;
+	image->gpu_peak_bytes = image->gpu_capacity_bytes = ROW_NULL;
+	image->sampled_gpu_bytes = image->sampled_gpu_busy_ns = ROW_NULL;
 	image->wait_status = ROW_NULL;
 	image->role = class->role;
 	image->rank = class->rank;
@@ -272,10 +273,12 @@ void image_take_use(struct model *model, struct image *image)
 	totals_set(&now, gpu_busy_ns, image->use.busy_ns);
 	totals_set(&now, gpu_energy_uj, image->use.energy_uj);
 	totals_set(&now, gpu_throttled_ns, image->use.throttled_ns);
-	if (memcmp(&now, &image->totals, sizeof(now)) == 0 && image->use.peak_bytes <= image->gpu_peak_bytes)
+	if (memcmp(&now, &image->totals, sizeof(now)) == 0 && image->use.peak_bytes <= image->gpu_peak_bytes &&
+	    image->use.capacity_bytes <= image->gpu_capacity_bytes)
 		return;
 	image_tally(image, &before);
 	tally_raise(&image->gpu_peak_bytes, image->use.peak_bytes);
+	tally_raise(&image->gpu_capacity_bytes, image->use.capacity_bytes);
 	image->totals = now;
 	tally_growth(model, image, &before);
 }

@@ -21,8 +21,8 @@ enum image_totals { TOTALS_SAMPLE, TOTALS_EXEC, TOTALS_EXIT, TOTALS_FINAL };
 /* Of an image, on all devices, as samplers report it. ROW_NULL: not reported. */
 struct device_use {
 	int64_t busy_ns, energy_uj, throttled_ns; /* so far */
-	int64_t memory_bytes;                     /* at boot_ns */
-	int64_t peak_bytes;                       /* largest of these, since the start of the correlator */
+	int64_t memory_bytes, devices_bytes;      /* at boot_ns: that it holds, and that its devices have */
+	int64_t peak_bytes, capacity_bytes;       /* largest of these, since the start of the correlator */
 	uint64_t boot_ns;                         /* of the latest report, 0: none */
 };
 #define DEVICE_USE_UNKNOWN \
@@ -30,7 +30,9 @@ struct device_use {
 			     .energy_uj = ROW_NULL, \
 			     .throttled_ns = ROW_NULL, \
 			     .memory_bytes = ROW_NULL, \
-			     .peak_bytes = ROW_NULL})
+			     .devices_bytes = ROW_NULL, \
+			     .peak_bytes = ROW_NULL, \
+			     .capacity_bytes = ROW_NULL})
 
 /* The largest file that it was reading at the scan of that number, 0: none. It is known to the samples of the next scan. */
 struct file_read {
@@ -76,7 +78,7 @@ struct image {
 	struct device_use use;             /* as samplers report it; totals follow in steps */
 	struct device_error *device_error; /* of a device that it held, the latest; NULL: none */
 	struct file_read file;
-	int64_t gpu_peak_bytes; /* ROW_NULL unknown */
+	int64_t gpu_peak_bytes, gpu_capacity_bytes; /* ROW_NULL unknown */
 	bool dirty;
 	struct image *prev, *next; /* of its tool */
 	struct image *dirty_prev, *dirty_next;

@@ -231,7 +231,8 @@ const struct field image_columns[] = {
 	SAME(id) SAME(parent_id) SAME(pid) SAME(exec_id) COLUMN(user_id, uid) WORD(began, began, began_words)
 	WORD(ended, ended, ended_words) WORD(totals, totals_kind, totals_words) SAME(begin_boot_ns)
 	COUNT(end_boot_ns, end_boot_ns) SAME(started_unix_ns) WORD(role, role, role_words) TEXT(rule)
-	WORD(reason, reason, reason_words) SAME(spawn_cpu_ns) SAME(peak_rss_bytes) TEXT(gpu) SAME(gpu_peak_bytes) {0}
+	WORD(reason, reason, reason_words) SAME(spawn_cpu_ns) SAME(peak_rss_bytes) TEXT(gpu) SAME(gpu_peak_bytes) SAME(gpu_capacity_bytes)
+	{0}
 };
 static const struct field image_fields[] = {
 	ENUM(rank, RULES_RANK_WORKFLOW) ENUM(boundary, ARRAY_SIZE(boundary_words) - 1) INT(nested) INT(interactive)

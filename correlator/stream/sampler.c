@@ -78,7 +78,8 @@ static const char *problem_of(const struct sampler *sampler, const struct wire_d
 		return "a device that is busy for longer than the interval";
 	if (use->known & DEVICE_USE_THROTTLED && (!(use->known & DEVICE_USE_BUSY) || use->throttled_ns > use->busy_ns))
 		return "a device that is throttled for longer than it is busy";
-	if (use->known & DEVICE_USE_MEMORY && use->memory_bytes > MEMORY_MAX_BYTES)
+	if ((use->known & DEVICE_USE_MEMORY && use->memory_bytes > MEMORY_MAX_BYTES) ||
+	    (use->known & DEVICE_USE_CAPACITY && use->capacity_bytes > MEMORY_MAX_BYTES))
 		return "more memory than a device has";
 	if (use->known & DEVICE_USE_ENERGY && use->energy_uj > POWER_MAX_UW / SECOND_NS * use->interval_ns)
 		return "more power than a device draws";
@@ -102,6 +103,7 @@ static int take(struct sampler *sampler, struct model *model, const struct wire_
 			.memory_bytes = use->known & DEVICE_USE_MEMORY ? (int64_t)use->memory_bytes : ROW_NULL,
 			.energy_uj = use->known & DEVICE_USE_ENERGY ? (int64_t)use->energy_uj : ROW_NULL,
 			.throttled_ns = use->known & DEVICE_USE_THROTTLED ? (int64_t)use->throttled_ns : ROW_NULL,
+			.capacity_bytes = use->known & DEVICE_USE_CAPACITY ? (int64_t)use->capacity_bytes : ROW_NULL,
 		});
 	return 0;
 }

@@ -67,10 +67,11 @@ class Run:
                              host_id=host.id, process_count=1)
             if files:
                 host.process(tool, begin - first, begin - last, program=name, arguments="\0".join([name, *files, ""]).encode())
-            for devices, busy in gpus:  # of one process each
+            for devices, busy, *memory in gpus:  # of one process each; at its peak, and of its devices
                 process = host.process(tool, begin - first, begin - last, program="python3", cpu_s=0)
                 busy = None if busy is None else int(busy * (last - first) * S)
-                store.db.execute("UPDATE process_rows SET gpu = ?, gpu_busy_ns = ? WHERE id = ?", (devices, busy, process))
+                store.db.execute("UPDATE process_rows SET gpu = ?, gpu_busy_ns = ?, gpu_peak_bytes = ?, gpu_capacity_bytes = ? "
+                                 "WHERE id = ?", (devices, busy, *(memory[0] if memory else (None, None)), process))
                 for table, row_id in ("tasks", task), ("runs", run):
                     store.db.execute(f"UPDATE {table} SET gpu_busy_ns = coalesce(gpu_busy_ns + ?1, ?1) WHERE id = ?2",
                                      (busy, row_id))
@@ -181,6 +182,10 @@ RUNS = {
     "a GPU of a task that computes elsewhere, now and then": (
         set(), Run(("basecall", 0, 3600, 0.3, {"gpus": [("nvidia0", 0.3)]}))),
     "a short use of a GPU": (set(), Run(("infer", 0, 50, 15, {"gpus": [("nvidia0", 0.1)]}), ("align", 50, 900, 15))),
+    "a GPU whose memory is needed": (
+        set(), Run(("infer", 0, 3600, 0.3, {"gpus": [("nvidia0", 0.3, (12 * GIB, 16 * GIB))]}))),
+    "eight processes with a fifth of a GPU's memory each": (
+        set(), Run(("infer", 0, 3600, 0.3, {"gpus": [("nvidia0", 0.02, (3 * GIB, 16 * GIB))] * 8}))),
     "a render node that is a display": (set(), Run(("viewer", 0, 3600, 15, {"gpus": [("dri/renderD128", 0.0)]}))),
     "one GPU after another": (
         set(), Run(*(("infer", 900 * i, 900 * i + 900, 15, {"gpus": [(f"nvidia{i}", 0.8)]}) for i in range(4)))),
@@ -199,6 +204,10 @@ RUNS = {
         {"gpu_starved", "storage_wait"}, Run(("train", 0, 3600, 0.3, {"gpus": [("nvidia0", 0.3)], "block_io_delay_ns": 2000 * S}))),
     "one of four GPUs is used": (
         {"gpu_starved"}, Run(("train", 0, 3600, 2, {"gpus": [("nvidia0,nvidia1,nvidia2,nvidia3", 0.9)]}))),
+    "a GPU of which a quarter is needed": (
+        {"gpu_oversized"}, Run(("infer", 0, 3600, 0.3, {"gpus": [("nvidia0", 0.2, (4 * GIB, 16 * GIB))]}))),
+    "two GPUs of which less than half is needed": (
+        {"gpu_oversized"}, Run(("infer", 0, 3600, 0.3, {"gpus": [(f"nvidia{i}", 0.3, (2 * GIB, 16 * GIB)) for i in range(2)]}))),
     "a notebook that holds a GPU": (
         {"gpu_unused"}, Run(("kernel", 0, 7200, 0.02, {"gpus": [("nvidia0", 0.0)]}))),
     "a task that opens a GPU and computes without it": (
@@ -327,13 +336,14 @@ class LabelledRuns(unittest.TestCase):
             for step in range(draw.randint(1, 4)):
                 wall, count = draw.choice((120, 700, 3600)), draw.choice((1, 1, 2, 8))
                 shares = [round(draw.random() ** 2, 3) for _ in range(count)]
-                figures = {"gpus": [(f"nvidia{i},nvidiactl", share) for i, share in enumerate(shares)],
+                figures = {"gpus": [(f"nvidia{i},nvidiactl", share, (int(draw.random() * 16 * GIB), 16 * GIB))
+                                    for i, share in enumerate(shares)],
                            "block_io_delay_ns": int(draw.choice((0, 0, 0.5)) * wall * S)}
                 tasks.append((f"step{step}", begin, begin + wall, draw.choice((0.05, 1, 4, 15.5)), figures))
                 idle[f"step{step}"] = (wall, wall * (count - sum(shares)), wall * (1 - sum(shares) / count))
                 begin += wall
             for finding in ask(Run(*tasks))["findings"]:
-                if finding["finding"] in ("gpu_starved", "gpu_unused", "gpu_bound"):
+                if finding["finding"] in ("gpu_starved", "gpu_unused", "gpu_bound", "gpu_oversized"):
                     wall, held_idle, mean_idle = idle[finding["subject"]]
                     most = wall - mean_idle if finding["finding"] == "gpu_bound" else mean_idle
                     self.assertLessEqual(finding["saved_wall_high_ns"], (most + 0.01) * S, (number, finding))

@@ -5,7 +5,7 @@
  * as docs/gpu.md measured them. With a line `devices-only`, it does not tell processes apart; with a line
  * `throttled REASONS`, its clocks are lowered for these (nvmlClocksEventReasons). A line `error XID INSTANCE` is an
  * event, once, in that instance of MIG (-1: of the device). With a line `slices`, the device is in MIG mode: two
- * slices, instances 1 and 2, list the processes in turn, and there are no samples. */
+ * slices, instances 1 and 2, list the processes in turn, and there are no samples. The device has 16 GiB, a slice 8. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,6 +20,8 @@
 #define KEPT 71
 #define USES_MIN 72
 #define TRUTHS_MAX 64
+#define DEVICE_BYTES (UINT64_C(16) << 30)
+#define SLICE_BYTES (UINT64_C(8) << 30)
 
 struct truth {
 	unsigned pid;
@@ -110,6 +112,7 @@ int nvmlDeviceGetSamples(nvml_device device, int type, unsigned long long since_
 			 unsigned *count, struct nvml_sample *ret_samples);
 int nvmlDeviceGetPowerUsage(nvml_device device, unsigned *ret_milliwatt);
 int nvmlDeviceGetCurrentClocksThrottleReasons(nvml_device device, unsigned long long *ret_reasons);
+int nvmlDeviceGetMemoryInfo(nvml_device device, struct nvml_memory *ret_memory);
 int nvmlDeviceGetMigMode(nvml_device device, unsigned *ret_mode, unsigned *ret_next_mode);
 int nvmlDeviceGetMaxMigDeviceCount(nvml_device device, unsigned *ret_most);
 int nvmlDeviceGetMigDeviceHandleByIndex(nvml_device device, unsigned index, nvml_device *ret_slice);
@@ -240,6 +243,14 @@ int nvmlDeviceGetPowerUsage(nvml_device device, unsigned *ret_milliwatt)
 int nvmlDeviceGetCurrentClocksThrottleReasons(nvml_device device, unsigned long long *ret_reasons)
 {
 	*ret_reasons = reasons;
+	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetMemoryInfo(nvml_device device, struct nvml_memory *ret_memory)
+{
+	const void *given = device;
+
+	*ret_memory = (struct nvml_memory){.total_bytes = given == &truths ? DEVICE_BYTES : SLICE_BYTES};
 	return NVML_SUCCESS;
 }
 

@@ -1,0 +1,20 @@
+-- title: Which tasks held a GPU that is too large for them?
+-- explanation: Tasks that used their GPUs for at most half of the time, and of their memory at most half. What they left could
+--   serve others. How fast a smaller device or a slice would be is not known, so that is an upper bound. Memory that a
+--   framework reserves counts as used. Only tasks that alone held their devices count, and only if a sampler reported use and memory.
+-- finding: tune
+-- rows: account
+-- parameter: most_share share = 50%; maximum share of the time in which the devices worked, and of their memory; source: our proposal: two such tasks fit
+-- parameter: least_share share = 5%; minimum share of the time; below that see gpu_unused; source: our proposal
+-- parameter: least_ns duration = 10m; minimum time in which a task held GPUs; source: our proposal
+-- column: task_id id; the task
+-- column: name text; name of the tasks
+-- column: task_count count; tasks of this name
+-- column: held_ns duration; time in which they held GPUs, summed over devices
+-- column: used_share share; its share in which the devices worked
+-- column: memory_share share; largest share of the memory of its devices that one of them held, adding up the peaks of its processes
+-- column: saved_gpu_ns duration; time of GPUs that would be free
+-- subject: name
+-- impact: gpu = saved_gpu_ns
+-- sentence: {task_count} × {name} used their GPUs for {used_share} of {held_ns}, and at most {memory_share} of their memory
+-- advice: A smaller GPU or a slice of one (MIG) may do, or let two of them share one.
