@@ -75,8 +75,8 @@
 	U(interval_ns)   /* its length, at most a minute */ \
 	U(pid)           /* in the initial namespace */ \
 	U(start_boot_ns) /* start of the process, whole ticks of 10 ms (/proc/PID/stat) */ \
-	U(known)   /* bits: 1 busy_ns, 2 memory_bytes, 4 energy_uj, 8 throttled_ns, 16 capacity_bytes; others: 0 */ \
-	U(busy_ns) /* time that the device worked for the process, at most interval_ns */ \
+	U(known) /* bits: 1 busy_ns, 2 memory_bytes, 4 energy_uj, 8 throttled_ns, 16 capacity_bytes; unset: unknown */ \
+	U(busy_ns)        /* time that the device worked for the process, at most interval_ns */ \
 	U(memory_bytes)   /* memory that it holds there now */ \
 	U(energy_uj)      /* energy of the device, if no other process holds it */ \
 	T(device)         /* name of the device: the sampler's, and a number */ \
