@@ -4,42 +4,36 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#define HUNG_MAX 16 /* threads that wait; if there are more, no file system is asked about */
+#include <utlist.h>
+
+#define HUNG_MAX 16 /* threads that wait; if there are as many, no file system is asked about */
 #define REPEAT_NS (10 * 60 * INT64_C(1000000000))
 
 struct answer {
 	int64_t total_bytes, available_bytes; /* ROW_NULL unknown */
 };
 
-struct told {
-	struct answer answer;
-	int64_t unix_ns;
+struct file_system {
+	struct mount mount;
+	bool is_listed; /* in the latest round */
+	enum { UNKNOWN, WANTED, ASKED, ANSWERED } state;
+	struct answer answer, told; /* of the latest round; as last said */
+	int64_t told_unix_ns;       /* 0: nothing was said of it yet */
+	struct file_system *prev, *next;
 };
 
-/* Shared with the thread that asks. It has answered for mounts[0 .. done_count - 1]. */
-struct round {
-	atomic_int owner_count; /* the last one frees it */
-	struct mounts mounts;
-	struct answer *answers;
-	struct told *told; /* what was last said of each, once the answers are taken */
-	int64_t unix_ns;
-	file_systems_ask *ask;
-	atomic_size_t done_count;
-	atomic_bool is_given_up; /* the others need no answer any more */
-};
-
+/* All is guarded by the lock, except the mount of what is being asked about, which does not change. */
 struct file_systems {
 	file_systems_ask *ask;
-	struct round *round;  /* NULL: none yet */
-	struct round *before; /* the previous one, NULL: none */
-	struct round *hung[HUNG_MAX];
-	size_t hung_count;
+	pthread_mutex_t lock;
+	int owner_count; /* its user and the threads: the last one frees it */
+	int64_t unix_ns; /* of the latest round */
+	struct file_system *items;
 };
 
 static const struct answer unknown = {ROW_NULL, ROW_NULL};
@@ -68,236 +62,192 @@ int file_systems_ask_kernel(const struct mount *mount, int64_t *ret_total_bytes,
 	return 0;
 }
 
-/* ---- a round ----------------------------------------------------------------------- */
-
-static void round_release(struct round *round)
+static void item_free(struct file_systems *file_systems, struct file_system *item)
 {
-	if (!round || atomic_fetch_sub(&round->owner_count, 1) != 1)
+	DL_DELETE(file_systems->items, item);
+	free((char *)item->mount.point);
+	free(item);
+}
+
+/* Releases the lock, too. */
+static void leave(struct file_systems *file_systems)
+{
+	bool is_last = --file_systems->owner_count == 0;
+
+	pthread_mutex_unlock(&file_systems->lock);
+	if (!is_last)
 		return;
-	mounts_deinit(&round->mounts);
-	free(round->answers);
-	free(round->told);
-	free(round);
+	while (file_systems->items)
+		item_free(file_systems, file_systems->items);
+	pthread_mutex_destroy(&file_systems->lock);
+	free(file_systems);
 }
 
-static struct round *round_keep(struct round *round)
+/* ---- the threads -------------------------------------------------------------------- */
+
+static struct file_system *find_wanted(const struct file_systems *file_systems)
 {
-	atomic_fetch_add(&round->owner_count, 1);
-	return round;
+	struct file_system *item;
+
+	DL_SEARCH_SCALAR(file_systems->items, item, state, WANTED);
+	return item;
 }
 
-static bool round_is_done(const struct round *round)
+/* One that has waited for long goes on with what is wanted by then. */
+static void *ask_about_wanted(void *data)
 {
-	return atomic_load(&round->done_count) == round->mounts.count;
-}
+	struct file_systems *file_systems = data;
+	struct file_system *item;
 
-static void *round_run(void *data)
-{
-	struct round *round = data;
-	size_t count = round->mounts.count;
+	pthread_mutex_lock(&file_systems->lock);
+	while ((item = find_wanted(file_systems))) {
+		struct answer answer;
 
-	for (size_t i = 0; i < count; i++) {
-		struct answer *answer = &round->answers[i];
-
-		if (round->mounts.items[i].is_askable && !atomic_load(&round->is_given_up) &&
-		    round->ask(&round->mounts.items[i], &answer->total_bytes, &answer->available_bytes) < 0)
-			*answer = unknown;
-		atomic_store(&round->done_count, i + 1);
+		item->state = ASKED;
+		pthread_mutex_unlock(&file_systems->lock);
+		if (file_systems->ask(&item->mount, &answer.total_bytes, &answer.available_bytes) < 0)
+			answer = unknown;
+		pthread_mutex_lock(&file_systems->lock);
+		item->answer = answer;
+		item->state = ANSWERED;
 	}
-	round_release(round);
+	leave(file_systems);
 	return NULL;
 }
 
-static struct round *round_new(struct mounts *mounts, int64_t unix_ns, file_systems_ask *ask)
-{
-	struct round *round = calloc(1, sizeof(*round));
-
-	if (!round)
-		return NULL;
-	round->owner_count = 1;
-	round->answers = calloc(mounts->count + 1, sizeof(*round->answers));
-	round->told = calloc(mounts->count + 1, sizeof(*round->told));
-	if (!round->answers || !round->told) {
-		round_release(round);
-		return NULL;
-	}
-	for (size_t i = 0; i < mounts->count; i++)
-		round->answers[i] = unknown;
-	round->mounts = *mounts;
-	round->unix_ns = unix_ns;
-	round->ask = ask;
-	*mounts = (struct mounts){0};
-	return round;
-}
-
-static bool has_askable(const struct mounts *mounts)
-{
-	for (size_t i = 0; i < mounts->count; i++)
-		if (mounts->items[i].is_askable)
-			return true;
-	return false;
-}
-
-static int round_start(struct round *round)
+static int begin_thread(struct file_systems *file_systems)
 {
 	pthread_t thread;
 	int error;
 
-	if (!has_askable(&round->mounts)) {
-		atomic_store(&round->done_count, round->mounts.count);
+	if (file_systems->owner_count > HUNG_MAX || !find_wanted(file_systems))
 		return 0;
-	}
-	error = pthread_create(&thread, NULL, round_run, round_keep(round));
+	error = pthread_create(&thread, NULL, ask_about_wanted, file_systems);
 	if (error)
-		round_release(round);
-	else
-		pthread_detach(thread);
-	return -error;
+		return -error;
+	file_systems->owner_count++;
+	pthread_detach(thread);
+	return 0;
 }
 
-/* ---- what is new -------------------------------------------------------------------- */
+/* ---- rounds ------------------------------------------------------------------------- */
 
-static bool is_news(const struct answer *answer, const struct told *told, int64_t unix_ns)
+static bool is_news(const struct file_system *item, const struct answer *answer, int64_t unix_ns)
 {
-	int64_t change = answer->available_bytes - told->answer.available_bytes;
-
-	if (answer->total_bytes != told->answer.total_bytes || unix_ns - told->unix_ns >= REPEAT_NS ||
-	    unix_ns < told->unix_ns)
+	if (!item->is_listed)
+		return item->told.available_bytes != ROW_NULL;
+	if (answer->total_bytes != item->told.total_bytes || unix_ns - item->told_unix_ns >= REPEAT_NS ||
+	    unix_ns < item->told_unix_ns)
 		return true;
-	return change != 0 && (change < 0 ? -change : change) >= told->answer.available_bytes / 100;
+	int64_t change = answer->available_bytes - item->told.available_bytes; /* both are known, or neither is */
+
+	return change != 0 && (change < 0 ? -change : change) >= item->told.available_bytes / 100;
 }
 
-static void tell(const struct mount *mount, const struct answer *answer, int64_t unix_ns, file_systems_take *take,
-		 void *data)
+/* Says what the latest round found of it. */
+static void tell(struct file_system *item, int64_t unix_ns, file_systems_take *take, void *data)
 {
+	const struct answer *answer = item->is_listed && item->state == ANSWERED ? &item->answer : &unknown;
+
+	if (item->told_unix_ns && !is_news(item, answer, unix_ns))
+		return;
+	item->told = *answer;
+	item->told_unix_ns = unix_ns;
 	take(&(struct row_file_system_sample){.unix_ns = unix_ns,
-					      .mount_point = mount->point,
-					      .type = mount->type,
+					      .mount_point = item->mount.point,
+					      .type = item->mount.type,
 					      .total_bytes = answer->total_bytes,
 					      .available_bytes = answer->available_bytes},
 	     data);
 }
 
-/* Returns what the round said of a mount point, or NULL. */
-static const struct told *told_of(const struct round *round, const char *point)
+static void end_round(struct file_systems *file_systems, file_systems_take *take, void *data)
 {
-	for (size_t i = 0; round && i < round->mounts.count; i++)
-		if (strcmp(round->mounts.items[i].point, point) == 0)
-			return &round->told[i];
-	return NULL;
-}
+	struct file_system *item, *next;
 
-/* Takes the mounts of the round, of which `done_count` have their answer. */
-static void round_take(struct round *round, const struct round *before, size_t done_count, file_systems_take *take,
-		       void *data)
-{
-	for (size_t i = 0; i < round->mounts.count; i++) {
-		const struct mount *mount = &round->mounts.items[i];
-		const struct told *told = told_of(before, mount->point);
-		const struct answer *answer = i < done_count ? &round->answers[i] : &unknown;
-
-		if (told && !is_news(answer, told, round->unix_ns)) {
-			round->told[i] = *told;
-			continue;
-		}
-		round->told[i] = (struct told){*answer, round->unix_ns};
-		tell(mount, answer, round->unix_ns, take, data);
-	}
-	for (size_t i = 0; before && i < before->mounts.count; i++)
-		if (!told_of(round, before->mounts.items[i].point))
-			tell(&before->mounts.items[i], &unknown, round->unix_ns, take, data);
-}
-
-/* ---- rounds ------------------------------------------------------------------------- */
-
-static void hung_free(struct file_systems *file_systems)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < file_systems->hung_count; i++)
-		if (round_is_done(file_systems->hung[i]))
-			round_release(file_systems->hung[i]);
+	DL_FOREACH_SAFE (file_systems->items, item, next) {
+		tell(item, file_systems->unix_ns, take, data);
+		if (!item->is_listed && item->state != ASKED)
+			item_free(file_systems, item);
 		else
-			file_systems->hung[kept++] = file_systems->hung[i];
-	file_systems->hung_count = kept;
+			item->is_listed = false;
+	}
 }
 
-static bool is_asked_for(const struct round *round, const char *point)
+static struct file_system *find_or_add(struct file_systems *file_systems, const char *point)
 {
-	size_t done_count = atomic_load(&round->done_count);
+	struct file_system *item;
 
-	return done_count < round->mounts.count && strcmp(round->mounts.items[done_count].point, point) == 0;
+	DL_FOREACH (file_systems->items, item)
+		if (strcmp(item->mount.point, point) == 0)
+			return item;
+	item = calloc(1, sizeof(*item));
+	if (!item)
+		return NULL;
+	item->mount.point = strdup(point);
+	if (!item->mount.point) {
+		free(item);
+		return NULL;
+	}
+	DL_APPEND(file_systems->items, item);
+	return item;
 }
 
-/* What others still wait for is not asked again; nothing is, if as many as can be kept wait. */
-static void hung_leave_out(const struct file_systems *file_systems, struct mounts *mounts)
+/* What a thread still waits for is not asked about again. */
+static int begin_round(struct file_systems *file_systems, const struct mounts *mounts)
 {
 	for (size_t i = 0; i < mounts->count; i++) {
-		struct mount *mount = &mounts->items[i];
+		const struct mount *mount = &mounts->items[i];
+		struct file_system *item = find_or_add(file_systems, mount->point);
 
-		if (file_systems->hung_count == HUNG_MAX)
-			mount->is_askable = false;
-		for (size_t j = 0; j < file_systems->hung_count; j++)
-			if (is_asked_for(file_systems->hung[j], mount->point))
-				mount->is_askable = false;
+		if (!item)
+			return -ENOMEM;
+		item->is_listed = true;
+		if (item->state == ASKED)
+			continue;
+		const char *point = item->mount.point;
+
+		item->mount = *mount;
+		item->mount.point = point;
+		item->state = mount->is_askable ? WANTED : UNKNOWN;
 	}
+	return begin_thread(file_systems);
 }
 
-static void round_end(struct file_systems *file_systems, file_systems_take *take, void *data)
-{
-	struct round *round = file_systems->round;
-	size_t done_count;
-
-	if (!round)
-		return;
-	done_count = atomic_load(&round->done_count);
-	round_take(round, file_systems->before, done_count, take, data);
-	round_release(file_systems->before);
-	file_systems->before = round;
-	file_systems->round = NULL;
-	if (done_count == round->mounts.count)
-		return;
-	atomic_store(&round->is_given_up, true);
-	file_systems->hung[file_systems->hung_count++] = round_keep(round); /* there is room: hung_leave_out() */
-}
-
-int file_systems_step(struct file_systems *file_systems, struct mounts *mounts, int64_t unix_ns,
+int file_systems_step(struct file_systems *file_systems, const struct mounts *mounts, int64_t unix_ns,
 		      file_systems_take *take, void *data)
 {
 	int error;
 
-	hung_free(file_systems);
-	round_end(file_systems, take, data);
-	hung_leave_out(file_systems, mounts);
-	file_systems->round = round_new(mounts, unix_ns, file_systems->ask);
-	error = file_systems->round ? round_start(file_systems->round) : -ENOMEM;
-	if (error < 0) {
-		round_release(file_systems->round);
-		file_systems->round = NULL;
-	}
+	pthread_mutex_lock(&file_systems->lock);
+	end_round(file_systems, take, data);
+	file_systems->unix_ns = unix_ns;
+	error = begin_round(file_systems, mounts);
+	pthread_mutex_unlock(&file_systems->lock);
 	return error;
 }
-
-/* ---- all ------------------------------------------------------------------------------ */
 
 struct file_systems *file_systems_new(file_systems_ask *ask)
 {
 	struct file_systems *file_systems = calloc(1, sizeof(*file_systems));
 
-	if (file_systems)
-		file_systems->ask = ask;
+	if (!file_systems)
+		return NULL;
+	file_systems->ask = ask;
+	file_systems->owner_count = 1;
+	pthread_mutex_init(&file_systems->lock, NULL);
 	return file_systems;
 }
 
 void file_systems_free(struct file_systems *file_systems)
 {
+	struct file_system *item;
+
 	if (!file_systems)
 		return;
-	for (size_t i = 0; i < file_systems->hung_count; i++)
-		round_release(file_systems->hung[i]);
-	if (file_systems->round)
-		atomic_store(&file_systems->round->is_given_up, true);
-	round_release(file_systems->round);
-	round_release(file_systems->before);
-	free(file_systems);
+	pthread_mutex_lock(&file_systems->lock);
+	DL_FOREACH (file_systems->items, item)
+		if (item->state == WANTED)
+			item->state = UNKNOWN;
+	leave(file_systems);
 }

@@ -9,16 +9,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-struct line {
-	uint64_t id;
-	const char *root, *point, *type, *super_options;
-};
-
-struct table {
-	struct line *lines;
-	size_t count;
-};
-
 /* ---- lines ----------------------------------------------------------------------- */
 
 /* Blank, tab, newline, # and \ are written as \ and three octal digits. */
@@ -42,8 +32,9 @@ static void unescape(char *text)
 }
 
 /* ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [TAG]... - TYPE SOURCE SUPER-OPTIONS */
-static bool take_line(char *text, struct line *ret)
+static bool take_line(char *text, struct mount *ret)
 {
+	const char *type;
 	char *field;
 
 	ret->id = strtoull(text, &text, 10);
@@ -55,24 +46,22 @@ static bool take_line(char *text, struct line *ret)
 	ret->point = strsep(&text, " ");
 	while ((field = strsep(&text, " ")) && strcmp(field, "-") != 0)
 		;
-	ret->type = strsep(&text, " ");
+	type = strsep(&text, " ");
 	if (!strsep(&text, " ") || !text || ret->point[0] != '/')
 		return false;
+	strncpy(ret->type, type, sizeof(ret->type) - 1);
 	ret->super_options = text;
 	unescape((char *)ret->point);
 	return true;
 }
 
-/* Returns 0, -EINVAL or -ENOMEM. The lines point into `text`. */
-static int take_lines(char *text, struct table *table)
+/* Returns 0 or -EINVAL. */
+static int take_lines(char *text, struct mounts *mounts)
 {
 	char *line;
 
-	table->lines = calloc(LINES_MAX, sizeof(*table->lines));
-	if (!table->lines)
-		return -ENOMEM;
 	while ((line = strsep(&text, "\n")) && *line)
-		if (table->count == LINES_MAX || !take_line(line, &table->lines[table->count++]))
+		if (mounts->count == LINES_MAX || !take_line(line, &mounts->items[mounts->count++]))
 			return -EINVAL;
 	return 0;
 }
@@ -87,10 +76,10 @@ static bool is_beneath(const char *path, const char *directory)
 }
 
 /* Of mounts at one point the last is on top. */
-static bool is_covered(const struct table *table, const struct line *line)
+static bool is_covered(const struct mounts *mounts, const struct mount *mount)
 {
-	for (const struct line *later = line + 1; later < table->lines + table->count; later++)
-		if (strcmp(line->point, later->point) == 0)
+	for (const struct mount *later = mount + 1; later < mounts->items + mounts->count; later++)
+		if (strcmp(mount->point, later->point) == 0)
 			return true;
 	return false;
 }
@@ -106,7 +95,7 @@ static bool is_one_of(const char *text, const char *const names[], size_t count)
 }
 
 /* File systems without storage, and what runtimes mount for containers: no process of the host itself works there. */
-static bool is_left_out(const struct line *line)
+static bool is_left_out(const struct mount *mount)
 {
 	static const char *const types[] = {
 		"binfmt_misc", "bpf",      "cgroup",     "cgroup2",    "configfs",  "debugfs", "devpts",
@@ -117,9 +106,9 @@ static bool is_left_out(const struct line *line)
 						  "/run/containerd", "/run/credentials"};
 
 	for (size_t i = 0; i < COUNT(directories); i++)
-		if (is_beneath(line->point, directories[i]) && strlen(line->point) > strlen(directories[i]))
+		if (is_beneath(mount->point, directories[i]) && strlen(mount->point) > strlen(directories[i]))
 			return true;
-	return is_one_of(line->type, types, COUNT(types)) || strlen(line->point) > MOUNT_POINT_MAX;
+	return is_one_of(mount->type, types, COUNT(types)) || strlen(mount->point) > MOUNT_POINT_MAX;
 }
 
 /* A request that a FUSE server has taken and does not answer cannot be ended, not even by SIGKILL: it would keep the
@@ -129,10 +118,10 @@ static bool is_fuse(const char *type)
 	return strncmp(type, "fuse", strlen("fuse")) == 0;
 }
 
-static bool is_in_fuse(const struct table *table, const struct line *line)
+static bool is_in_fuse(const struct mounts *mounts, const struct mount *mount)
 {
-	for (size_t i = 0; i < table->count; i++)
-		if (is_fuse(table->lines[i].type) && is_beneath(line->point, table->lines[i].point))
+	for (size_t i = 0; i < mounts->count; i++)
+		if (is_fuse(mounts->items[i].type) && is_beneath(mount->point, mounts->items[i].point))
 			return true;
 	return false;
 }
@@ -143,63 +132,50 @@ static bool is_read_only(const char *options)
 }
 
 /* Asking an automount point would mount it. systemd hides directories beneath an empty one of its own. */
-static bool is_askable(const struct table *table, const struct line *line)
+static bool is_askable(const struct mounts *mounts, const struct mount *mount)
 {
-	return strcmp(line->type, "autofs") != 0 && !is_read_only(line->super_options) &&
-	       !is_beneath(line->root, "/systemd/inaccessible") && !is_in_fuse(table, line);
+	return strcmp(mount->type, "autofs") != 0 && !is_read_only(mount->super_options) &&
+	       !is_beneath(mount->root, "/systemd/inaccessible") && !is_in_fuse(mounts, mount);
 }
 
-static bool is_a_container_s(const struct table *table)
+static bool is_a_container_s(const struct mounts *mounts)
 {
-	for (size_t i = 0; i < table->count; i++)
-		if (strcmp(table->lines[i].point, "/") == 0 && strcmp(table->lines[i].type, "overlay") == 0)
+	for (size_t i = 0; i < mounts->count; i++)
+		if (strcmp(mounts->items[i].point, "/") == 0 && strcmp(mounts->items[i].type, "overlay") == 0)
 			return true;
 	return false;
 }
 
-static int keep(const struct table *table, struct mounts *mounts)
+/* What is kept moves to the front. */
+static void choose(struct mounts *mounts)
 {
-	for (size_t i = 0; i < table->count; i++) {
-		const struct line *line = &table->lines[i];
-		struct mount *mount = &mounts->items[mounts->count];
+	bool is_container = is_a_container_s(mounts);
+	size_t count = 0;
 
-		if (is_left_out(line) || is_covered(table, line))
-			continue;
-		if (mounts->count == MOUNTS_MAX)
-			return -EINVAL;
-		mount->point = strdup(line->point);
-		if (!mount->point)
-			return -ENOMEM;
-		mounts->count++;
-		strncpy(mount->type, line->type, sizeof(mount->type) - 1);
-		mount->id = line->id;
-		mount->is_askable = is_askable(table, line);
-	}
-	return 0;
+	for (size_t i = 0; i < mounts->count; i++)
+		mounts->items[i].is_askable = is_askable(mounts, &mounts->items[i]);
+	for (size_t i = 0; i < mounts->count; i++)
+		if (!is_left_out(&mounts->items[i]) && !is_covered(mounts, &mounts->items[i]))
+			mounts->items[count++] = mounts->items[i];
+	mounts->count = is_container || count > MOUNTS_MAX ? 0 : count;
 }
 
 int mounts_parse(const char *text, struct mounts *ret_mounts)
 {
-	struct table table = {0};
-	char *copy = strdup(text);
-	int error = -ENOMEM;
-
-	*ret_mounts = (struct mounts){.items = calloc(MOUNTS_MAX, sizeof(struct mount))};
-	if (copy && ret_mounts->items)
-		error = take_lines(copy, &table);
-	if (error == 0 && !is_a_container_s(&table))
-		error = keep(&table, ret_mounts);
-	free(table.lines);
-	free(copy);
-	if (error < 0)
+	*ret_mounts = (struct mounts){.text = strdup(text), .items = calloc(LINES_MAX, sizeof(struct mount))};
+	if (!ret_mounts->text || !ret_mounts->items) {
 		mounts_deinit(ret_mounts);
-	return error == -EINVAL ? 0 : error;
+		return -ENOMEM;
+	}
+	if (take_lines(ret_mounts->text, ret_mounts) < 0)
+		ret_mounts->count = 0;
+	choose(ret_mounts);
+	return 0;
 }
 
 void mounts_deinit(struct mounts *mounts)
 {
-	for (size_t i = 0; i < mounts->count; i++)
-		free(mounts->items[i].point);
 	free(mounts->items);
+	free(mounts->text);
 	*mounts = (struct mounts){0};
 }
