@@ -5,7 +5,7 @@
 
 #define HEX64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static struct host_figures figures;
+static struct row_host_sample figures;
 static struct host_facts facts;
 
 static void setup(void)
@@ -87,28 +87,15 @@ static void add_known(const char *name, int64_t value, const char *text)
 		snprintf(known + used, sizeof(known) - used, "%s%s=%lld", used ? " " : "", name, (long long)value);
 }
 
-#define FACTS(I, T) \
-	T(os) \
-	T(vendor) \
-	T(product) \
-	T(asset_tag) \
-	T(cpu_model) \
-	T(cluster) \
-	I(core_count) \
-	I(swap_bytes) \
-	I(memory_limit_bytes) \
-	I(core_limit_milli) \
-	I(delay_accounting)
-
 /* All that is known, in the order of the lists. */
 static const char *known_of_host(void)
 {
 	known[0] = '\0';
 #define FIGURE(name) add_known(#name, figures.name, NULL);
 #define FACT_I(name) add_known(#name, facts.name, NULL);
-#define FACT_T(name) add_known(#name, 0, facts.name);
+#define FACT_T(name, size) add_known(#name, 0, facts.name);
 	ROW_HOST_FIGURES(FIGURE)
-	FACTS(FACT_I, FACT_T)
+	HOST_FACTS(FACT_I, FACT_T)
 	return known;
 }
 

@@ -353,53 +353,32 @@ void apply_pod_container(struct model *model, const struct host_pod_container *f
 			container_set_pod(model, container, found->name);
 }
 
-static const char *text_or_null(const char *text)
-{
-	return text[0] ? text : NULL;
-}
-
 void apply_host(struct model *model, const struct host_facts *given)
 {
 	struct host_facts *facts = &model->apply->host.facts;
 	struct row_host *host = &model->host;
 
 	*facts = *given;
-	host->os = text_or_null(facts->os);
-	host->kernel_build = text_or_null(facts->kernel_build);
-	host->vendor = text_or_null(facts->vendor);
-	host->product = text_or_null(facts->product);
-	host->asset_tag = text_or_null(facts->asset_tag);
-	host->cpu_model = text_or_null(facts->cpu_model);
-	host->cluster = text_or_null(facts->cluster);
-	host->core_count = facts->core_count;
-	host->swap_bytes = facts->swap_bytes;
-	host->memory_limit_bytes = facts->memory_limit_bytes;
-	host->core_limit_milli = facts->core_limit_milli;
-	host->delay_accounting = facts->delay_accounting;
+#define I(name) host->name = facts->name;
+#define T(name, size) host->name = facts->name[0] ? facts->name : NULL;
+	HOST_FACTS(I, T)
+#undef I
+#undef T
 	model->host_dirty = model->host.host_key != NULL;
 }
 
-void apply_host_sample(struct model *model, const struct host_figures *figures, uint64_t boot_ns, uint64_t unix_ns)
-{
-	if (!model->host.id) /* known from a hello, or from the store */
-		return;
-	pending_add_host_sample(model, &(struct row_host_sample){.host_id = model->host.id,
-								 .unix_ns = (int64_t)unix_ns,
-								 .boot_ns = (int64_t)boot_ns,
-#define I(name) .name = figures->name,
-								 ROW_HOST_FIGURES(I)
-#undef I
-				       });
-}
-
-void apply_file_system_sample(struct model *model, const struct row_file_system_sample *sample)
-{
-	struct row_file_system_sample row = *sample;
-
-	row.host_id = model->host.id;
-	if (row.host_id)
-		pending_add_file_system_sample(model, &row);
-}
+/* The host is known from a hello, or from the store. */
+#define ADD_SAMPLE(kind) \
+	void apply_##kind(struct model *model, const struct row_##kind *sample) \
+	{ \
+		struct row_##kind row = *sample; \
+\
+		row.host_id = model->host.id; \
+		if (row.host_id) \
+			pending_add_##kind(model, &row); \
+	}
+ADD_SAMPLE(host_sample)
+ADD_SAMPLE(file_system_sample)
 
 int apply_begin(const struct model_options *options, struct store *store, struct model **ret_model)
 {

@@ -41,7 +41,7 @@ bool apply_awaits_pods(const struct model *model);
 /* Facts and samples of the host. They are not part of the stream, so a replay has none. Until the stream
  * has identified the host, facts are not written and samples are ignored. */
 void apply_host(struct model *model, const struct host_facts *facts);
-void apply_host_sample(struct model *model, const struct host_figures *figures, uint64_t boot_ns, uint64_t unix_ns);
+void apply_host_sample(struct model *model, const struct row_host_sample *sample);
 void apply_file_system_sample(struct model *model, const struct row_file_system_sample *sample);
 
 /* Writes all changes since the last commit, with the stream's position. On failure

@@ -90,7 +90,7 @@ static void add_to(int64_t *total, int64_t value)
 
 /* ---- figures ---- */
 
-void host_figures_init(struct host_figures *figures)
+void host_figures_init(struct row_host_sample *figures)
 {
 #define I(name) figures->name = ROW_NULL;
 	ROW_HOST_FIGURES(I)
@@ -99,7 +99,7 @@ void host_figures_init(struct host_figures *figures)
 
 /* cpu  user nice system idle iowait irq softirq steal guest guest_nice: the last two
  * are included in the first two. */
-void host_parse_stat(const char *text, int64_t ticks_per_second, struct host_figures *figures)
+void host_parse_stat(const char *text, int64_t ticks_per_second, struct row_host_sample *figures)
 {
 	enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, FIELDS };
 	const char *line = find_line(text, "cpu ");
@@ -124,7 +124,7 @@ static int64_t find_kib(const char *text, const char *key)
 	return find_number(text, key, &kib) ? scaled(kib, 1024) : ROW_NULL;
 }
 
-void host_parse_meminfo(const char *text, struct host_figures *figures)
+void host_parse_meminfo(const char *text, struct row_host_sample *figures)
 {
 	int64_t swap = find_kib(text, "SwapTotal:"), swap_free = find_kib(text, "SwapFree:");
 
@@ -137,7 +137,7 @@ void host_parse_meminfo(const char *text, struct host_figures *figures)
 }
 
 /* "0.52 0.58 ...": integer part and hundredths of the first number. */
-void host_parse_loadavg(const char *text, struct host_figures *figures)
+void host_parse_loadavg(const char *text, struct row_host_sample *figures)
 {
 	const char *position = text;
 	int64_t whole, hundredths;
@@ -162,24 +162,24 @@ static int64_t pressure_total(const char *text, const char *key)
 	return take_number(&total, &value) ? scaled(value, 1000) : ROW_NULL;
 }
 
-void host_parse_pressure_cpu(const char *text, struct host_figures *figures)
+void host_parse_pressure_cpu(const char *text, struct row_host_sample *figures)
 {
 	figures->cpu_some_ns = pressure_total(text, "some ");
 }
 
-void host_parse_pressure_memory(const char *text, struct host_figures *figures)
+void host_parse_pressure_memory(const char *text, struct row_host_sample *figures)
 {
 	figures->memory_some_ns = pressure_total(text, "some ");
 	figures->memory_full_ns = pressure_total(text, "full ");
 }
 
-void host_parse_pressure_io(const char *text, struct host_figures *figures)
+void host_parse_pressure_io(const char *text, struct row_host_sample *figures)
 {
 	figures->io_some_ns = pressure_total(text, "some ");
 	figures->io_full_ns = pressure_total(text, "full ");
 }
 
-void host_parse_diskstats(const char *text, host_is_device is_device, struct host_figures *figures)
+void host_parse_diskstats(const char *text, host_is_device is_device, struct row_host_sample *figures)
 {
 	/* clang-format off */
 	enum { READS, READS_MERGED, READ_SECTORS, READ_MS, WRITES, WRITES_MERGED, WRITE_SECTORS, WRITE_MS,
@@ -238,7 +238,7 @@ static bool name_is_of_device(const char *name)
 	return !strchr(name, '.'); /* a VLAN: already in its interface's bytes */
 }
 
-void host_parse_net_dev(const char *text, host_is_device is_device, struct host_figures *figures)
+void host_parse_net_dev(const char *text, host_is_device is_device, struct row_host_sample *figures)
 {
 	char name[HOST_INTERFACE_NAME_SIZE];
 	int64_t values[NET_FIELDS];
@@ -260,13 +260,11 @@ void host_parse_net_dev(const char *text, host_is_device is_device, struct host_
 
 void host_facts_init(struct host_facts *facts)
 {
-	*facts = (struct host_facts){
-		.core_count = ROW_NULL,
-		.swap_bytes = ROW_NULL,
-		.memory_limit_bytes = ROW_NULL,
-		.core_limit_milli = ROW_NULL,
-		.delay_accounting = ROW_NULL,
-	};
+#define I(name) .name = ROW_NULL,
+#define T(name, size)
+	*facts = (struct host_facts){HOST_FACTS(I, T)};
+#undef I
+#undef T
 }
 
 /* Copies the rest of the line without surrounding blanks and quotes. */

@@ -10,44 +10,50 @@
 
 #include "common/store/rows.h"
 
-/* Counters since boot, and current values; ROW_NULL unknown. */
-struct host_figures {
-#define I(name) int64_t name;
-	ROW_HOST_FIGURES(I)
-#undef I
-};
-
 #define HOST_CLUSTER_SIZE 65
 
-/* Facts that do not change while the host runs; "" and ROW_NULL unknown. */
+/* Facts that do not change while the host runs; "" and ROW_NULL unknown: columns of the host. T(name, size) I(name) */
+#define HOST_FACTS(I, T) \
+	T(os, 128) \
+	T(kernel_build, 128) \
+	T(vendor, 64) \
+	T(product, 64) \
+	T(asset_tag, 64) \
+	T(cpu_model, 96) \
+	T(cluster, HOST_CLUSTER_SIZE) \
+	I(core_count) \
+	I(swap_bytes) \
+	I(memory_limit_bytes) \
+	I(core_limit_milli) \
+	I(delay_accounting)
+
 struct host_facts {
-	char os[128], kernel_build[128];
-	char vendor[64], product[64], asset_tag[64];
-	char cpu_model[96];
-	char cluster[HOST_CLUSTER_SIZE];
-	int64_t core_count, swap_bytes;
-	int64_t memory_limit_bytes, core_limit_milli;
-	int64_t delay_accounting;
+#define I(name) int64_t name;
+#define T(name, size) char name[size];
+	HOST_FACTS(I, T)
+#undef I
+#undef T
 };
 
-void host_figures_init(struct host_figures *figures);
+/* Makes all figures unknown. */
+void host_figures_init(struct row_host_sample *figures);
 void host_facts_init(struct host_facts *facts);
 
 /* Each parses the text of one file, terminated by NUL. */
-void host_parse_stat(const char *text, int64_t ticks_per_second, struct host_figures *figures);
-void host_parse_meminfo(const char *text, struct host_figures *figures);
-void host_parse_loadavg(const char *text, struct host_figures *figures);
-void host_parse_pressure_cpu(const char *text, struct host_figures *figures);
-void host_parse_pressure_memory(const char *text, struct host_figures *figures);
-void host_parse_pressure_io(const char *text, struct host_figures *figures);
+void host_parse_stat(const char *text, int64_t ticks_per_second, struct row_host_sample *figures);
+void host_parse_meminfo(const char *text, struct row_host_sample *figures);
+void host_parse_loadavg(const char *text, struct row_host_sample *figures);
+void host_parse_pressure_cpu(const char *text, struct row_host_sample *figures);
+void host_parse_pressure_memory(const char *text, struct row_host_sample *figures);
+void host_parse_pressure_io(const char *text, struct row_host_sample *figures);
 /* Whether a disk or a network interface is known to be hardware, or its equivalent in a virtual machine. The bytes of
  * others (partitions, and what is built on disks, files or memory: dm, md, bcache, zvols, loop; bridges, and interfaces
  * of containers) would count twice. */
 typedef bool (*host_is_device)(const char *name);
-void host_parse_diskstats(const char *text, host_is_device is_device, struct host_figures *figures);
+void host_parse_diskstats(const char *text, host_is_device is_device, struct row_host_sample *figures);
 /* Sums the external interfaces: the devices or, if none is known to be one, all whose names do not
  * rule it out. The figures stay unknown if there are none, as in a private network namespace. */
-void host_parse_net_dev(const char *text, host_is_device is_device, struct host_figures *figures);
+void host_parse_net_dev(const char *text, host_is_device is_device, struct row_host_sample *figures);
 
 /* Whether `name` is a valid cluster name: 1 to 64 letters, digits, '.', '_' and '-'. */
 bool host_cluster_is_valid(const char *name);

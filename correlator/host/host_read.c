@@ -40,7 +40,7 @@ static char *read_file(const char *path)
 	return text;
 }
 
-static void parse_stat(const char *text, struct host_figures *figures)
+static void parse_stat(const char *text, struct row_host_sample *figures)
 {
 	host_parse_stat(text, sysconf(_SC_CLK_TCK), figures);
 }
@@ -60,7 +60,7 @@ static bool disk_is_device(const char *name)
 	return has_file("/sys/block", name, "device") && !has_file("/sys/block", name, "device/iopolicy");
 }
 
-static void parse_diskstats(const char *text, struct host_figures *figures)
+static void parse_diskstats(const char *text, struct row_host_sample *figures)
 {
 	host_parse_diskstats(text, disk_is_device, figures);
 }
@@ -72,7 +72,7 @@ static bool interface_is_device(const char *name)
 	return has_file("/sys/class/net", name, "device") && !has_file("/sys/class/net", name, "master/device");
 }
 
-static void parse_net_dev(const char *text, struct host_figures *figures)
+static void parse_net_dev(const char *text, struct row_host_sample *figures)
 {
 	host_parse_net_dev(text, interface_is_device, figures);
 }
@@ -81,7 +81,7 @@ static void parse_net_dev(const char *text, struct host_figures *figures)
  * namespace may be empty (PrivateNetwork=). */
 static const struct {
 	const char *path;
-	void (*parse)(const char *text, struct host_figures *figures);
+	void (*parse)(const char *text, struct row_host_sample *figures);
 } figure_files[] = {
 	{"/proc/stat", parse_stat},
 	{"/proc/meminfo", host_parse_meminfo},
@@ -93,7 +93,7 @@ static const struct {
 	{"/proc/1/net/dev", parse_net_dev},
 };
 
-void host_read_figures(struct host_figures *ret_figures)
+void host_read_figures(struct row_host_sample *ret_figures)
 {
 	host_figures_init(ret_figures);
 	for (size_t i = 0; i < sizeof(figure_files) / sizeof(*figure_files); i++) {

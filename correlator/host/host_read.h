@@ -16,7 +16,7 @@ void host_read_cluster(struct host_facts *facts);
 void host_read_pods(void (*visit)(void *context, const struct host_pod_container *found), void *context);
 
 /* Reads the current figures. Takes about a quarter of a millisecond. */
-void host_read_figures(struct host_figures *ret_figures);
+void host_read_figures(struct row_host_sample *ret_figures);
 
 /* Reads the mounts of this process' namespace, which a service manager makes of the host's. Returns as mounts_parse(). */
 int host_read_mounts(struct mounts *ret_mounts);

@@ -357,11 +357,12 @@ static void watch_file_systems(struct server *server)
 static void host_due(uv_timer_t *timer)
 {
 	struct server *server = timer->data;
-	struct host_figures figures;
 
 	watch_file_systems(server);
-	host_read_figures(&figures);
-	session_add_host_sample(server->session, &figures, clock_boot_ns(), clock_unix_ns());
+	struct row_host_sample sample = {.boot_ns = (int64_t)clock_boot_ns(), .unix_ns = (int64_t)clock_unix_ns()};
+
+	host_read_figures(&sample);
+	session_add_host_sample(server->session, &sample);
 }
 
 static void start_timer(struct server *server, uv_timer_t *timer, uv_timer_cb due, uint64_t first_ms,

@@ -215,10 +215,9 @@ int session_acknowledge(const struct session *session, struct wire_output *outpu
 	return wire_encode(output, &answer);
 }
 
-void session_add_host_sample(struct session *session, const struct host_figures *figures, uint64_t boot_ns,
-			     uint64_t unix_ns)
+void session_add_host_sample(struct session *session, const struct row_host_sample *sample)
 {
-	apply_host_sample(session->model, figures, boot_ns, unix_ns);
+	apply_host_sample(session->model, sample);
 	if (session->stream.ring_epoch == 0)
 		return;
 	session->host_samples++;

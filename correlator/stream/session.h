@@ -33,8 +33,7 @@ int session_feed(struct session *session, const void *data, size_t size, const c
 int session_welcome(const struct session *session, struct wire_output *output);
 
 /* Adds a sample of the host, written with the next commit. */
-void session_add_host_sample(struct session *session, const struct host_figures *figures, uint64_t boot_ns,
-			     uint64_t unix_ns);
+void session_add_host_sample(struct session *session, const struct row_host_sample *sample);
 
 /* Writes everything fed so far to the store. Returns as apply_commit() does. */
 int session_commit(struct session *session, uint64_t now_unix_ns);
