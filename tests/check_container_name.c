@@ -6,6 +6,8 @@
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define OTHER "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
 
+static struct rules *rules;
+
 static const struct {
 	const char *path, *runtime, *id;
 	size_t path_size; /* 0: the whole path */
@@ -74,12 +76,30 @@ TEST_EACH(paths, containers)
 	struct container_name name;
 	size_t expected = containers[_i].path_size ? containers[_i].path_size : strlen(containers[_i].path);
 
-	ck_assert_int_eq(container_parse(containers[_i].path, &name), containers[_i].runtime != NULL);
+	ck_assert_int_eq(container_parse(rules, containers[_i].path, &name), containers[_i].runtime != NULL);
 	if (!containers[_i].runtime)
 		return;
 	ck_assert_str_eq(name.runtime, containers[_i].runtime);
 	ck_assert_str_eq(name.runtime_id, containers[_i].id);
 	ck_assert_uint_eq(name.path_size, expected);
+}
+
+static const char site[] = "runtimes:\n- {runtime: falcon, cgroup: '/falcon-(?<id>[0-9]{4,})$'}\n";
+
+TEST(a_site_has_a_runtime_of_its_own)
+{
+	struct container_name name;
+	struct tree_error error;
+	struct rules *own;
+
+	ck_assert_int_eq(rules_load_memory("site.yaml", site, strlen(site), &own, &error), 0);
+	ck_assert(container_parse(own, "/a/falcon-12345/b", &name));
+	ck_assert_str_eq(name.runtime, "falcon");
+	ck_assert_str_eq(name.runtime_id, "12345");
+	ck_assert_uint_eq(name.path_size, strlen("/a/falcon-12345"));
+	ck_assert(!container_parse(own, "/a/falcon-123", &name));
+	ck_assert(!container_parse(own, "/docker/" ID, &name));
+	rules_free(own);
 }
 
 TEST(units)
@@ -95,5 +115,12 @@ TEST(units)
 
 int main(void)
 {
-	return suite_run("container_name", NULL, NULL);
+	struct tree_error error;
+	int status;
+
+	if (rules_load(NULL, &rules, &error) < 0)
+		return 1;
+	status = suite_run("container_name", NULL, NULL);
+	rules_free(rules);
+	return status;
 }

@@ -468,7 +468,9 @@ static int loader_read_rule(struct loader *loader, const struct tree_node *node)
 int rules_read(struct rules *rules, const char *file, unsigned layer, const void *data, size_t size,
 	       struct tree_error *ret_error)
 {
-	static const struct loader_key keys[] = {{"rules"}, {"secrets"}, {"versions"}, {NULL}};
+	static const struct loader_key keys[] = {{"rules"}, {"secrets"}, {"versions"}, {"runtimes"}, {NULL}};
+	static int (*const read[])(struct loader * loader, const struct tree_node *entry) = {
+		loader_read_rule, loader_read_secret, loader_read_version, loader_read_runtime};
 	struct loader loader = {.rules = rules, .layer = layer, .error = ret_error};
 	struct tree_node *root;
 	int r;
@@ -481,17 +483,16 @@ int rules_read(struct rules *rules, const char *file, unsigned layer, const void
 	if (r < 0 || !root)
 		return r;
 	if (root->kind != TREE_MAPPING || !root->first)
-		return loader_refuse(&loader, root->line,
-				     "a rule file must begin with \"rules:\", \"secrets:\" or \"versions:\"");
+		return loader_refuse(
+			&loader, root->line,
+			"a rule file must begin with \"rules:\", \"secrets:\", \"versions:\" or \"runtimes:\"");
 	for (const struct tree_node *key = root->first; key; key = key->next) {
-		if (strcmp(key->text, "rules") == 0)
-			r = loader_read_entries(&loader, key, loader_read_rule);
-		else if (strcmp(key->text, "secrets") == 0)
-			r = loader_read_entries(&loader, key, loader_read_secret);
-		else if (strcmp(key->text, "versions") == 0)
-			r = loader_read_entries(&loader, key, loader_read_version);
-		else
-			r = loader_refuse_key(&loader, key, keys);
+		size_t which = 0;
+
+		while (keys[which].name && strcmp(key->text, keys[which].name) != 0)
+			which++;
+		r = keys[which].name ? loader_read_entries(&loader, key, read[which])
+				     : loader_refuse_key(&loader, key, keys);
 		if (r < 0)
 			return r;
 	}

@@ -62,6 +62,7 @@ int loader_read_mapping(struct loader *loader, const struct tree_node *mapping, 
 /* An item of a list: a regular expression, as a struct rule_regex. */
 int loader_read_regex(struct loader *loader, const char *text, unsigned line, void *item);
 
-/* Read an entry of `secrets:` (load_secrets.c) and of `versions:` (versions.c). */
+/* Read an entry of `secrets:` (load_secrets.c), of `versions:` (versions.c) and of `runtimes:` (runtimes.c). */
 int loader_read_secret(struct loader *loader, const struct tree_node *entry);
 int loader_read_version(struct loader *loader, const struct tree_node *entry);
+int loader_read_runtime(struct loader *loader, const struct tree_node *entry);

@@ -144,6 +144,17 @@ struct rule_versions {
 	size_t count, capacity;
 };
 
+/* What an entry of `runtimes:` says. */
+struct rule_runtime {
+	const char *name;
+	struct rule_regexes cgroups; /* with a group `id` */
+};
+
+struct rule_runtimes {
+	struct rule_runtime *items;
+	size_t count, capacity;
+};
+
 /* Rules by the base name that they match. */
 struct rule_index_entry {
 	const char *name;
@@ -163,6 +174,7 @@ struct rules {
 	size_t capacity;
 	struct secrets secrets;
 	struct rule_versions versions;
+	struct rule_runtimes runtimes;
 	struct identity identity; /* of all texts read so far */
 	uint64_t version;
 	struct rule_index deciding, continuing; /* without and with `continue: true` */
@@ -178,6 +190,7 @@ int rules_read(struct rules *rules, const char *file, unsigned layer, const void
 /* Free the patterns; the rest is freed with the arena. */
 void rule_deinit(struct rule *rule);
 void rule_version_deinit(struct rule_version *version);
+void rule_runtime_deinit(struct rule_runtime *runtime);
 void rule_regexes_deinit(struct rule_regexes *regexes);
 
 /* Call once, after all rules are read (index.c). */

@@ -43,6 +43,9 @@ void rules_free(struct rules *rules)
 	for (size_t i = 0; i < rules->versions.count; i++)
 		rule_version_deinit(&rules->versions.items[i]);
 	free(rules->versions.items);
+	for (size_t i = 0; i < rules->runtimes.count; i++)
+		rule_runtime_deinit(&rules->runtimes.items[i]);
+	free(rules->runtimes.items);
 	secrets_deinit(&rules->secrets);
 	rules_scratch_free(rules->scratch);
 	arena_deinit(&rules->arena);
@@ -140,6 +143,8 @@ static int rules_take_file(struct rules *rules, const char *path, unsigned layer
 		secret_deinit(&rules->secrets.items[--rules->secrets.count]);
 	while (rules->versions.count > counts.versions)
 		rule_version_deinit(&rules->versions.items[--rules->versions.count]);
+	while (rules->runtimes.count > counts.runtimes)
+		rule_runtime_deinit(&rules->runtimes.items[--rules->runtimes.count]);
 	rules->identity = identity;
 	return refuse(refusal, r);
 }
@@ -238,7 +243,7 @@ int rules_check_file(const char *path, size_t *ret_count, struct tree_error *ret
 	r = rules_check_examples(rules, &counts, ret_error);
 	rules_free(rules);
 	if (r == 0)
-		*ret_count = counts.rules + counts.secrets + counts.versions;
+		*ret_count = counts.rules + counts.secrets + counts.versions + counts.runtimes;
 	return r;
 }
 
@@ -259,7 +264,7 @@ size_t rules_count(const struct rules *rules)
 
 struct rules_counts rules_count_all(const struct rules *rules)
 {
-	return (struct rules_counts){rules->count, rules->secrets.count, rules->versions.count};
+	return (struct rules_counts){rules->count, rules->secrets.count, rules->versions.count, rules->runtimes.count};
 }
 
 const struct secrets *rules_secrets(const struct rules *rules)

@@ -188,9 +188,20 @@ struct rules_version {
 bool rules_read_version(const struct rules *rules, enum rules_version_source source, const char *program,
 			const char *text, struct rules_version *ret_version);
 
+/* What the `runtimes:` of all files say: which container a cgroup is of. */
+struct rules_cgroup {
+	const char *runtime;
+	const char *id; /* in the path */
+	size_t id_size;
+};
+
+/* Reads the first `size` bytes of `path`. Returns false unless they are the path of a container's own cgroup, not of one
+ * beneath it. */
+bool rules_read_cgroup(const struct rules *rules, const char *path, size_t size, struct rules_cgroup *ret_cgroup);
+
 /* The first entries of each list. */
 struct rules_counts {
-	size_t rules, secrets, versions;
+	size_t rules, secrets, versions, runtimes;
 };
 struct rules_counts rules_count_all(const struct rules *rules);
 

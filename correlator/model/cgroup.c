@@ -36,7 +36,7 @@ struct cgroup *cgroup_add(struct model *model, uint64_t cgroup_id, const char *p
 		free(cgroup);
 		return NULL;
 	}
-	if (container_parse(cgroup->path, &name))
+	if (container_parse(model->options.rules, cgroup->path, &name))
 		cgroup->container = container_get(model, &name, cgroup->path, NULL);
 	cgroup_set_dirty(model, cgroup);
 	HASH_ADD(hh, model->cgroups, cgroup_id, sizeof(cgroup->cgroup_id), cgroup);

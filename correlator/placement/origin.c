@@ -255,7 +255,7 @@ void origin_earn_key(struct model *model, const struct run *run, const struct pr
 {
 	struct cgroup *cgroup = cgroup_find(model, cgroup_id);
 	size_t size = class->run_key_cgroup_size;
-	bool is_cgroups = size > 0 && cgroup && size <= cgroup_roots_size(cgroup->path);
+	bool is_cgroups = size > 0 && cgroup && size <= cgroup_roots_size(model->options.rules, cgroup->path);
 
 	if (!class->run_key[0] || is_cgroups || is_batch_daemons(model, run, process, class->run_key))
 		snprintf(ret_key, RULES_NAME_MAX, "%s", class->run_key);
