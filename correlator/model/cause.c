@@ -51,24 +51,24 @@ static bool is_like(const struct ending *ending, const struct ending *other)
 
 bool endings_push(struct ending **endings, const struct ending *ending)
 {
-	struct ending *place = *endings ? (*endings)->next : NULL, *other;
+	struct ending *slot = *endings ? (*endings)->next : NULL, *other;
 	int count;
 
 	DL_COUNT(*endings, other, count);
-	while (place && !is_like(place, ending))
-		place = place->next;
-	if (!place && count == ENDINGS_MAX)
-		place = (*endings)->next;
-	if (place) {
-		DL_DELETE(*endings, place);
-		cause_unref(place->cause);
+	while (slot && !is_like(slot, ending))
+		slot = slot->next;
+	if (!slot && count == ENDINGS_MAX)
+		slot = (*endings)->next;
+	if (slot) {
+		DL_DELETE(*endings, slot);
+		cause_unref(slot->cause);
 	} else {
-		place = malloc(sizeof(*place));
+		slot = malloc(sizeof(*slot));
 	}
-	if (!place)
+	if (!slot)
 		return false;
-	*place = *ending;
-	cause_ref(place->cause);
-	DL_APPEND(*endings, place);
+	*slot = *ending;
+	cause_ref(slot->cause);
+	DL_APPEND(*endings, slot);
 	return true;
 }

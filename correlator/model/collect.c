@@ -261,7 +261,7 @@ static void renew_cgroups(struct model *model)
 }
 
 /* Frees unused cgroups and containers, once a minute, and sooner if there are many new containers. */
-static void sweep_places(struct model *model)
+static void sweep_unused(struct model *model)
 {
 	struct cgroup *cgroup, *next_cgroup;
 
@@ -282,5 +282,5 @@ void collect(struct model *model)
 	collect_processes(model);
 	collect_images(model);
 	collect_tasks(model);
-	sweep_places(model);
+	sweep_unused(model);
 }

@@ -62,18 +62,18 @@ void image_begin_identities(struct model *model)
  * hold pid and exec id, so that the images of a process differ, and so do processes of the same
  * microsecond with the same exec id. So ids collide no more often than hashes of 63 bits would. */
 #define ID_TIME_SHIFT 10
-#define ID_PLACE_BITS 23
+#define ID_LOW_BITS 23
 #define ID_PID_FACTOR 0x9e3779b1U /* odd: 22-bit pids stay distinct; large: neighbours spread */
 
 int64_t image_id(const struct model *model, const struct process_key *key, uint32_t exec_id)
 {
 	struct identity identity = model->image_identity;
-	uint64_t place = ((uint32_t)key->pid * ID_PID_FACTOR + exec_id) & ((1U << ID_PLACE_BITS) - 1);
+	uint64_t low = ((uint32_t)key->pid * ID_PID_FACTOR + exec_id) & ((1U << ID_LOW_BITS) - 1);
 	uint64_t id;
 
 	model_add_generation(model, &identity);
 	id = (uint64_t)identity_end(&identity);
-	id += ((key->start_boot_ns >> ID_TIME_SHIFT) << ID_PLACE_BITS) | place;
+	id += ((key->start_boot_ns >> ID_TIME_SHIFT) << ID_LOW_BITS) | low;
 	id &= INT64_MAX;
 	return id ? (int64_t)id : 1;
 }
