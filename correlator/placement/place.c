@@ -25,7 +25,6 @@
 #include "correlator/placement/classify.h"
 #include "correlator/placement/client.h"
 #include "correlator/placement/origin.h"
-#include "correlator/placement/placing.h"
 #include "correlator/placement/run_name.h"
 #include "correlator/placement/spine.h"
 #include "correlator/placement/subtree.h"
@@ -64,8 +63,8 @@ static struct process *keeper_of(const struct process *process, const struct con
 
 /* Places a process of such a container in the group of the client that asked for it, otherwise with the
  * container's other processes. An interactive shell only turns the client's run into a session. */
-static struct group *join_client(struct model *model, struct process *process, const struct process *keeper,
-				 struct container *container, bool interactive, enum reason *ret_reason)
+static struct placement join_client(struct model *model, struct process *process, const struct process *keeper,
+				    struct container *container, bool interactive)
 {
 	struct process *other = companion(model, container);
 	struct process *client = client_take(model, process, keeper, container, other);
@@ -74,16 +73,14 @@ static struct group *join_client(struct model *model, struct process *process, c
 	if (client && interactive)
 		origin_become_session(model, client->run, client);
 	if (interactive || !joined)
-		return NULL;
+		return (struct placement){NULL};
 	if (client && !other)
 		container_set_label(model, container, client);
-	*ret_reason = client ? REASON_CLIENT : REASON_COMPANION;
 	process->path_rank = joined->path_rank;
-	return joined->group;
+	return (struct placement){joined->group, client ? REASON_CLIENT : REASON_COMPANION};
 }
 
-static struct group *place_beneath(struct model *model, struct process *process, const struct placing *placing,
-				   enum reason *ret_reason)
+static struct placement place_beneath(struct model *model, struct process *process, const struct placing *placing)
 {
 	struct process *parent = process->parent;
 	const struct image *image = parent->image;
@@ -92,23 +89,17 @@ static struct group *place_beneath(struct model *model, struct process *process,
 	if (!placing->class && image->role == RULES_ROLE_ORCHESTRATOR) {
 		/* A worker forked by the engine still counts as the engine. */
 		process->path_rank = parent->path_rank;
-		*ret_reason = REASON_ENGINE_FORK;
-		return parent->group;
+		return (struct placement){parent->group, REASON_ENGINE_FORK};
 	}
 	process->path_rank = image->rank > parent->path_rank ? image->rank : parent->path_rank;
 	if (engine) {
-		struct group *joined = subtree_join(model, process, placing, ret_reason);
+		struct placement joined = subtree_join(model, process, placing);
 
-		if (joined)
-			return joined;
-		*ret_reason = REASON_ENGINE;
-		return subtree_open(model, process, TASK_ENGINE, *ret_reason);
+		return joined.group ? joined : subtree_open(model, process, TASK_ENGINE, REASON_ENGINE);
 	}
-	if (parent->path_rank > RULES_RANK_NONE) {
-		*ret_reason = REASON_INSIDE;
-		return parent->group;
-	}
-	return spine_place(model, process, placing, ret_reason);
+	if (parent->path_rank > RULES_RANK_NONE)
+		return (struct placement){parent->group, REASON_INSIDE};
+	return spine_place(model, process, placing);
 }
 
 /* A batch step is one task, whatever runs in it, unless an engine runs in it. */
@@ -141,23 +132,23 @@ static struct group *outermost_group(struct model *model, struct run *run, struc
 }
 
 /* Places a process that begins a run or joins one as a further root. `step`: of a batch job, "": none. */
-static struct group *place_root(struct model *model, struct run *run, struct process *process, const char *step,
-				enum reason *ret_reason)
+static struct placement place_root(struct model *model, struct run *run, struct process *process, const char *step)
 {
-	*ret_reason = run->reason;
+	bool is_step = run->kind == RUN_BATCH && step[0];
+
 	if (run->root_process_id == ROW_NULL)
 		run_set_root(model, run, process);
 	process->is_run_root = true;
 	run->outcome.root_count++;
 	run->outcome.living_roots += !process->ended;
 	run->main->outcome = run->outcome;
-	if (run->kind == RUN_BATCH && step[0])
-		return place_batch_step(model, run, process, step);
-	return outermost_group(model, run, process);
+	return (struct placement){is_step ? place_batch_step(model, run, process, step)
+					  : outermost_group(model, run, process),
+				  run->reason};
 }
 
-static struct group *place_without_parent(struct model *model, struct process *process, const struct placing *placing,
-					  enum reason *ret_reason)
+static struct placement place_without_parent(struct model *model, struct process *process,
+					     const struct placing *placing)
 {
 	bool kernel = process->flags & RECORD_KERNEL_THREAD, first = process->key.pid <= 2;
 	bool origin = placing->class && (placing->class->role == RULES_ROLE_ORIGIN || placing->class->interactive);
@@ -169,14 +160,13 @@ static struct group *place_without_parent(struct model *model, struct process *p
 	else if (!kernel && !first)
 		run = origin_begin_own(model, process, RUN_FOUND, REASON_NO_PARENT);
 	if (run)
-		return place_root(model, run, process, "", ret_reason);
-	*ret_reason = kernel ? REASON_KERNEL : REASON_ORIGIN;
+		return place_root(model, run, process, "");
 	run = run_of_system(model);
-	return run ? outermost_group(model, run, process) : NULL;
+	return (struct placement){run ? outermost_group(model, run, process) : NULL,
+				  kernel ? REASON_KERNEL : REASON_ORIGIN};
 }
 
-static struct group *find_or_open_group(struct model *model, struct process *process, const struct placing *placing,
-					enum reason *ret_reason)
+static struct placement find_or_open_group(struct model *model, struct process *process, const struct placing *placing)
 {
 	bool interactive = placing->class && placing->class->interactive;
 	struct process *parent = process->parent, *keeper, *origin;
@@ -184,19 +174,19 @@ static struct group *find_or_open_group(struct model *model, struct process *pro
 	struct rules_class class;
 
 	if (!parent)
-		return place_without_parent(model, process, placing, ret_reason);
+		return place_without_parent(model, process, placing);
 	if (!parent->group)
-		return NULL;
+		return (struct placement){NULL};
 	keeper = container ? keeper_of(process, container) : NULL;
-	struct group *joined = NULL;
+	struct placement joined = {NULL};
 	struct run *begun = NULL;
 
 	class.task_name[0] = '\0';
 	if (keeper)
-		joined = join_client(model, process, keeper, container, interactive, ret_reason);
+		joined = join_client(model, process, keeper, container, interactive);
 	else if (interactive)
 		begun = origin_begin_session(model, process);
-	if (joined)
+	if (joined.group)
 		return joined;
 	if (!begun && placing->class && !keeper)
 		begun = origin_begin_for_user(model, process);
@@ -208,11 +198,8 @@ static struct group *find_or_open_group(struct model *model, struct process *pro
 	if (!begun && of_host && placing->class)
 		begun = origin_begin_unlisted(model, process, keeper != NULL, placing->class);
 	if (begun)
-		return place_root(model, begun, process, class.task_name, ret_reason);
-	if (!of_host)
-		return place_beneath(model, process, placing, ret_reason);
-	*ret_reason = REASON_HOST;
-	return parent->group;
+		return place_root(model, begun, process, class.task_name);
+	return of_host ? (struct placement){parent->group, REASON_HOST} : place_beneath(model, process, placing);
 }
 
 /* Returns the tool of an image in `group`: its own, or its parent's for a component. */
@@ -239,22 +226,21 @@ static void begin_image(struct model *model, struct process *process, enum image
 /* Places `process`, whose parent is already placed. */
 static void place_one(struct model *model, struct process *process, const struct placing *placing)
 {
-	enum reason reason = REASON_NONE;
 	struct rules_class inherited;
 	const struct rules_class *class = placing->class;
 
 	if (model->out_of_memory)
 		return;
-	struct group *group = find_or_open_group(model, process, placing, &reason);
+	const struct placement to = find_or_open_group(model, process, placing);
 
-	if (!group)
+	if (!to.group)
 		return;
 	if (!class) {
 		classify_inherited(process, &inherited);
 		class = &inherited;
 	}
 	process->place = PLACE_FULL;
-	process_set_group(model, process, group->task->run, group);
+	process_set_group(model, process, to.group->task->run, to.group);
 	const struct process *parent = process->parent;
 	const struct image *above = parent ? parent->image : NULL;
 
@@ -263,7 +249,7 @@ static void place_one(struct model *model, struct process *process, const struct
 	else if (above && parent->first_exec_id > process->parent_exec_id)
 		/* It was forked before its parent's first exec, and the parent has no row for that time. */
 		process->parent_image_id = image_id(model, &parent->key, parent->first_exec_id);
-	struct tool *tool = find_tool(model, process, group, class);
+	struct tool *tool = find_tool(model, process, to.group, class);
 	bool forked = !placing->class;
 
 	if (!tool)
@@ -271,13 +257,13 @@ static void place_one(struct model *model, struct process *process, const struct
 	if (process->image && forked) {
 		/* Until now it was part of its parent's program. */
 		image_set_tool(model, process->image, tool);
-		process->image->reason = reason;
+		process->image->reason = to.reason;
 	} else {
 		begin_image(model, process,
 			    placing->is_found ? IMAGE_FOUND
 			    : forked          ? IMAGE_FORK
 					      : IMAGE_EXEC,
-			    placing->boot_ns, class, tool, reason);
+			    placing->boot_ns, class, tool, to.reason);
 	}
 	subtree_link(model, process);
 	if (placing->class)

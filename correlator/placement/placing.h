@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "bpf/record.h"
+#include "correlator/model/reason.h"
 
 /* Determines where a process belongs: place.c. */
 struct placing {
@@ -12,4 +13,10 @@ struct placing {
 	bool is_found;                   /* first seen by a process scan */
 	uint64_t boot_ns;                /* start of the period that its figures cover */
 	const struct record_context *context;
+};
+
+/* Where it belongs, and why. */
+struct placement {
+	struct group *group; /* NULL: that is not decided yet, or out of memory */
+	enum reason reason;
 };

@@ -16,7 +16,6 @@
 #include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/tree.h"
-#include "correlator/placement/placing.h"
 #include "correlator/placement/subtree.h"
 #include "correlator/placement/task_name.h"
 
@@ -77,31 +76,28 @@ static void spine_raise(struct model *model, struct run *run, int level)
 	run->spine.orchestrator = level;
 }
 
-struct group *spine_place(struct model *model, struct process *process, const struct placing *placing,
-			  enum reason *ret_reason)
+struct placement spine_place(struct model *model, struct process *process, const struct placing *placing)
 {
 	struct process *parent = process->parent;
 	struct run *run = parent->run;
-	struct group *joined;
 	int level = parent->spine_index;
 
-	*ret_reason = REASON_INSIDE;
 	if (level < 0)
-		return parent->group;
-	joined = subtree_join(model, process, placing, ret_reason);
-	if (joined)
+		return (struct placement){parent->group, REASON_INSIDE};
+	struct placement joined = subtree_join(model, process, placing);
+
+	if (joined.group)
 		return joined;
-	if (level == run->spine.length - 1 && run->spine.orchestrator < 0) {
-		*ret_reason = REASON_ONLY_SUBTREE;
-		return run->spine.length < RUN_SPINE_MAX ? spine_push(model, run, process) : parent->group;
-	}
+	if (level == run->spine.length - 1 && run->spine.orchestrator < 0)
+		return (struct placement){run->spine.length < RUN_SPINE_MAX ? spine_push(model, run, process)
+									    : parent->group,
+					  REASON_ONLY_SUBTREE};
 	if (run->spine.orchestrator != level) {
 		if (run->spine.frozen)
-			return parent->group;
+			return (struct placement){parent->group, REASON_INSIDE};
 		spine_raise(model, run, level);
 	}
-	*ret_reason = REASON_SUBTREE;
 	if (run->task_count >= RUN_MERGEABLE_TASKS_MAX)
 		run->spine.frozen = true;
-	return subtree_open(model, process, TASK_GENERIC, *ret_reason);
+	return subtree_open(model, process, TASK_GENERIC, REASON_SUBTREE);
 }

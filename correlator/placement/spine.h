@@ -1,13 +1,11 @@
 /* Tasks without an engine: the subtrees of the outermost process that has more than one. */
 #pragma once
 
-#include "correlator/model/reason.h"
+#include "correlator/placement/placing.h"
 
 struct model;
 struct process;
-struct placing;
 struct run;
 
 struct group *spine_push(struct model *model, struct run *run, struct process *process);
-struct group *spine_place(struct model *model, struct process *process, const struct placing *placing,
-			  enum reason *ret_reason);
+struct placement spine_place(struct model *model, struct process *process, const struct placing *placing);

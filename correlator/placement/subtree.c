@@ -16,7 +16,6 @@
 #include "correlator/model/run.h"
 #include "correlator/model/tool.h"
 #include "correlator/model/tree.h"
-#include "correlator/placement/placing.h"
 
 /* ---- siblings in one pipeline */
 
@@ -56,8 +55,7 @@ static struct group *join_pipeline(struct model *model, struct process *process)
 	return first->group;
 }
 
-struct group *subtree_join(struct model *model, struct process *process, const struct placing *placing,
-			   enum reason *ret_reason)
+struct placement subtree_join(struct model *model, struct process *process, const struct placing *placing)
 {
 	struct group *joined;
 
@@ -65,17 +63,15 @@ struct group *subtree_join(struct model *model, struct process *process, const s
 	process->pipes[PIPE_WRITTEN].inode = placing->context->stdout_pipe;
 	joined = join_pipeline(model, process);
 	if (joined) {
-		*ret_reason = REASON_PIPE;
 		if (joined->task != process->parent->run->main)
 			task_add_root(model, joined->task, process);
-		return joined;
+		return (struct placement){joined, REASON_PIPE};
 	}
 	/* Helpers and components neither open a task nor count as subtrees. */
 	if (!placing->class ||
 	    (placing->class->role != RULES_ROLE_HELPER && placing->class->role != RULES_ROLE_COMPONENT))
-		return NULL;
-	*ret_reason = REASON_HELPER;
-	return process->parent->group;
+		return (struct placement){NULL};
+	return (struct placement){process->parent->group, REASON_HELPER};
 }
 
 /* ---- helpers that started earlier */
@@ -133,13 +129,13 @@ void subtree_link(struct model *model, struct process *process)
 
 /* ---- tasks of subtrees */
 
-struct group *subtree_open(struct model *model, struct process *process, enum task_kind kind, enum reason reason)
+struct placement subtree_open(struct model *model, struct process *process, enum task_kind kind, enum reason reason)
 {
 	int64_t root_id = image_id(model, &process->key, 0);
 	struct task *task = task_open(model, process->parent, kind, reason, root_id);
 
 	if (!task)
-		return NULL;
+		return (struct placement){NULL};
 	task_add_root(model, task, process);
-	return group_open(model, task, process);
+	return (struct placement){group_open(model, task, process), reason};
 }
