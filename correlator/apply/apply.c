@@ -40,7 +40,7 @@ static void apply_fork(struct model *model, const struct record_fork *fork)
 	struct process *parent, *process;
 	struct found *found;
 
-	if (process_find(model, fork->header.image.pid, fork->header.image.start_boot_ns))
+	if (process_find(model, process_key_of(&fork->header.image)))
 		return; /* resent after a restart */
 	found = found_find(model, &fork->header.image);
 	if (found)
@@ -53,10 +53,10 @@ static void apply_fork(struct model *model, const struct record_fork *fork)
 		root_cause_note_fork(model, parent);
 	process->fork_boot_ns = fork->header.boot_ns;
 	process->parent_exec_id = fork->parent.exec_id;
+	const struct process_key parent_key = process_key_of(&fork->parent);
+
 	if (fork->parent.start_boot_ns)
-		process->parent_image_id =
-			image_id(model, &(struct process_key){fork->parent.start_boot_ns, fork->parent.pid},
-				 fork->parent.exec_id);
+		process->parent_image_id = image_id(model, &parent_key, fork->parent.exec_id);
 	process_set_context(process, fork->cgroup_id, fork->uid, fork->pgid, fork->flags);
 	if (parent) {
 		process->pid_namespace = parent->pid_namespace;
@@ -200,7 +200,7 @@ static void apply_exit(struct model *model, const struct record_exit *exit, enum
 
 static void apply_ignored(struct model *model, const struct record_ignored *ignored)
 {
-	struct process *process = process_find(model, ignored->header.image.pid, ignored->header.image.start_boot_ns);
+	struct process *process = process_find(model, process_key_of(&ignored->header.image));
 
 	/* Its past is kept; nothing more is recorded. */
 	if (process)
@@ -222,7 +222,7 @@ static void apply_signal(struct model *model, const struct record_signal *signal
 
 static void apply_device(struct model *model, const struct record_device *device)
 {
-	struct process *process = process_find(model, device->header.image.pid, device->header.image.start_boot_ns);
+	struct process *process = process_find(model, process_key_of(&device->header.image));
 
 	if (!process || process->ended || process->ignored)
 		return;
@@ -235,7 +235,7 @@ static void apply_device(struct model *model, const struct record_device *device
 static void apply_file(struct model *model, const struct record_file *record)
 {
 	const struct image_key *key = &record->header.image;
-	struct process *process = process_find(model, key->pid, key->start_boot_ns);
+	struct process *process = process_find(model, process_key_of(key));
 
 	if (process && process->image && process->image->exec_id == key->exec_id && !process->ended)
 		image_note_file(process->image, model->scan_number, record);

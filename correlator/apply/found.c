@@ -39,7 +39,7 @@ void found_free_all(struct model *model)
 
 struct found *found_find(struct model *model, const struct image_key *image)
 {
-	const struct process_key key = {.start_boot_ns = image->start_boot_ns, .pid = image->pid};
+	const struct process_key key = process_key_of(image);
 	struct found *found;
 
 	HASH_FIND(hh, model->apply->found, &key, sizeof(key), found);
@@ -67,7 +67,7 @@ static struct process *found_place_one(struct model *model, const struct found *
 	const struct record_header *header = &found->sample.header;
 	const struct record_context *context = &found->sample.context;
 	struct rules_class class;
-	struct process *parent = process_find(model, context->parent.pid, context->parent.start_boot_ns);
+	struct process *parent = process_find(model, process_key_of(&context->parent));
 	struct process *process = process_new(model, &header->image, parent);
 
 	if (!process)
@@ -108,7 +108,7 @@ struct process *found_resolve(struct model *model, const struct image_key *key)
 
 	if (key->start_boot_ns == 0)
 		return NULL;
-	process = process_find(model, key->pid, key->start_boot_ns);
+	process = process_find(model, process_key_of(key));
 	if (process)
 		return process;
 	found = found_find(model, key);
@@ -162,7 +162,7 @@ void found_note(struct model *model, const struct record *record)
 		found = model_alloc(model, sizeof(*found));
 		if (!found)
 			return;
-		found->key = (struct process_key){.start_boot_ns = image->start_boot_ns, .pid = image->pid};
+		found->key = process_key_of(image);
 		HASH_ADD(hh, model->apply->found, key, sizeof(found->key), found);
 	}
 	if (!found->command || found->sample.header.image.exec_id != image->exec_id || has_text(record)) {

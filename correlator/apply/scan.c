@@ -201,7 +201,7 @@ static void sample_known(struct model *model, struct process *process, const str
 void scan_apply_sample(struct model *model, const struct record *record)
 {
 	const struct image_key *image = &record->header.image;
-	struct process *process = process_find(model, image->pid, image->start_boot_ns);
+	struct process *process = process_find(model, process_key_of(image));
 
 	if (process)
 		sample_known(model, process, record);

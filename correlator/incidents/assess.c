@@ -37,7 +37,7 @@ void assess_process(struct model *model, struct process *process, int64_t wait_s
 /* The root may have executed something, and ended, before the task was opened. */
 static void assess_task(struct model *model, struct task *task)
 {
-	const struct process *root = process_find(model, (uint32_t)task->root.pid, task->root.start_boot_ns);
+	const struct process *root = process_find(model, task->root);
 
 	if (!root)
 		return;

@@ -95,8 +95,7 @@ static struct ending *ending_of(const struct process *orchestrator, const struct
 
 static void link_attempts(struct model *model, struct task *failed, struct task *task)
 {
-	struct process *orchestrator =
-		process_find(model, (uint32_t)task->orchestrator.pid, task->orchestrator.start_boot_ns);
+	struct process *orchestrator = process_find(model, task->orchestrator);
 	struct ending *ending = orchestrator ? ending_of(orchestrator, failed) : NULL;
 
 	failed->retried_by_id = task->id;

@@ -30,6 +30,11 @@ struct process_key {
 	uint64_t pid;
 };
 
+static inline struct process_key process_key_of(const struct image_key *image)
+{
+	return (struct process_key){.start_boot_ns = image->start_boot_ns, .pid = image->pid};
+}
+
 static inline bool process_key_is(const struct process_key *key, const struct process_key *other)
 {
 	return key->pid == other->pid && key->start_boot_ns == other->start_boot_ns;

@@ -17,9 +17,8 @@ static unsigned process_hash(const struct process_key *key)
 	return (unsigned)(((key->start_boot_ns ^ key->pid << 40) * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 }
 
-struct process *process_find(struct model *model, uint32_t pid, uint64_t start_boot_ns)
+struct process *process_find(struct model *model, struct process_key key)
 {
-	const struct process_key key = {.start_boot_ns = start_boot_ns, .pid = pid};
 	struct process *process;
 
 	HASH_FIND_BYHASHVALUE(hh, model->processes, &key, sizeof(key), process_hash(&key), process);
@@ -44,7 +43,7 @@ struct process *process_new(struct model *model, const struct image_key *key, st
 
 	if (!process)
 		return NULL;
-	process->key = (struct process_key){.start_boot_ns = key->start_boot_ns, .pid = key->pid};
+	process->key = process_key_of(key);
 	process->exec_id = key->exec_id;
 	process->fork_boot_ns = key->start_boot_ns; /* unless its fork is recorded */
 	process->spine_index = -1;

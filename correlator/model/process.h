@@ -83,7 +83,7 @@ struct process {
 	UT_hash_handle hh;
 };
 
-struct process *process_find(struct model *model, uint32_t pid, uint64_t start_boot_ns);
+struct process *process_find(struct model *model, struct process_key key);
 /* Starts are known to samplers from /proc, in ticks. */
 #define PROCESS_TICK_NS UINT64_C(10000000)
 struct process *process_find_by_ticks(struct model *model, uint64_t pid, uint64_t start_boot_ns);

@@ -403,8 +403,7 @@ static void link_all(struct loader *loader)
 				task->orchestrator_group->members++;
 		}
 	for (process = model->processes; process; process = process->hh.next) {
-		process->parent =
-			process_find(model, (uint32_t)process->parent_key.pid, process->parent_key.start_boot_ns);
+		process->parent = process_find(model, process->parent_key);
 		if (process->parent)
 			DL_APPEND2(process->parent->children, process, sibling_prev, sibling_next);
 		for (int side = 0; side < PIPE_SIDES; side++)
