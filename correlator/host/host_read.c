@@ -2,41 +2,27 @@
 #include "correlator/host/host_read.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* /proc/stat has ten bytes per interrupt, /proc/cpuinfo 1.5 KiB per processor. */
-#define FILE_MAX (1024 * 1024)
-
-/* Returns the file's text, owned by the caller, or NULL if it cannot be read. A longer file is cut. */
+/* Returns the file's text, owned by the caller, or NULL if it cannot be read: /proc/pressure with PSI off can only be
+ * opened. None of these files has a NUL. */
 static char *read_file(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char *text = fd < 0 ? NULL : malloc(FILE_MAX + 1);
-	size_t size = 0;
-	ssize_t got;
+	FILE *file = fopen(path, "re");
+	char *text = NULL;
+	size_t capacity = 0;
 
-	while (text && size < FILE_MAX) {
-		got = read(fd, text + size, FILE_MAX - size);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0) { /* /proc/pressure with PSI off can be opened but not read */
-			free(text);
-			text = NULL;
-		}
-		if (got <= 0)
-			break;
-		size += (size_t)got;
+	if (!file)
+		return NULL;
+	if (getdelim(&text, &capacity, '\0', file) < 0) {
+		free(text);
+		text = NULL;
 	}
-	if (text)
-		text[size] = '\0';
-	if (fd >= 0)
-		close(fd);
+	fclose(file);
 	return text;
 }
 
@@ -105,19 +91,36 @@ void host_read_figures(struct row_host_sample *ret_figures)
 	}
 }
 
-/* The cgroup files are those of the visible root: in a container, the container's own. */
-static const struct {
+static const struct fact_file {
 	const char *path;
 	void (*parse)(const char *text, struct host_facts *facts);
 } fact_files[] = {
 	{"/etc/os-release", host_parse_os_release},
 	{"/proc/cpuinfo", host_parse_cpuinfo},
 	{"/proc/meminfo", host_parse_swap},
+	/* those of the visible root: in a container, the container's own */
 	{"/sys/fs/cgroup/memory.max", host_parse_memory_limit},
 	{"/sys/fs/cgroup/memory/memory.limit_in_bytes", host_parse_memory_limit},
 	{"/sys/fs/cgroup/cpu.max", host_parse_cpu_limit},
 	{"/proc/sys/kernel/task_delayacct", host_parse_delay_accounting},
 };
+
+/* The first that names a cluster is used. */
+static const struct fact_file cluster_files[] = {
+	{TRACER_CONFIG_DIR "/cluster", host_parse_cluster},
+	{"/etc/slurm/slurm.conf", host_parse_slurm},
+	{"/etc/slurm-llnl/slurm.conf", host_parse_slurm},
+	{"/run/slurm/conf/slurm.conf", host_parse_slurm},
+};
+
+static void read_fact(const struct fact_file *file, struct host_facts *facts)
+{
+	char *text = read_file(file->path);
+
+	if (text)
+		file->parse(text, facts);
+	free(text);
+}
 
 static void read_dmi(const char *path, char *ret, size_t size)
 {
@@ -159,26 +162,10 @@ static void read_cores(struct host_facts *facts)
 	}
 }
 
-/* The first file that names a cluster is used. */
 void host_read_cluster(struct host_facts *facts)
 {
-	static const struct {
-		const char *path;
-		void (*parse)(const char *text, struct host_facts *facts);
-	} files[] = {
-		{TRACER_CONFIG_DIR "/cluster", host_parse_cluster},
-		{"/etc/slurm/slurm.conf", host_parse_slurm},
-		{"/etc/slurm-llnl/slurm.conf", host_parse_slurm},
-		{"/run/slurm/conf/slurm.conf", host_parse_slurm},
-	};
-
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files) && !facts->cluster[0]; i++) {
-		char *text = read_file(files[i].path);
-
-		if (text)
-			files[i].parse(text, facts);
-		free(text);
-	}
+	for (size_t i = 0; i < sizeof(cluster_files) / sizeof(*cluster_files) && !facts->cluster[0]; i++)
+		read_fact(&cluster_files[i], facts);
 }
 
 void host_read_facts(struct host_facts *ret_facts)
@@ -186,13 +173,8 @@ void host_read_facts(struct host_facts *ret_facts)
 	struct utsname name;
 
 	host_facts_init(ret_facts);
-	for (size_t i = 0; i < sizeof(fact_files) / sizeof(*fact_files); i++) {
-		char *text = read_file(fact_files[i].path);
-
-		if (text)
-			fact_files[i].parse(text, ret_facts);
-		free(text);
-	}
+	for (size_t i = 0; i < sizeof(fact_files) / sizeof(*fact_files); i++)
+		read_fact(&fact_files[i], ret_facts);
 	read_cores(ret_facts);
 	if (ret_facts->core_limit_milli == ROW_NULL)
 		read_cpu_limit_v1(ret_facts);
@@ -207,13 +189,8 @@ void host_read_facts(struct host_facts *ret_facts)
 int host_read_mounts(struct mounts *ret_mounts)
 {
 	char *text = read_file("/proc/self/mountinfo");
-	int error;
+	int error = mounts_parse(text ? text : "", ret_mounts);
 
-	*ret_mounts = (struct mounts){0};
-	if (!text || strlen(text) == FILE_MAX) /* cut */
-		error = 0;
-	else
-		error = mounts_parse(text, ret_mounts);
 	free(text);
 	return error;
 }
