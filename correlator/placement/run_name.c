@@ -79,18 +79,6 @@ static const char *take_element(const char *text, struct element *ret)
 	return text + size + ret->operator_size;
 }
 
-static bool begins_with_keyword(const char *text)
-{
-	static const char *const keywords[] = {"for", "while", "until", "if", "case", "{", "!", "cd"};
-	text += strspn(text, BETWEEN_COMMANDS);
-	size_t size = strcspn(text, " \t\n;(");
-
-	for (size_t i = 0; i < sizeof(keywords) / sizeof(*keywords); i++)
-		if (strlen(keywords[i]) == size && strncmp(text, keywords[i], size) == 0)
-			return true;
-	return false;
-}
-
 /* Adds the base name of the element's first word, and an ellipsis for its arguments. */
 static void add_program(struct name_text *name, const struct element *element)
 {
@@ -135,7 +123,7 @@ static int command_summarize(const char *command, bool whole, struct name_text *
 /* Returns false for a simple command, which is described just as well by its program. */
 static bool command_name(const char *command, struct name_text *ret)
 {
-	if (command_summarize(command, true, ret) < 2 && !begins_with_keyword(command))
+	if (command_summarize(command, true, ret) < 2)
 		return false;
 	if (ret->size > COMMAND_WHOLE_MAX)
 		command_summarize(command, false, ret);
