@@ -93,7 +93,7 @@ static const struct {
 	{"scancel --signal=USR1 7", LIMIT_OR_CANCELLED, 0},
 	{"scancel -s USR1 7", LIMIT_OR_CANCELLED, 0},
 	{"jobkill 7", JOB_ENDED "jobkill (pid 30, user root) cancelled it", 0}, /* by a rule of the site */
-	{"qdel 7", LIMIT_OR_CANCELLED, 0},                                      /* another system's job 7 */
+	{"qdel 7", JOB_ENDED "qdel (pid 30, user root) cancelled it", 0},       /* Slurm has one */
 	{"scancel 7", LIMIT_OR_CANCELLED, 61000},
 	{"uid=1000 scancel 7", LIMIT_OR_CANCELLED, 0},           /* not permitted: the job is root's */
 	{"cgroup=600 mntns=6 scancel 7", LIMIT_OR_CANCELLED, 0}, /* root of a container only */

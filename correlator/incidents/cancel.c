@@ -2,7 +2,8 @@
  *
  * The daemon of a batch system ends a job in the same way whether it reached its time limit or was
  * cancelled. But the cancelling command may have been seen if it ran on this host: it names the job,
- * and its user is allowed to. If none was seen, it may have run elsewhere.
+ * and its user is allowed to. If none was seen, it may have run elsewhere. Rules say which programs cancel jobs;
+ * of which batch system does not matter: a host has one, and commands of one imitate those of others.
  */
 #include "correlator/incidents/cancel.h"
 
@@ -19,28 +20,6 @@
 
 /* If a job still runs this long after a cancel command, the command may not have cancelled it. */
 #define CANCEL_NS (60 * UINT64_C(1000000000))
-
-/* Batch systems number their jobs alike. (Slurm's imitation of qdel, which few sites install, is left out.) */
-static const struct {
-	const char *program, *system;
-} commands[] = {
-	{"scancel", "slurm:"}, {"qdel", "pbs:"}, {"qdel", "sge:"}, {"bkill", "lsf:"}, {"oardel", "oar:"},
-};
-
-/* Whether the program cancels jobs with such a key. One that only a site's rules know may cancel any. */
-static bool program_cancels(const char *program, const char *run_key)
-{
-	bool is_known = false;
-
-	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
-		if (strcmp(program, commands[i].program) != 0)
-			continue;
-		if (strncmp(run_key, commands[i].system, strlen(commands[i].system)) == 0)
-			return true;
-		is_known = true;
-	}
-	return !is_known;
-}
 
 /* "7", "7.0", "7_1" and "7[]" name job 7. */
 static bool argument_names(const char *argument, const char *number)
@@ -74,10 +53,8 @@ void cancel_note(struct model *model, const struct process *process, uint64_t bo
 	DL_FOREACH (model->runs, run) {
 		const char *number = strchr(run->run_key, ':');
 
-		if (!number || (process->uid != 0 && process->uid != run->user_id) ||
-		    (container && container != run->container) ||
-		    !program_cancels(process->command->program, run->run_key) ||
-		    !command_names(process->command, number + 1))
+		if (run->kind != RUN_BATCH || !number || (process->uid != 0 && process->uid != run->user_id) ||
+		    (container && container != run->container) || !command_names(process->command, number + 1))
 			continue;
 		run->cancel =
 			(struct cancel){.boot_ns = boot_ns, .pid = (uint32_t)process->key.pid, .uid = process->uid};
