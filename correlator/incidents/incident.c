@@ -86,8 +86,7 @@ struct cause *incident_describe(struct model *model, const struct image *image, 
 
 	if (!cause)
 		return NULL;
-	sentence_add_end(&what, image, kind, sent);
-	sentence_add_reason(&why, model, image, kind, sent);
+	sentence_add_end(&what, &why, model, image, kind, sent);
 	*cause = (struct cause){
 		.references = 1,
 		.kind = kind,

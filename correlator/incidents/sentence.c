@@ -27,9 +27,6 @@
  * when the counter is this close to it. */
 #define OOM_MARGIN_BYTES (1024 * 1024)
 
-/* Of timeout(1), and of what imitates it. */
-#define TIME_LIMIT_CODE 124
-
 #define MIB(bytes) ((double)(bytes) / (1024.0 * 1024.0))
 
 __attribute__((format(printf, 2, 3))) static void add(struct sentence *sentence, const char *format, ...)
@@ -45,6 +42,177 @@ __attribute__((format(printf, 2, 3))) static void add(struct sentence *sentence,
 		sentence->size += (size_t)size < room ? (size_t)size : room - 1;
 }
 
+/* ---- facts */
+
+struct end {
+	const struct image *image;
+	enum cause_kind kind;
+	int signal, code; /* 0: none */
+	const struct sent_signal *sent;
+	const struct cancel *cancel; /* the command that cancelled the job */
+	const struct ending *failed_before, *failed_child;
+	const struct cgroup *cgroup; /* these if it was killed for memory: */
+	int64_t limit, peak;
+};
+
+/* What may be known of an end. X(NAME, whether it is) */
+#define FACTS(X) \
+	X(OUT_OF_MEMORY, end->kind == CAUSE_OOM) \
+	X(GPU_ERROR, end->kind == CAUSE_GPU) \
+	X(NO_COMMAND, end->kind == CAUSE_COMMAND) \
+	X(KILLED, WTERMSIG(end->image->wait_status) != 0) \
+	X(SIGNALLED, end->sent != NULL) \
+	X(CANCELLED, end->cancel != NULL) \
+	X(IS_SHELL, end->image->role == RULES_ROLE_SHELL) \
+	X(IS_DRIVER, is_driver(end->image)) \
+	X(LIMITS_TIME, (end->image->traits & RULES_LIMITS_TIME) != 0) \
+	X(CODE_OF_SIGNAL, end->code > 128 && end->code < 128 + 64) \
+	X(CPU_LIMIT, (end->image->exit_flags & RECORD_EXIT_CPU_LIMIT) != 0) \
+	X(MEMORY_LIMIT, (end->image->exit_flags & RECORD_EXIT_MEMORY_LIMIT) != 0) \
+	X(FILE_LIMIT, (end->image->exit_flags & RECORD_EXIT_FILE_LIMIT) != 0) \
+	X(HAS_PEAK, end->peak != ROW_NULL) \
+	X(HAS_LIMIT, end->limit != ROW_NULL) \
+	X(AT_LIMIT, end->limit != ROW_NULL && end->peak >= end->limit - OOM_MARGIN_BYTES) \
+	X(FAILED_BEFORE, end->failed_before != NULL) \
+	X(FAILED_CHILD, end->failed_child != NULL)
+
+#define X(NAME, condition) NAME##_INDEX,
+enum { FACTS(X) FACT_COUNT };
+#undef X
+#define X(NAME, condition) NAME = 1 << NAME##_INDEX,
+enum { FACTS(X) };
+#undef X
+#define FROM(sender) (1 << (FACT_COUNT + (sender))) /* enum sender_kind */
+_Static_assert(FACT_COUNT + SENDER_KINDS < 31, "a bit for each");
+
+/* Such a program has a cause of its own only if none of what it ran explains its end. */
+static bool is_driver(const struct image *image)
+{
+	return image->role == RULES_ROLE_SHELL || image->role == RULES_ROLE_WRAPPER ||
+	       image->role == RULES_ROLE_ORCHESTRATOR;
+}
+
+static int facts_of(const struct end *end)
+{
+	int facts = end->sent ? FROM(end->sent->kind) : 0;
+
+#define X(NAME, condition) facts |= (condition) ? NAME : 0;
+	FACTS(X)
+#undef X
+	return facts;
+}
+
+/* ---- words */
+
+/* The first row applies of which all facts are known, and the signal and the code are as here. {NAME}: see add_value(). */
+struct words {
+	int facts;        /* which must be known */
+	int signal, code; /* 0: any, or none */
+	const char *text;
+};
+
+#define WHO "{program} (pid {pid}) "
+
+static const struct words what[] = {
+	{OUT_OF_MEMORY, 0, 0, WHO "was killed by the kernel's OOM killer after {duration}"},
+	{NO_COMMAND, 0, 0, WHO "could not execute a command (code {code})"},
+	{KILLED | SIGNALLED, 0, 0, WHO "was killed by {signal} from {source}{core} after {duration}"},
+	{KILLED, 0, 0, WHO "was killed by {signal}{core} after {duration}"},
+	{IS_DRIVER | SIGNALLED, 0, 0,
+	 WHO "itself exited with code {code} after {duration}, {since signal} after {signal} from {source}"},
+	{IS_DRIVER, 0, 0, WHO "itself exited with code {code} after {duration}"},
+	{SIGNALLED, 0, 0, WHO "exited with code {code} after {duration}, {since signal} after {signal} from {source}"},
+	{0, 0, 0, WHO "exited with code {code} after {duration}"},
+};
+
+static const struct words source[] = {
+	{FROM(SENDER_KERNEL), SIGINT, 0, "the terminal (^C)"},
+	{FROM(SENDER_KERNEL), SIGQUIT, 0, "the terminal (^\\)"},
+	{FROM(SENDER_KERNEL), SIGHUP, 0, "the terminal"},
+	{FROM(SENDER_KERNEL), 0, 0, "the kernel"},
+	{FROM(SENDER_SELF), 0, 0, "itself"},
+	{0, 0, 0, "{sender and user}"},
+};
+
+#define CPU_LIMIT_WORDS "it reached its CPU time limit (RLIMIT_CPU)"
+#define FILE_LIMIT_WORDS "it reached its file size limit (RLIMIT_FSIZE)"
+#define BATCH_WORDS "{sender}, the batch system's daemon, ended the job: "
+
+static const struct words why[] = {
+	{OUT_OF_MEMORY | AT_LIMIT, 0, 0,
+	 "its cgroup {cgroup} reached its memory limit of {limit} (at most {peak} used)"},
+	{OUT_OF_MEMORY | HAS_PEAK | HAS_LIMIT, 0, 0,
+	 "a parent cgroup or the host ran out of memory; its own cgroup {cgroup} used at most {peak} of its limit of "
+	 "{limit}"},
+	{OUT_OF_MEMORY | HAS_PEAK, 0, 0,
+	 "the host ran out of memory: its cgroup {cgroup} has no limit and used at most {peak}"},
+	{OUT_OF_MEMORY, 0, 0, "memory ran out; the memory limit of its cgroup is unknown"},
+	{GPU_ERROR, 0, 0, "{device error} {since device error} before{other holders}"},
+
+	{FROM(SENDER_SELF) | LIMITS_TIME, 0, 0, "its time limit was reached, and it terminated its command and itself"},
+	{FROM(SENDER_SELF), 0, 0, "it sent the signal to itself"},
+	{FROM(SENDER_PARENT), 0, 0, "its parent {sender} ended it"},
+	{FROM(SENDER_ANCESTOR), 0, 0, "its ancestor {sender} ended it"},
+	{FROM(SENDER_BATCH) | CANCELLED, 0, 0, BATCH_WORDS "{canceller} cancelled it"},
+	{FROM(SENDER_BATCH), 0, 0, BATCH_WORDS "its time limit or another limit was reached, or it was cancelled"},
+	{FROM(SENDER_ORIGIN), 0, 0, "{sender}, which starts services and sessions, ended it"},
+	{FROM(SENDER_SAME_RUN), 0, 0, "{sender} of the same run ended it"},
+	{FROM(SENDER_FOR_OTHERS), 0, 0, "{sender} of the same run ended it"},
+	{FROM(SENDER_OTHER), 0, 0, "{sender}, which is not part of its run, ended it"},
+	{FROM(SENDER_KERNEL), SIGINT, 0, "it was interrupted at its terminal"},
+	{FROM(SENDER_KERNEL), SIGQUIT, 0, "it was quit at its terminal"},
+	{FROM(SENDER_KERNEL), SIGHUP, 0, "its terminal was closed"},
+	{FROM(SENDER_KERNEL), SIGALRM, 0, "its own timer expired"},
+	{FROM(SENDER_KERNEL), SIGXCPU, 0, CPU_LIMIT_WORDS},
+	{FROM(SENDER_KERNEL), SIGXFSZ, 0, FILE_LIMIT_WORDS},
+	{FROM(SENDER_KERNEL) | CPU_LIMIT, SIGKILL, 0, CPU_LIMIT_WORDS},
+
+	{KILLED, SIGXCPU, 0, CPU_LIMIT_WORDS},
+	{KILLED, SIGXFSZ, 0, FILE_LIMIT_WORDS},
+	{KILLED, SIGSEGV, 0, "invalid memory access"},
+	{KILLED, SIGBUS, 0, "invalid memory access"},
+	{KILLED, SIGILL, 0, "invalid instruction for this processor"},
+	{KILLED, SIGFPE, 0, "arithmetic error, such as a division by zero"},
+	{KILLED, SIGABRT, 0, "it called abort(3), as programs do when they detect an internal error"},
+	{KILLED, SIGPIPE, 0, "it wrote to a pipe or socket whose reader had closed it"},
+	{KILLED, 0, 0, ""},
+
+	{NO_COMMAND, 0, 127, "the command does not exist"},
+	{NO_COMMAND, 0, 0, "the command exists but cannot be executed"},
+	{LIMITS_TIME, 0, 124, "its time limit was reached"},
+	{IS_SHELL, 0, 127, "shells exit with 127 if a command does not exist"},
+	{IS_SHELL, 0, 126, "shells exit with 126 if a command cannot be executed"},
+	{IS_SHELL | CODE_OF_SIGNAL, 0, 0, "shells exit with {code} if {signal of code} killed a command"},
+	/* A child's status is not the status of this process, so it is unknown whether it is the cause; it is not if
+	 * another one was started since. Then the limits under which programs fail in their own way. */
+	{FAILED_BEFORE, 0, 0, "possibly because {failed before}"},
+	{MEMORY_LIMIT, 0, 0, "possibly because its address space was limited (RLIMIT_AS, ulimit -v)"},
+	{FILE_LIMIT, 0, 0, "possibly because the size of its files was limited (RLIMIT_FSIZE, ulimit -f)"},
+	{FAILED_CHILD, 0, 0, "its last failed command: {failed child}"},
+	{0, 0, 0, ""},
+};
+
+/* The names of NVIDIA's catalogue of Xid errors: of those that are not only for its own use. */
+static const char *const xids[] = {
+	[13] = "graphics engine exception",
+	[31] = "GPU memory page fault",
+	[32] = "invalid or corrupted push buffer stream",
+	[43] = "GPU stopped processing",
+	[48] = "double bit ECC error",
+	[62] = "internal micro-controller halt",
+	[63] = "memory row remapping",
+	[64] = "memory row remapping failed",
+	[74] = "NVLink error",
+	[79] = "GPU has fallen off the bus",
+	[94] = "contained memory error",
+	[95] = "uncontained memory error",
+	[109] = "context switch timeout",
+	[119] = "GSP RPC timeout",
+	[120] = "GSP error",
+};
+
+/* ---- values */
+
 static void add_duration(struct sentence *sentence, uint64_t since_boot_ns, uint64_t until_boot_ns)
 {
 	char text[DURATION_SIZE];
@@ -54,147 +222,25 @@ static void add_duration(struct sentence *sentence, uint64_t since_boot_ns, uint
 }
 
 /* User names are local to a host; only root is the same everywhere. */
-static void add_user(struct sentence *sentence, uint32_t pid, uint32_t uid)
+static void add_sender(struct sentence *sentence, const char *program, uint32_t pid, uint32_t uid)
 {
+	add(sentence, "%s (pid %" PRIu32 ", ", program[0] ? program : "a process", pid);
 	if (uid == 0)
-		add(sentence, " (pid %" PRIu32 ", user root)", pid);
+		add(sentence, "user root)");
 	else
-		add(sentence, " (pid %" PRIu32 ", uid %" PRIu32 ")", pid, uid);
-}
-
-/* ---- signals */
-
-static const struct signal {
-	int number;
-	const char *source;    /* if the kernel sent it; NULL: "the kernel" */
-	const char *by_kernel; /* why the kernel sent it */
-	const char *reason;    /* why a process died from it, by any sender */
-} signals[] = {
-	{SIGINT, "the terminal (^C)", "it was interrupted at its terminal", NULL},
-	{SIGQUIT, "the terminal (^\\)", "it was quit at its terminal", NULL},
-	{SIGHUP, "the terminal", "its terminal was closed", NULL},
-	{SIGALRM, NULL, "its own timer expired", NULL},
-#define CPU_LIMIT "it reached its CPU time limit (RLIMIT_CPU)"
-	{SIGXCPU, NULL, CPU_LIMIT, CPU_LIMIT},
-#define FILE_LIMIT "it reached its file size limit (RLIMIT_FSIZE)"
-	{SIGXFSZ, NULL, FILE_LIMIT, FILE_LIMIT},
-	{SIGSEGV, NULL, NULL, "invalid memory access"},
-	{SIGBUS, NULL, NULL, "invalid memory access"},
-	{SIGILL, NULL, NULL, "invalid instruction for this processor"},
-	{SIGFPE, NULL, NULL, "arithmetic error, such as a division by zero"},
-	{SIGABRT, NULL, NULL, "it called abort(3), as programs do when they detect an internal error"},
-	{SIGPIPE, NULL, NULL, "it wrote to a pipe or socket whose reader had closed it"},
-};
-
-static const struct signal *signal_find(int64_t number)
-{
-	static const struct signal unknown;
-
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
-		if (signals[i].number == number)
-			return &signals[i];
-	return &unknown;
+		add(sentence, "uid %" PRIu32 ")", uid);
 }
 
 /* "SIGTERM", or "signal 70" if it has no name. */
-static void add_signal(struct sentence *sentence, int64_t number)
+static void add_signal(struct sentence *sentence, int number)
 {
-	const char *name = number > 0 && number < 64 ? sigabbrev_np((int)number) : NULL;
+	const char *name = number > 0 && number < 64 ? sigabbrev_np(number) : NULL;
 
 	if (name)
 		add(sentence, "SIG%s", name);
 	else
-		add(sentence, "signal %" PRId64, number);
+		add(sentence, "signal %d", number);
 }
-
-/* What follows "SIGTERM from ": "slurmstepd (pid 7, user root)", "the terminal (^C)". */
-static void add_sender(struct sentence *sentence, const struct sent_signal *sent)
-{
-	const char *source = signal_find(sent->signal)->source;
-
-	if (sent->kind == SENDER_KERNEL) {
-		add(sentence, "%s", source ? source : "the kernel");
-	} else if (sent->kind == SENDER_SELF) {
-		add(sentence, "itself");
-	} else {
-		add(sentence, "%s", sent->program[0] ? sent->program : "a process");
-		add_user(sentence, sent->sender_pid, sent->sender_uid);
-	}
-}
-
-/* ---- what happened */
-
-static void add_signal_end(struct sentence *sentence, const struct image *image, const struct sent_signal *sent)
-{
-	add(sentence, "was killed by ");
-	add_signal(sentence, WTERMSIG(image->wait_status));
-	if (sent) {
-		add(sentence, " from ");
-		add_sender(sentence, sent);
-	}
-	add(sentence, "%s after ", WCOREDUMP(image->wait_status) ? " and dumped core" : "");
-	add_duration(sentence, image->begin_boot_ns, image->end_boot_ns);
-}
-
-/* A program that runs others is said to have failed itself: it has a cause of its own only if none of them explains
- * its end. */
-static void add_exit(struct sentence *sentence, const struct image *image, const struct sent_signal *sent)
-{
-	bool is_driver = image->role == RULES_ROLE_SHELL || image->role == RULES_ROLE_WRAPPER ||
-			 image->role == RULES_ROLE_ORCHESTRATOR;
-
-	add(sentence, "%sexited with code %" PRId64 " after ", is_driver ? "itself " : "",
-	    WEXITSTATUS(image->wait_status));
-	add_duration(sentence, image->begin_boot_ns, image->end_boot_ns);
-	if (!sent)
-		return;
-	add(sentence, ", ");
-	add_duration(sentence, sent->boot_ns, image->end_boot_ns);
-	add(sentence, " after ");
-	add_signal(sentence, sent->signal);
-	add(sentence, " from ");
-	add_sender(sentence, sent);
-}
-
-void sentence_add_end(struct sentence *sentence, const struct image *image, enum cause_kind kind,
-		      const struct sent_signal *sent)
-{
-	add(sentence, "%s (pid %u) ", image->tool->name, image->pid);
-	if (kind == CAUSE_OOM) {
-		add(sentence, "was killed by the kernel's OOM killer after ");
-		add_duration(sentence, image->begin_boot_ns, image->end_boot_ns);
-	} else if (kind == CAUSE_COMMAND) {
-		add(sentence, "could not execute a command (code %" PRId64 ")", WEXITSTATUS(image->wait_status));
-	} else if (WTERMSIG(image->wait_status)) {
-		add_signal_end(sentence, image, sent);
-	} else {
-		add_exit(sentence, image, sent);
-	}
-}
-
-/* ---- GPUs */
-
-/* The names of NVIDIA's catalogue of Xid errors: of those that are not only for its own use. */
-static const struct {
-	uint32_t code;
-	const char *name;
-} xids[] = {
-	{13, "graphics engine exception"},
-	{31, "GPU memory page fault"},
-	{32, "invalid or corrupted push buffer stream"},
-	{43, "GPU stopped processing"},
-	{48, "double bit ECC error"},
-	{62, "internal micro-controller halt"},
-	{63, "memory row remapping"},
-	{64, "memory row remapping failed"},
-	{74, "NVLink error"},
-	{79, "GPU has fallen off the bus"},
-	{94, "contained memory error"},
-	{95, "uncontained memory error"},
-	{109, "context switch timeout"},
-	{119, "GSP RPC timeout"},
-	{120, "GSP error"},
-};
 
 /* "nvidia0 reported Xid 31 (GPU memory page fault)" */
 static void add_device_error(struct sentence *sentence, const struct device_error *error)
@@ -202,9 +248,8 @@ static void add_device_error(struct sentence *sentence, const struct device_erro
 	bool is_xid = strncmp(error->device, "nvidia", strlen("nvidia")) == 0;
 
 	add(sentence, "%s reported %s %" PRIu32, error->device, is_xid ? "Xid" : "error", error->code);
-	for (size_t i = 0; is_xid && i < sizeof(xids) / sizeof(xids[0]); i++)
-		if (xids[i].code == error->code)
-			add(sentence, " (%s)", xids[i].name);
+	if (is_xid && error->code < sizeof(xids) / sizeof(xids[0]) && xids[error->code])
+		add(sentence, " (%s)", xids[error->code]);
 }
 
 static void add_other_holders(struct sentence *sentence, const struct device_error *error)
@@ -213,153 +258,107 @@ static void add_other_holders(struct sentence *sentence, const struct device_err
 		add(sentence, ", which %" PRIu32 " processes held", error->holder_count);
 }
 
-void sentence_add_device_error(struct sentence *sentence, const struct image *image)
+static void add_words(struct sentence *sentence, const struct words *words, const struct end *end);
+
+/* Each row needs facts with which its values are known. */
+static void add_value(struct sentence *sentence, const struct end *end, const char *name)
 {
-	add(sentence, "%s (pid %u) held a GPU with an error: ", image->tool->name, image->pid);
-	add_device_error(sentence, image->device_error);
-	add_other_holders(sentence, image->device_error);
+	const struct image *image = end->image;
+	const struct sent_signal *sent = end->sent;
+
+#define VALUE(text, ...) \
+	if (strcmp(name, text) == 0) \
+	__VA_ARGS__
+	VALUE("program", add(sentence, "%s", image->tool->name));
+	VALUE("pid", add(sentence, "%" PRIu32, image->pid));
+	VALUE("code", add(sentence, "%d", end->code));
+	VALUE("signal", add_signal(sentence, end->signal));
+	VALUE("signal of code", add_signal(sentence, end->code - 128));
+	VALUE("core", add(sentence, "%s", WCOREDUMP(image->wait_status) ? " and dumped core" : ""));
+	VALUE("duration", add_duration(sentence, image->begin_boot_ns, image->end_boot_ns));
+	VALUE("since signal", add_duration(sentence, sent->boot_ns, image->end_boot_ns));
+	VALUE("source", add_words(sentence, source, end));
+	VALUE("sender", add(sentence, "%s", sent->program[0] ? sent->program : "a process"));
+	VALUE("sender and user", add_sender(sentence, sent->program, sent->sender_pid, sent->sender_uid));
+	VALUE("canceller", add_sender(sentence, end->cancel->program, end->cancel->pid, end->cancel->uid));
+	VALUE("cgroup", add(sentence, "%s", end->cgroup->path));
+	VALUE("limit", add(sentence, "%.1f MiB", MIB(end->limit)));
+	VALUE("peak", add(sentence, "%.1f MiB", MIB(end->peak)));
+	VALUE("device error", add_device_error(sentence, image->device_error));
+	VALUE("since device error", add_duration(sentence, image->device_error->boot_ns, image->end_boot_ns));
+	VALUE("other holders", add_other_holders(sentence, image->device_error));
+	VALUE("failed before", add(sentence, "%s", end->failed_before->cause->what));
+	VALUE("failed child", add(sentence, "%s", end->failed_child->cause->what));
+#undef VALUE
 }
 
-/* ---- why */
-
-static void add_device_reason(struct sentence *sentence, const struct image *image)
+static void add_template(struct sentence *sentence, const char *text, const struct end *end)
 {
-	const struct device_error *error = image->device_error;
+	char name[32];
 
-	add_device_error(sentence, error);
-	add(sentence, " ");
-	add_duration(sentence, error->boot_ns, image->end_boot_ns);
-	add(sentence, " before");
-	add_other_holders(sentence, error);
-}
+	while (*text) {
+		size_t size = strcspn(text, "{");
 
-static void add_oom_reason(struct sentence *sentence, struct model *model, const struct image *image)
-{
-	const struct cgroup *cgroup = cgroup_find(model, image->process->cgroup_id);
-	int64_t limit = cgroup ? cgroup->limits.memory_limit_bytes : ROW_NULL;
-	int64_t peak = cgroup ? cgroup->limits.cgroup_peak_bytes : ROW_NULL;
-
-	if (peak == ROW_NULL)
-		add(sentence, "memory ran out; the memory limit of its cgroup is unknown");
-	else if (limit == ROW_NULL)
-		add(sentence, "the host ran out of memory: its cgroup %s has no limit and used at most %.1f MiB",
-		    cgroup->path, MIB(peak));
-	else if (peak >= limit - OOM_MARGIN_BYTES)
-		add(sentence, "its cgroup %s reached its memory limit of %.1f MiB (at most %.1f MiB used)",
-		    cgroup->path, MIB(limit), MIB(peak));
-	else
-		add(sentence,
-		    "a parent cgroup or the host ran out of memory; its own cgroup %s used at most %.1f MiB of its "
-		    "limit of %.1f MiB",
-		    cgroup->path, MIB(peak), MIB(limit));
-}
-
-static void add_batch_reason(struct sentence *sentence, const struct sent_signal *sent, const struct run *run)
-{
-	const struct cancel *cancel = cancel_find(run, sent->boot_ns);
-
-	add(sentence, "%s, the batch system's daemon, ended the job: ", sent->program);
-	if (!cancel) {
-		add(sentence, "its time limit or another limit was reached, or it was cancelled");
-		return;
+		add(sentence, "%.*s", (int)size, text);
+		text += size;
+		if (!*text)
+			return;
+		size = strcspn(++text, "}");
+		snprintf(name, sizeof(name), "%.*s", (int)size, text);
+		add_value(sentence, end, name);
+		text += size + 1;
 	}
-	add(sentence, "%s", cancel->program);
-	add_user(sentence, cancel->pid, cancel->uid);
-	add(sentence, " cancelled it");
 }
 
-/* Why it was sent, as far as that is known. Returns false if it is not. */
-static bool add_sender_reason(struct sentence *sentence, const struct sent_signal *sent, const struct run *run)
+static void add_words(struct sentence *sentence, const struct words *words, const struct end *end)
 {
-	static const struct {
-		const char *before, *behind;
-	} words[SENDER_KINDS] = {
-		[SENDER_PARENT] = {"its parent ", ""},
-		[SENDER_ANCESTOR] = {"its ancestor ", ""},
-		[SENDER_ORIGIN] = {"", ", which starts services and sessions,"},
-		[SENDER_SAME_RUN] = {"", " of the same run"},
-		[SENDER_FOR_OTHERS] = {"", " of the same run"},
-		[SENDER_OTHER] = {"", ", which is not part of its run,"},
-	};
-	const char *reason = signal_find(sent->signal)->by_kernel;
+	int facts = facts_of(end);
 
-	if (sent->kind == SENDER_UNKNOWN || (sent->kind == SENDER_KERNEL && !reason))
-		return false;
-	if (sent->kind == SENDER_KERNEL)
-		add(sentence, "%s", reason);
-	else if (sent->kind == SENDER_SELF)
-		add(sentence, "it sent the signal to itself");
-	else if (sent->kind == SENDER_BATCH)
-		add_batch_reason(sentence, sent, run);
-	else
-		add(sentence, "%s%s%s ended it", words[sent->kind].before,
-		    sent->program[0] ? sent->program : "an unnamed process", words[sent->kind].behind);
-	return true;
+	while ((words->facts & ~facts) || (words->signal && words->signal != end->signal) ||
+	       (words->code && words->code != end->code))
+		words++;
+	add_template(sentence, words->text, end);
 }
 
-/* The last command that failed before: its status is not the status of this process, so it is
- * unknown whether it is the cause; it is not if another one was started since. Then the limits under which
- * programs fail in their own way. */
-static void add_possible_reason(struct sentence *sentence, const struct image *image)
+/* ---- ends */
+
+static const struct ending *last_failed(const struct ending *endings)
 {
-	const struct ending *endings = image->process->endings, *ending, *last = NULL;
-	const struct ending *before = ending_before(endings, image->end_boot_ns);
+	const struct ending *ending, *last = NULL;
 
 	DL_FOREACH (endings, ending)
 		if (ending->kind == ENDING_FAILED)
 			last = ending;
-	if (before)
-		add(sentence, "possibly because %s", before->cause->what);
-	else if (image->exit_flags & RECORD_EXIT_MEMORY_LIMIT)
-		add(sentence, "possibly because its address space was limited (RLIMIT_AS, ulimit -v)");
-	else if (image->exit_flags & RECORD_EXIT_FILE_LIMIT)
-		add(sentence, "possibly because the size of its files was limited (RLIMIT_FSIZE, ulimit -f)");
-	else if (last)
-		add(sentence, "its last failed command: %s", last->cause->what);
+	return last;
 }
 
-static void add_code_reason(struct sentence *sentence, const struct image *image, enum cause_kind kind)
+void sentence_add_end(struct sentence *ret_what, struct sentence *ret_why, struct model *model,
+		      const struct image *image, enum cause_kind kind, const struct sent_signal *sent)
 {
-	bool is_shell = image->role == RULES_ROLE_SHELL;
-	int64_t code = WEXITSTATUS(image->wait_status);
+	const struct ending *endings = image->process->endings;
+	const struct cgroup *cgroup = kind == CAUSE_OOM ? cgroup_find(model, image->process->cgroup_id) : NULL;
+	struct end end = {
+		.image = image,
+		.kind = kind,
+		.signal = sent ? (int)sent->signal : WTERMSIG(image->wait_status),
+		.code = WEXITSTATUS(image->wait_status),
+		.sent = sent,
+		.cancel = sent ? cancel_find(image->tool->group->task->run, sent->boot_ns) : NULL,
+		.failed_before = ending_before(endings, image->end_boot_ns),
+		.failed_child = last_failed(endings),
+		.cgroup = cgroup,
+		.limit = cgroup ? cgroup->limits.memory_limit_bytes : ROW_NULL,
+		.peak = cgroup ? cgroup->limits.cgroup_peak_bytes : ROW_NULL,
+	};
 
-	if (kind == CAUSE_COMMAND) {
-		add(sentence, code == 127 ? "the command does not exist" : "the command exists but cannot be executed");
-	} else if (image->traits & RULES_LIMITS_TIME && code == TIME_LIMIT_CODE) {
-		add(sentence, "its time limit was reached");
-	} else if (is_shell && code == 127) {
-		add(sentence, "shells exit with 127 if a command does not exist");
-	} else if (is_shell && code == 126) {
-		add(sentence, "shells exit with 126 if a command cannot be executed");
-	} else if (is_shell && code > 128 && code < 128 + 64) {
-		add(sentence, "shells exit with %" PRId64 " if ", code);
-		add_signal(sentence, code - 128);
-		add(sentence, " killed a command");
-	} else {
-		add_possible_reason(sentence, image);
-	}
+	add_words(ret_what, what, &end);
+	add_words(ret_why, why, &end);
 }
 
-void sentence_add_reason(struct sentence *sentence, struct model *model, const struct image *image,
-			 enum cause_kind kind, const struct sent_signal *sent)
+void sentence_add_device_error(struct sentence *sentence, const struct image *image)
 {
-	const char *reason = signal_find(WTERMSIG(image->wait_status))->reason;
-
-	if (kind == CAUSE_OOM)
-		add_oom_reason(sentence, model, image);
-	else if (kind == CAUSE_GPU)
-		add_device_reason(sentence, image);
-	else if (sent && sent->kind == SENDER_SELF && image->traits & RULES_LIMITS_TIME)
-		add(sentence, "its time limit was reached, and it terminated its command and itself");
-	else if (sent && add_sender_reason(sentence, sent, image->tool->group->task->run))
-		return;
-	else if (sent && sent->kind == SENDER_KERNEL && sent->signal == SIGKILL &&
-		 image->exit_flags & RECORD_EXIT_CPU_LIMIT)
-		add(sentence, "%s", CPU_LIMIT);
-	else if (WTERMSIG(image->wait_status))
-		add(sentence, "%s", reason ? reason : "");
-	else
-		add_code_reason(sentence, image, kind);
+	add_template(sentence, WHO "held a GPU with an error: {device error}{other holders}",
+		     &(const struct end){.image = image});
 }
 
 /* ---- tasks and stalls */

@@ -19,16 +19,15 @@ struct sentence {
 	size_t size;
 };
 
-/* They append to a sentence. `sent` is the signal that ended the image, or after which it ended; NULL: none is known. */
+/* They append to a sentence. */
 
-/* "samtools sort (pid 71) was killed by SIGTERM from slurmstepd (pid 7, user root) after 2.3 s" */
-void sentence_add_end(struct sentence *sentence, const struct image *image, enum cause_kind kind,
-		      const struct sent_signal *sent);
+/* What happened: "samtools sort (pid 71) was killed by SIGTERM from slurmstepd (pid 7, user root) after 2.3 s". And why:
+ * "its time limit was reached", or nothing. `sent` is the signal that ended the image, or after which it ended; NULL:
+ * none is known. */
+void sentence_add_end(struct sentence *what, struct sentence *why, struct model *model, const struct image *image,
+		      enum cause_kind kind, const struct sent_signal *sent);
 /* "python3 (pid 71) held a GPU with an error: nvidia0 reported Xid 31 (GPU memory page fault), which 2 processes held" */
 void sentence_add_device_error(struct sentence *sentence, const struct image *image);
-/* "its time limit was reached"; nothing if the reason is unknown. */
-void sentence_add_reason(struct sentence *sentence, struct model *model, const struct image *image,
-			 enum cause_kind kind, const struct sent_signal *sent);
 /* "task align failed: ", and what its cause says. */
 void sentence_add_task(struct sentence *sentence, const struct task *task);
 /* "sort (pid 71) is without CPU or I/O for more than 1800 s" */
