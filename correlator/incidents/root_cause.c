@@ -1,15 +1,7 @@
 /* Why a process failed. See root_cause.h.
  *
- * How a program passes on a failure of its children depends on its role:
- *   shells     exit with the code of a command, or 128 plus the number of the signal that killed
- *              it; any other code is their own (`exit 2`). Codes 1 and 2 say little: if the shell
- *              went on to start other programs, the command's failure was tolerated
- *   wrappers   (env, timeout, sudo, an engine's job script) exist for one command
- *   engines    and make exit with codes of their own when a task has failed: the cause is the first
- *              task after which they started nothing more, otherwise the first
- *   others     may pass on a code that says something, or notice that a part of theirs crashed; Python
- *              shows if it failed because of a command. Else the failure is their own, and a child that
- *              failed just before is only mentioned
+ * How a program passes on a failure of its children depends on its role: see `searches`, and docs/model.md
+ * (Incidents) for why. Else the failure is its own, and a child that failed just before is only mentioned.
  */
 #include "correlator/incidents/root_cause.h"
 
@@ -100,33 +92,22 @@ static enum ending_kind expectation(const struct image *image, const struct sent
 
 /* ---- the child that explains a failure */
 
-static bool is_weak(int64_t code)
-{
-	return code == 1 || code == 2;
-}
+/* How a program passes on the failure of a child. */
+enum passing { AS_SHELL, AS_WRAPPER, AS_ENGINE, AS_PROGRAM, AS_KILLED, AS_NONE };
 
-/* Returns the latest to start, in a pipeline the last, of those that ended with `code`, ROW_NULL: any. */
-static const struct ending *find(const struct ending *endings, int64_t code, enum ending_kind kind,
-				 enum ending_followed followed_max)
-{
-	const struct ending *ending, *found = NULL;
-
-	DL_FOREACH (endings, ending)
-		if (ending->kind == kind && ending->followed <= followed_max &&
-		    (code == ROW_NULL || shell_code_of(ending->wait_status) == code) &&
-		    (!found || ending->start_boot_ns > found->start_boot_ns))
-			found = ending;
-	return found;
-}
-
-static const struct ending *find_passed(const struct ending *endings, int64_t code, enum ending_followed followed_max)
-{
-	const struct ending *found = NULL;
-
-	for (int kind = ENDING_FAILED; kind <= ENDING_TEARDOWN && !found; kind++)
-		found = find(endings, code, (enum ending_kind)kind, followed_max);
-	return found;
-}
+/* A search for the child; those of one kind of program are tried in their order. */
+struct search {
+	enum passing passing;
+	int code_min, code_max;            /* the child must have the parent's code, which is one of these; 0: any */
+	enum ending_kind kind_max;         /* up to this one; earlier ones are preferred */
+	enum ending_followed followed_max; /* what the parent may have started since */
+	uint64_t within_ns;                /* before the parent's end; 0: at any time */
+	enum {
+		LAST_BEGUN,  /* in a pipeline the last */
+		FIRST_ENDED, /* of those after which the least was started */
+	} choice;
+	bool (*is_cause)(const struct ending *ending, const struct image *image, const struct sent_signal *sent);
+};
 
 /* Whether the parent went on after another child had ended in the same way, as in a loop. */
 static bool was_tolerated_before(const struct ending *endings, const struct ending *ending)
@@ -140,63 +121,31 @@ static bool was_tolerated_before(const struct ending *endings, const struct endi
 	return false;
 }
 
-/* If the code is the shell's own (`COMMAND || exit 1`) and a command was killed just before, that is
- * taken as the cause. If that command exited with a code, it is unknown whether it is the cause. */
-static const struct ending *find_of_shell(const struct ending *endings, const struct image *image)
+/* If the shell's code is its own (`COMMAND || exit 1`) and a command exited with another, it is unknown whether that is
+ * the cause. */
+static bool is_killed_command(const struct ending *ending, const struct image *image, const struct sent_signal *sent)
 {
-	int64_t code = shell_code_of(image->wait_status);
-	const struct ending *found =
-		find_passed(endings, code, is_weak(code) ? FOLLOWED_BY_HELPERS : FOLLOWED_BY_TOOLS);
-
-	if (found)
-		return found;
-	found = ending_before(endings, image->end_boot_ns);
-	return found && WTERMSIG(found->wait_status) && !was_tolerated_before(endings, found) ? found : NULL;
+	return WTERMSIG(ending->wait_status) && !was_tolerated_before(image->process->endings, ending);
 }
 
-static const struct ending *find_of_wrapper(const struct ending *endings, int64_t wait_status)
+static bool is_task(const struct ending *ending, const struct image *image, const struct sent_signal *sent)
 {
-	const struct ending *found = find_passed(endings, shell_code_of(wait_status), FOLLOWED_BY_TOOLS);
-
-	if (!found)
-		found = find(endings, ROW_NULL, ENDING_FAILED, FOLLOWED_BY_TOOLS);
-	return found ? found : find(endings, ROW_NULL, ENDING_EXPECTED, FOLLOWED_BY_NOTHING);
+	return ending->is_task;
 }
 
-static const struct ending *find_first(const struct ending *endings, bool is_task)
+static bool is_crashed_part(const struct ending *ending, const struct image *image, const struct sent_signal *sent)
 {
-	const struct ending *ending, *first = NULL;
-
-	DL_FOREACH (endings, ending)
-		if (ending->kind == ENDING_FAILED && ending->is_task == is_task &&
-		    (!first || ending->followed < first->followed))
-			first = ending;
-	return first;
+	return ending->is_part && ending->cause->kind >= CAUSE_CRASH;
 }
 
-/* Failures of tasks take precedence over those of programs that the engine runs for itself. */
-static const struct ending *find_of_engine(const struct ending *endings, const struct image *image)
-{
-	const struct ending *found = find_first(endings, true);
-
-	if (!found)
-		found = find_first(endings, false);
-	if (found && found->is_captured && image->traits & RULES_IGNORES_CAPTURED)
-		return NULL;
-	return found ? found : find(endings, ROW_NULL, ENDING_EXPECTED, FOLLOWED_BY_NOTHING);
-}
-
-static bool is_crash(const struct ending *ending)
-{
-	return ending->cause->kind >= CAUSE_CRASH;
-}
-
-/* Whether Python reported an exception of its library after the child had ended. */
-static bool is_raised(const struct ending *ending, const struct image *image)
+/* A part of the program, or if Python reported an exception of its library after the child had ended. */
+static bool is_part_or_raised(const struct ending *ending, const struct image *image, const struct sent_signal *sent)
 {
 	uint64_t read_bytes = (uint64_t)image->totals.rchar_bytes;
 	uint32_t read_kib;
 
+	if (ending->is_part)
+		return true;
 	if (!(image->traits & RULES_PRINTS_TRACEBACKS) || !(ending->exit_flags & RECORD_EXIT_PARENT_READ) ||
 	    !(image->totals.valid & COUNTER_VALID(rchar_bytes)))
 		return false;
@@ -207,58 +156,87 @@ static bool is_raised(const struct ending *ending, const struct image *image)
 	return WEXITSTATUS(image->wait_status) == 1 && read_kib >= TRACEBACK_MIN_KIB && read_kib <= TRACEBACK_MAX_KIB;
 }
 
-static const struct ending *find_of_program(const struct ending *endings, const struct image *image)
-{
-	int64_t code = shell_code_of(image->wait_status);
-	const struct ending *ending, *found = NULL, *latest = ending_before(endings, image->end_boot_ns);
-
-	if (code > 2 && code < 255)
-		found = find(endings, code, ENDING_FAILED, FOLLOWED_BY_TOOLS);
-	if (found)
-		return found;
-	if (latest && (latest->is_part || is_raised(latest, image)))
-		return latest;
-	DL_FOREACH (endings, ending)
-		if (ending->is_part && is_crash(ending) && image->end_boot_ns <= ending->end_boot_ns + CRASH_NOTICED_NS)
-			return ending;
-	return NULL;
-}
-
 /* A process killed by itself, by the kernel or by an unrecorded sender may pass on the signal that killed
  * one of its children. If one sender ended both, the child is what was being done. */
-static const struct ending *find_of_killed(const struct ending *endings, const struct image *image,
-					   const struct sent_signal *sent)
+static bool is_killed_along(const struct ending *ending, const struct image *image, const struct sent_signal *sent)
 {
-	const struct ending *found = find_passed(endings, shell_code_of(image->wait_status), FOLLOWED_BY_TOOLS);
-	bool own = !sent || sent->kind == SENDER_SELF || sent->kind == SENDER_KERNEL;
+	return !sent || sent->kind == SENDER_SELF || sent->kind == SENDER_KERNEL ||
+	       (ending->cause->sender_process_id == sent->sender_id && ending->end_boot_ns >= sent->boot_ns);
+}
 
-	if (!found || image->oom_killed)
-		return NULL;
-	return own || (found->cause->sender_process_id == sent->sender_id && found->end_boot_ns >= sent->boot_ns)
-		       ? found
-		       : NULL;
+static const struct search searches[] = {
+	/* Codes 1 and 2 are weak evidence: no tool may have been started since. */
+	{AS_SHELL, 1, 2, ENDING_TEARDOWN, FOLLOWED_BY_HELPERS},
+	{AS_SHELL, 3, 255, ENDING_TEARDOWN, FOLLOWED_BY_TOOLS},
+	{AS_SHELL, 0, 0, ENDING_FAILED, FOLLOWED_BY_NOTHING, CAUSE_AT_ONCE_NS, LAST_BEGUN, is_killed_command},
+	{AS_WRAPPER, 1, 255, ENDING_TEARDOWN, FOLLOWED_BY_TOOLS},
+	{AS_WRAPPER, 0, 0, ENDING_FAILED, FOLLOWED_BY_TOOLS},
+	{AS_WRAPPER, 0, 0, ENDING_EXPECTED, FOLLOWED_BY_NOTHING},
+	/* Tasks take precedence over programs that the engine runs for itself. */
+	{AS_ENGINE, 0, 0, ENDING_FAILED, FOLLOWED_BY_TOOLS, 0, FIRST_ENDED, is_task},
+	{AS_ENGINE, 0, 0, ENDING_FAILED, FOLLOWED_BY_TOOLS, 0, FIRST_ENDED},
+	{AS_ENGINE, 0, 0, ENDING_EXPECTED, FOLLOWED_BY_NOTHING},
+	{AS_PROGRAM, 3, 254, ENDING_FAILED, FOLLOWED_BY_TOOLS},
+	{AS_PROGRAM, 0, 0, ENDING_FAILED, FOLLOWED_BY_NOTHING, CAUSE_AT_ONCE_NS, LAST_BEGUN, is_part_or_raised},
+	{AS_PROGRAM, 0, 0, ENDING_TEARDOWN, FOLLOWED_BY_TOOLS, CRASH_NOTICED_NS, FIRST_ENDED, is_crashed_part},
+	{AS_KILLED, 1, 255, ENDING_TEARDOWN, FOLLOWED_BY_TOOLS, 0, LAST_BEGUN, is_killed_along},
+};
+
+static enum passing passing_of(const struct image *image, const struct sent_signal *sent)
+{
+	bool asked_to_end = sent && sent->kind != SENDER_SELF;
+
+	if (WTERMSIG(image->wait_status))
+		return image->oom_killed ? AS_NONE : AS_KILLED;
+	if (image->traits & RULES_FAILS_WITH_COMMANDS)
+		return AS_WRAPPER;
+	switch (image->role) {
+	case RULES_ROLE_SHELL: return AS_SHELL;
+	case RULES_ROLE_WRAPPER:
+	case RULES_ROLE_CLIENT:
+	case RULES_ROLE_COMPONENT: return AS_WRAPPER;
+	case RULES_ROLE_ORCHESTRATOR: return asked_to_end ? AS_NONE : AS_ENGINE;
+	default: return asked_to_end ? AS_NONE : AS_PROGRAM;
+	}
+}
+
+static bool is_found(const struct search *search, const struct ending *ending, const struct image *image,
+		     const struct sent_signal *sent)
+{
+	int64_t code = shell_code_of(image->wait_status);
+
+	if (search->code_min &&
+	    (code < search->code_min || code > search->code_max || shell_code_of(ending->wait_status) != code))
+		return false;
+	return ending->kind <= search->kind_max && ending->followed <= search->followed_max &&
+	       (!search->within_ns || image->end_boot_ns <= ending->end_boot_ns + search->within_ns) &&
+	       !(ending->is_captured && image->traits & RULES_IGNORES_CAPTURED) &&
+	       (!search->is_cause || search->is_cause(ending, image, sent));
+}
+
+static bool is_better(const struct search *search, const struct ending *ending, const struct ending *other)
+{
+	if (ending->kind != other->kind)
+		return ending->kind < other->kind;
+	return search->choice == LAST_BEGUN ? ending->start_boot_ns > other->start_boot_ns
+					    : ending->followed < other->followed;
 }
 
 /* Returns the failed child that explains why the process failed, or NULL if it failed by itself. */
 static const struct ending *find_ending(const struct image *image, const struct sent_signal *sent)
 {
-	const struct ending *endings = image->process->endings;
-	bool asked_to_end = sent && sent->kind != SENDER_SELF;
+	enum passing passing = passing_of(image, sent);
+	const struct ending *ending, *found = NULL;
 
-	if (!endings)
-		return NULL;
-	if (WTERMSIG(image->wait_status))
-		return find_of_killed(endings, image, sent);
-	if (image->traits & RULES_FAILS_WITH_COMMANDS)
-		return find_of_wrapper(endings, image->wait_status);
-	switch (image->role) {
-	case RULES_ROLE_SHELL: return find_of_shell(endings, image);
-	case RULES_ROLE_WRAPPER:
-	case RULES_ROLE_CLIENT:
-	case RULES_ROLE_COMPONENT: return find_of_wrapper(endings, image->wait_status);
-	case RULES_ROLE_ORCHESTRATOR: return asked_to_end ? NULL : find_of_engine(endings, image);
-	default: return asked_to_end ? NULL : find_of_program(endings, image);
+	for (size_t i = 0; i < sizeof(searches) / sizeof(searches[0]) && !found; i++) {
+		if (searches[i].passing != passing)
+			continue;
+		DL_FOREACH (image->process->endings, ending)
+			if (is_found(&searches[i], ending, image, sent) &&
+			    (!found || is_better(&searches[i], ending, found)))
+				found = ending;
 	}
+	return found;
 }
 
 /* ---- what the parent remembers */
