@@ -24,7 +24,7 @@
 /* Maximum number of crashes reported per task: a program may crash repeatedly. */
 #define CRASHES_PER_TASK_MAX 16
 
-int64_t incident_id(int64_t subject, const char *kind)
+static int64_t incident_id(int64_t subject, const char *kind)
 {
 	struct identity identity;
 
@@ -126,21 +126,31 @@ static bool stands_alone(enum cause_kind kind)
 	return kind >= CAUSE_COMMAND;
 }
 
-/* Returns an incident row with the columns taken from a cause. */
-static struct row_incident cause_row(const struct cause *cause, const struct task *task)
+struct row_incident incident_row(const struct task *task, int64_t process_id, const char *kind, uint64_t boot_ns)
 {
 	return (struct row_incident){
-		.id = stands_alone(cause->kind) ? incident_id(cause->process_id, kinds[cause->kind])
-						: incident_id(task->id, "task"),
+		.id = incident_id(process_id, kind),
 		.run_id = task->run->id,
 		.task_id = task->id,
-		.process_id = cause->process_id,
-		.kind = kinds[cause->kind],
+		.process_id = process_id,
+		.kind = kind,
+		.boot_ns = (int64_t)boot_ns,
 		.end_boot_ns = ROW_NULL,
-		.sender_process_id = cause->sender_process_id,
-		.sender_program = cause->sender_program[0] ? cause->sender_program : NULL,
-		.sender_user_id = cause->sender_user_id,
+		.sender_process_id = ROW_NULL,
+		.sender_user_id = ROW_NULL,
 	};
+}
+
+static struct row_incident cause_row(const struct cause *cause, const struct task *task, uint64_t boot_ns)
+{
+	struct row_incident row = incident_row(task, cause->process_id, kinds[cause->kind], boot_ns);
+
+	if (!stands_alone(cause->kind))
+		row.id = incident_id(task->id, "task");
+	row.sender_process_id = cause->sender_process_id;
+	row.sender_program = cause->sender_program[0] ? cause->sender_program : NULL;
+	row.sender_user_id = cause->sender_user_id;
+	return row;
 }
 
 /* Limits repeated reports: per task, one of commands that could not be executed for each code, and a
@@ -175,14 +185,11 @@ void incident_note_failure(struct model *model, struct image *image)
 {
 	const struct cause *cause = image->process->cause;
 	struct task *task = image->tool->group->task;
-	struct row_incident row;
 
 	if (!cause || cause->process_id != image->id || !stands_alone(cause->kind) ||
 	    !report_allowed(model, task, image, cause->kind))
 		return;
-	row = cause_row(cause, task);
-	row.boot_ns = (int64_t)image->end_boot_ns;
-	incident_add(model, row, cause->what, cause->why);
+	incident_add(model, cause_row(cause, task, image->end_boot_ns), cause->what, cause->why);
 }
 
 /* One row a process, which its failure replaces. */
@@ -194,19 +201,7 @@ void incident_note_device_error(struct model *model, struct image *image, const 
 	if (!device_add_error(model, image, error) || !report_allowed(model, task, image, CAUSE_GPU))
 		return;
 	sentence_add_device_error(&sentence, image);
-	incident_add(model,
-		     (struct row_incident){
-			     .id = incident_id(image->id, kinds[CAUSE_GPU]),
-			     .run_id = task->run->id,
-			     .task_id = task->id,
-			     .process_id = image->id,
-			     .kind = kinds[CAUSE_GPU],
-			     .boot_ns = (int64_t)error->boot_ns,
-			     .end_boot_ns = ROW_NULL,
-			     .sender_process_id = ROW_NULL,
-			     .sender_user_id = ROW_NULL,
-		     },
-		     sentence.text, NULL);
+	incident_add(model, incident_row(task, image->id, kinds[CAUSE_GPU], error->boot_ns), sentence.text, NULL);
 }
 
 static bool has_failed(const struct task *task)
@@ -240,8 +235,7 @@ void incident_report_task(struct model *model, struct task *task)
 		return;
 	task_name_set(task);
 	sentence_add_task(&sentence, task);
-	row = cause_row(cause, task);
-	row.boot_ns = task->reports.incident_boot_ns;
+	row = cause_row(cause, task, (uint64_t)task->reports.incident_boot_ns);
 	row.fatal = task->reports.fatal;
 	incident_add(model, row, sentence.text, cause->why);
 }

@@ -9,7 +9,8 @@ struct image;
 struct sent_signal;
 struct task;
 
-int64_t incident_id(int64_t subject, const char *kind);
+/* Returns the row of an incident of a process; it has one of each kind. */
+struct row_incident incident_row(const struct task *task, int64_t process_id, const char *kind, uint64_t boot_ns);
 /* Queues `row` to be written with the sentence and the reason `why` (NULL or empty: unknown). If it
  * is written again, the store keeps the first wall-clock time. */
 void incident_add(struct model *model, struct row_incident row, const char *sentence, const char *why);

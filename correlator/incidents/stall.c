@@ -62,23 +62,13 @@ static const char *const kinds[] = {[STALL_BLOCKED] = "stuck", [STALL_STUCK] = "
 static void report(struct model *model, struct process *process, uint64_t boot_ns, bool over)
 {
 	const struct image *image = process->image;
-	const struct task *task = image->tool->group->task;
+	struct row_incident row = incident_row(image->tool->group->task, image->id, kinds[process->stall.kind],
+					       process->stall.since_boot_ns);
 	struct sentence sentence = {.size = 0};
 
+	row.end_boot_ns = over ? (int64_t)boot_ns : ROW_NULL;
 	sentence_add_stall(&sentence, process, boot_ns, over);
-	incident_add(model,
-		     (struct row_incident){
-			     .id = incident_id(image->id, kinds[process->stall.kind]),
-			     .run_id = task->run->id,
-			     .task_id = task->id,
-			     .process_id = image->id,
-			     .kind = kinds[process->stall.kind],
-			     .boot_ns = (int64_t)process->stall.since_boot_ns,
-			     .end_boot_ns = over ? (int64_t)boot_ns : ROW_NULL,
-			     .sender_process_id = ROW_NULL,
-			     .sender_user_id = ROW_NULL,
-		     },
-		     sentence.text, NULL);
+	incident_add(model, row, sentence.text, NULL);
 }
 
 static void begin(struct model *model, struct process *process, enum stall_kind kind, uint64_t since, uint64_t boot_ns)
