@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -15,9 +16,11 @@
 #define DEVICES_MAX 64
 #define CLIENTS_MAX 1024 /* at a time; of further ones nothing is reported */
 #define PIDS_MAX 1024    /* processes that hold a device; the same */
+#define OTHERS_MAX 65536 /* processes that hold none; further ones are read in every search */
 #define FILE_MAX 4096
 #define PATH_SIZE 512
 #define SEARCH_NS (10 * UINT64_C(1000000000))
+#define UNCHANGED_MAX_NS (40 * UINT64_C(1000000000)) /* with a search's period, below INTERVAL_MAX_NS */
 #define INTERVAL_MAX_NS (60 * UINT64_C(1000000000))
 
 struct device {
@@ -34,6 +37,20 @@ struct client {
 	uint64_t read_boot_ns;
 };
 
+/* A process that held no device when it was last read. As long as it has as many descriptors, it is not read again: to
+ * open and read one takes the kernel some 10 µs, and few processes hold a device. */
+struct other {
+	uint32_t pid;
+	uint32_t descriptor_count; /* 0: unknown, before Linux 6.2 */
+	uint64_t read_boot_ns;
+};
+
+/* By pid, as /proc lists them. */
+struct others {
+	struct other of[OTHERS_MAX];
+	unsigned count;
+};
+
 struct drm {
 	struct device devices[DEVICES_MAX];
 	unsigned device_count;
@@ -41,6 +58,8 @@ struct drm {
 	unsigned client_count;
 	uint32_t pids[PIDS_MAX];
 	unsigned pid_count;
+	struct others others[2]; /* of the last search, and of the one before or in progress */
+	unsigned latest_others;
 	uint64_t search_boot_ns; /* of the last complete search through all processes, 0: none yet */
 	uint64_t now_boot_ns;    /* of this round */
 };
@@ -63,6 +82,7 @@ static bool read_link_name(const char *path, char *name, size_t size)
 	return (size_t)snprintf(name, size, "%s", last ? last + 1 : target) < size;
 }
 
+/* All but those with NVIDIA's own driver, which have a sampler of their own: what both report would add up. */
 static void find_devices(struct drm *drm)
 {
 	char path[PATH_SIZE];
@@ -81,7 +101,8 @@ static void find_devices(struct drm *drm)
 		if (!read_link_name(path, device->pci_address, sizeof(device->pci_address)))
 			continue;
 		snprintf(path, sizeof(path), "%s/sys/class/drm/%s/device/driver", drm_root, entry->d_name);
-		drm->device_count += read_link_name(path, device->driver, sizeof(device->driver));
+		drm->device_count += read_link_name(path, device->driver, sizeof(device->driver)) &&
+				     strcmp(device->driver, "nvidia") != 0;
 	}
 	if (directory)
 		closedir(directory);
@@ -212,7 +233,8 @@ static void forget_clients(struct drm *drm)
 struct uses {
 	struct link_use of[DEVICES_MAX];
 	unsigned count;
-	bool holds; /* a device */
+	bool holds;             /* a device */
+	uint64_t since_boot_ns; /* when the process was last read, 0: never */
 };
 
 static struct link_use *use_of(struct uses *uses, const struct device *device, uint64_t interval_ns)
@@ -227,8 +249,8 @@ static struct link_use *use_of(struct uses *uses, const struct device *device, u
 	return &uses->of[uses->count++];
 }
 
-/* A client that the last search did not find began after it, with counters at 0. What the first search finds only begins
- * an interval. */
+/* A client that was not found when its process was last read began after that, with counters at 0. What the first search
+ * finds only begins an interval. */
 static void take_info(struct drm *drm, const struct fdinfo *info, struct uses *uses)
 {
 	const struct device *device = device_of(drm, info);
@@ -237,7 +259,7 @@ static void take_info(struct drm *drm, const struct fdinfo *info, struct uses *u
 	uses->holds |= device != NULL;
 	if (!client || client->read_boot_ns == drm->now_boot_ns)
 		return;
-	uint64_t since_boot_ns = client->read_boot_ns ? client->read_boot_ns : drm->search_boot_ns;
+	uint64_t since_boot_ns = client->read_boot_ns ? client->read_boot_ns : uses->since_boot_ns;
 	uint64_t interval_ns = drm->now_boot_ns - since_boot_ns;
 
 	if (since_boot_ns && interval_ns <= INTERVAL_MAX_NS)
@@ -282,25 +304,65 @@ static void read_process(struct drm *drm, uint32_t pid, struct uses *uses)
 }
 
 /* Reports a process. Returns whether it holds a device. */
-static bool sample_process(struct drm *drm, uint32_t pid, struct link *link)
+static bool sample_process(struct drm *drm, uint32_t pid, uint64_t since_boot_ns, struct link *link)
 {
-	uint64_t start_boot_ns = process_start(drm_root, pid);
-	struct uses uses = {.count = 0};
+	struct uses uses = {.since_boot_ns = since_boot_ns};
+
+	read_process(drm, pid, &uses);
+	uint64_t start_boot_ns = uses.holds ? process_start(drm_root, pid) : 0;
 
 	if (start_boot_ns == 0)
 		return false;
-	read_process(drm, pid, &uses);
 	for (unsigned i = 0; i < uses.count; i++) {
 		uses.of[i].holder.pid = pid;
 		uses.of[i].holder.start_boot_ns = start_boot_ns;
 		link_add_use(link, drm->now_boot_ns, &uses.of[i]);
 	}
-	return uses.holds;
+	return true;
+}
+
+static uint32_t count_descriptors(uint32_t pid)
+{
+	char path[PATH_SIZE];
+	struct stat status;
+
+	snprintf(path, sizeof(path), "%s/proc/%u/fd", drm_root, pid);
+	return stat(path, &status) == 0 ? (uint32_t)status.st_size : 0;
+}
+
+/* Returns NULL if it held a device, or was not there. */
+static const struct other *next_other(const struct others *others, unsigned *at, uint32_t pid)
+{
+	while (*at < others->count && others->of[*at].pid < pid)
+		(*at)++;
+	return *at < others->count && others->of[*at].pid == pid ? &others->of[*at] : NULL;
+}
+
+/* Its descriptors are counted before they are read: one that is opened meanwhile is found now or in the next search. */
+static void search_process(struct drm *drm, uint32_t pid, const struct other *before, struct others *others,
+			   struct link *link)
+{
+	struct other now = {pid, count_descriptors(pid), drm->now_boot_ns};
+	bool is_unchanged = before && now.descriptor_count && before->descriptor_count == now.descriptor_count &&
+			    drm->now_boot_ns - before->read_boot_ns < UNCHANGED_MAX_NS;
+
+	if (is_unchanged)
+		now.read_boot_ns = before->read_boot_ns;
+	else if (sample_process(drm, pid, before ? before->read_boot_ns : drm->search_boot_ns, link)) {
+		if (drm->pid_count < PIDS_MAX)
+			drm->pids[drm->pid_count++] = pid;
+		return;
+	}
+	if (others->count < OTHERS_MAX)
+		others->of[others->count++] = now;
 }
 
 /* /proc lists processes by pid: so the first one has a client that several share. */
 static void search(struct drm *drm, struct link *link)
 {
+	const struct others *before = &drm->others[drm->latest_others];
+	struct others *others = &drm->others[!drm->latest_others];
+	unsigned at = 0;
 	char path[PATH_SIZE];
 	struct dirent *entry;
 	uint32_t pid;
@@ -308,13 +370,13 @@ static void search(struct drm *drm, struct link *link)
 	snprintf(path, sizeof(path), "%s/proc", drm_root);
 	DIR *directory = opendir(path);
 
-	drm->pid_count = 0;
+	drm->pid_count = others->count = 0;
 	while (directory && (entry = readdir(directory)))
-		if (sscanf(entry->d_name, "%u", &pid) == 1 && sample_process(drm, pid, link) &&
-		    drm->pid_count < PIDS_MAX)
-			drm->pids[drm->pid_count++] = pid;
+		if (sscanf(entry->d_name, "%u", &pid) == 1)
+			search_process(drm, pid, next_other(before, &at, pid), others, link);
 	if (directory)
 		closedir(directory);
+	drm->latest_others = !drm->latest_others;
 	drm->search_boot_ns = drm->now_boot_ns;
 	forget_clients(drm);
 }
@@ -329,5 +391,5 @@ void drm_sample(void *devices, uint64_t now_boot_ns, struct link *link)
 		return;
 	}
 	for (unsigned i = 0; i < drm->pid_count; i++)
-		sample_process(drm, drm->pids[i], link);
+		sample_process(drm, drm->pids[i], drm->search_boot_ns, link);
 }

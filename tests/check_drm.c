@@ -59,7 +59,9 @@ static void begin(void)
 						  "sys/class/drm",
 						  "sys/class/drm/renderD128",
 						  "sys/class/drm/renderD129",
+						  "sys/class/drm/renderD130",
 						  "sys/devices",
+						  "sys/devices/0000:04:00.0",
 						  "sys/devices/0000:03:00.0",
 						  "sys/devices/soc"};
 
@@ -70,6 +72,9 @@ static void begin(void)
 	make_link("../../bus/pci/drivers/amdgpu", "sys/devices/0000:03:00.0/driver");
 	make_link("../../../devices/soc", "sys/class/drm/renderD129/device");
 	make_link("../../bus/platform/drivers/panfrost", "sys/devices/soc/driver");
+	/* NVIDIA's own driver has another sampler. */
+	make_link("../../../devices/0000:04:00.0", "sys/class/drm/renderD130/device");
+	make_link("../../bus/pci/drivers/nvidia", "sys/devices/0000:04:00.0/driver");
 	drm_root = root;
 	drm = drm_open();
 	ck_assert(drm);
@@ -95,6 +100,7 @@ static void start(unsigned pid)
 }
 
 #define AMD "drm-driver:\tamdgpu\ndrm-pdev:\t0000:03:00.0\n"
+#define NVIDIA "drm-driver:\tnvidia-drm\ndrm-pdev:\t0000:04:00.0\n"
 #define MALI "drm-driver:\tpanfrost\n"
 
 static void hold(unsigned pid, unsigned fd, const char *device, unsigned client, unsigned busy_ms, unsigned mib)
@@ -138,12 +144,14 @@ TEST(a_client_counts_once)
 	hold(11, 5, AMD, 1, 0, 30);
 	hold(11, 6, AMD, 2, 0, 5);
 	hold(11, 7, MALI, 1, 0, 7);
+	hold(11, 8, NVIDIA, 1, 0, 7);
 	sample(100 * S, "");
 	hold(10, 5, AMD, 1, 500, 30);
 	hold(10, 6, AMD, 1, 500, 30);
 	hold(11, 5, AMD, 1, 500, 30);
 	hold(11, 6, AMD, 2, 200, 5);
 	hold(11, 7, MALI, 1, 100, 7);
+	hold(11, 8, NVIDIA, 1, 100, 7);
 	reported[0] = '\0';
 	drm_sample(drm, 101 * S, NULL);
 	/* For the first process that its directory lists: in /proc, the one with the lowest pid. */
@@ -165,6 +173,40 @@ TEST(a_client_that_came_later)
 	hold(10, 5, AMD, 1, 3500, 30);
 	hold(10, 6, AMD, 2, 100, 1);
 	sample(111 * S, "10 128 600 of 1000 ms 31 MiB\n");
+}
+
+/* In the place of /proc/PID/fd, whose size is the number of descriptors. */
+static void has_descriptors(unsigned pid, unsigned count)
+{
+	char path[64], text[64];
+
+	snprintf(path, sizeof(path), "proc/%u/fd", pid);
+	snprintf(text, sizeof(text), "%0*d", (int)count, 0);
+	suite_file(root, path, text);
+}
+
+TEST(a_process_with_as_many_descriptors_is_read_less_often)
+{
+	start(10);
+	has_descriptors(10, 3);
+	sample(100 * S, "");
+	hold(10, 5, AMD, 1, 3000, 30); /* in the place of another one */
+	sample(110 * S, "");
+	sample(130 * S, "");
+	/* Its counters began at 0 after the process was last read. */
+	sample(140 * S, "10 128 3000 of 40000 ms 30 MiB\n");
+	hold(10, 5, AMD, 1, 3500, 30);
+	sample(150 * S, "10 128 500 of 10000 ms 30 MiB\n"); /* who holds one is always read */
+}
+
+TEST(a_process_with_more_descriptors)
+{
+	start(10);
+	has_descriptors(10, 3);
+	sample(100 * S, "");
+	hold(10, 5, AMD, 1, 3000, 30);
+	has_descriptors(10, 4);
+	sample(110 * S, "10 128 3000 of 10000 ms 30 MiB\n");
 }
 
 TEST(a_process_that_is_gone)
