@@ -151,6 +151,51 @@ TEST(memory_of_the_devices_that_it_held)
 	ck_assert_rows("SELECT gpu_capacity_bytes FROM processes WHERE pid = 10", "2097152\n");
 }
 
+static void report_memory(const char *device, uint64_t busy_ms, uint64_t memory_mib, uint64_t capacity_mib)
+{
+	struct wire_message message = use_of(10, device);
+
+	message.device_use.known = DEVICE_USE_BUSY | DEVICE_USE_MEMORY | DEVICE_USE_CAPACITY;
+	message.device_use.busy_ns = busy_ms * MS;
+	message.device_use.memory_bytes = memory_mib * MIB;
+	message.device_use.capacity_bytes = capacity_mib * MIB;
+	ck_assert(feed(&message));
+}
+
+/* Rounds of two samplers are at different times, and one may arrive late. */
+TEST(devices_of_two_samplers)
+{
+	struct sampler nvidia, dri;
+
+	WITHOUT_RESTARTS();
+	begin_training(2000);
+	nvidia = sampler;
+	ck_assert(greet(SAMPLER_VERSION, "dri/renderD"));
+	dri = sampler;
+	for (unsigned i = 0; i < 3; i++) {
+		uint64_t early = now;
+
+		tell("later 100");
+		sampler = nvidia;
+		report_memory("nvidia0", 500, 100, 1000);
+		report_memory("nvidia1", 500, 50, 1000);
+		sampler = dri;
+		now = early;
+		report_memory("dri/renderD128", 10, 30 + i, 200);
+		now += 100 * MS;
+		tell("later 900; 10<2 seen 1; scan");
+	}
+	tell("later 9000");
+	report_memory("dri/renderD128", 10, 35, 200); /* the other one is silent */
+	tell("10<2 seen 1; scan; 10 ends");
+	ck_assert_rows("SELECT gpu, " FIGURES ", gpu_capacity_bytes / 1048576 FROM processes WHERE pid = 10",
+		       "nvidia0,nvidia1,dri/renderD128 3040 182 - 2200\n");
+	ck_assert_rows(
+		"SELECT gpu_busy_ns / 1000000, gpu_memory_bytes / 1048576 FROM samples WHERE gpu_busy_ns IS NOT NULL "
+		"ORDER BY boot_ns",
+		"1010 180\n2020 181\n3030 182\n3040 35\n");
+}
+
 TEST(samples_of_a_process_that_only_waits_for_its_device)
 {
 	WITHOUT_RESTARTS();

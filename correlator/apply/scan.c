@@ -67,9 +67,10 @@ static bool is_step(const struct model *model, const struct image *image, const 
 	uint64_t boot_ns = sample->header.boot_ns;
 	int64_t elapsed_ns = image->sampled_boot_ns ? (int64_t)(boot_ns - image->sampled_boot_ns) : 0;
 	int64_t memory = memory_of(&sample->counters) - image->sampled_memory_bytes;
-	int64_t gpu_memory = known_or_0(device_memory_at(&image->use, boot_ns)) - known_or_0(image->sampled_gpu_bytes);
+	int64_t gpu_memory =
+		known_or_0(device_use_memory_at(&image->use, boot_ns)) - known_or_0(image->sampled_gpu_bytes);
 	int64_t busy_ns = now->cpu_ns - image->sampled_cpu_ns;
-	int64_t gpu_busy_ns = known_or_0(image->use.busy_ns) - known_or_0(image->sampled_gpu_busy_ns);
+	int64_t gpu_busy_ns = known_or_0(image->use.gpu_busy_ns) - known_or_0(image->sampled_gpu_busy_ns);
 
 	if (has_read_on(model, image) || memory >= STEP_BYTES || memory <= -STEP_BYTES || gpu_memory >= STEP_BYTES ||
 	    gpu_memory <= -STEP_BYTES)
@@ -120,8 +121,8 @@ static void sample_store(struct model *model, struct process *process, const str
 					  .swap_bytes = counter_or_null(counters, swap_bytes),
 					  .thread_count = counter_or_null(counters, thread_count),
 					  .uninterruptible_count = counter_or_null(counters, uninterruptible_count),
-					  .gpu_busy_ns = image->use.busy_ns,
-					  .gpu_memory_bytes = device_memory_at(&image->use, sample->header.boot_ns),
+					  .gpu_busy_ns = image->use.gpu_busy_ns,
+					  .gpu_memory_bytes = device_use_memory_at(&image->use, sample->header.boot_ns),
 					  .file_position_bytes = file ? file->position_bytes : ROW_NULL,
 					  .file_size_bytes = file ? file->size_bytes : ROW_NULL,
 				  });

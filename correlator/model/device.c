@@ -6,10 +6,8 @@
 
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
-#include "correlator/model/tally.h"
 
 #define DEVICES_MAX_BYTES 256 /* 16 GPUs and their control nodes; any more are ignored */
-#define DEVICES_OF_HOST_MAX 64
 
 /* From Documentation/admin-guide/devices.txt and nvidia-modprobe. */
 #define MAJOR_NVIDIA 195
@@ -65,39 +63,11 @@ void device_add(struct model *model, struct image *image, uint64_t major, uint64
 	add_name(model, image, name);
 }
 
-static void add(int64_t *sum, int64_t part)
-{
-	if (part != ROW_NULL)
-		*sum = (*sum == ROW_NULL ? 0 : *sum) + part;
-}
-
-static bool is_possible(const struct image *image, const struct device_report *report)
-{
-	int64_t busy_ns = image->use.busy_ns;
-
-	if (report->boot_ns < image->use.boot_ns || report->boot_ns < image->begin_boot_ns)
-		return false;
-	add(&busy_ns, report->busy_ns);
-	return busy_ns == ROW_NULL || (uint64_t)busy_ns / DEVICES_OF_HOST_MAX <= report->boot_ns - image->begin_boot_ns;
-}
-
 void device_add_use(struct model *model, struct image *image, const char *name, const struct device_report *report)
 {
-	struct device_use *use = &image->use;
-
-	if (!is_possible(image, report))
+	if (!device_use_add(model, &image->use, name, report, image->begin_boot_ns))
 		return;
 	add_name(model, image, name);
-	if (report->boot_ns != use->boot_ns)
-		use->memory_bytes = use->devices_bytes = ROW_NULL;
-	use->boot_ns = report->boot_ns;
-	add(&use->busy_ns, report->busy_ns);
-	add(&use->energy_uj, report->energy_uj);
-	add(&use->throttled_ns, report->throttled_ns);
-	add(&use->memory_bytes, report->memory_bytes);
-	add(&use->devices_bytes, report->capacity_bytes);
-	tally_raise(&use->peak_bytes, use->memory_bytes);
-	tally_raise(&use->capacity_bytes, use->devices_bytes);
 	if (image->ended != IMAGE_LIVING)
 		image_take_use(model, image);
 }

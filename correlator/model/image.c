@@ -147,7 +147,7 @@ struct image *image_new(struct model *model, struct process *process, struct con
 	image->spawn_cpu_ns = ROW_NULL;
 	image->uninterruptible_ns = ROW_NULL;
 	image->peak_rss_bytes = ROW_NULL;
-	image->use = DEVICE_USE_UNKNOWN;
+	device_use_init(&image->use);
 	image->gpu_peak_bytes = image->gpu_capacity_bytes = ROW_NULL;
 	image->sampled_gpu_bytes = image->sampled_gpu_busy_ns = ROW_NULL;
 	image->wait_status = ROW_NULL;
@@ -270,9 +270,9 @@ void image_take_use(struct model *model, struct image *image)
 	struct totals now = image->totals;
 	struct tally before;
 
-	totals_set(&now, gpu_busy_ns, image->use.busy_ns);
-	totals_set(&now, gpu_energy_uj, image->use.energy_uj);
-	totals_set(&now, gpu_throttled_ns, image->use.throttled_ns);
+#define I(name) totals_set(&now, name, image->use.name);
+	ROW_GPU_TOTALS(I)
+#undef I
 	if (memcmp(&now, &image->totals, sizeof(now)) == 0 && image->use.peak_bytes <= image->gpu_peak_bytes &&
 	    image->use.capacity_bytes <= image->gpu_capacity_bytes)
 		return;
@@ -340,6 +340,7 @@ void image_free(struct model *model, struct image *image)
 	free(image->rule);
 	free(image->gpu);
 	free(image->device_error);
+	device_use_deinit(&image->use);
 	free(image);
 }
 
@@ -358,19 +359,11 @@ const struct file_read *image_file_at(const struct image *image, uint64_t scan_n
 	return image->file.scan_number && image->file.scan_number + 1 == scan_number ? &image->file : NULL;
 }
 
-/* Samplers report once a second. */
-#define REPORT_LASTS_NS (5 * UINT64_C(1000000000))
-
-int64_t device_memory_at(const struct device_use *use, uint64_t boot_ns)
-{
-	return boot_ns < use->boot_ns + REPORT_LASTS_NS ? use->memory_bytes : ROW_NULL;
-}
-
 void image_note_sample(struct image *image, uint64_t boot_ns, const struct totals *now)
 {
 	image->sampled_boot_ns = boot_ns;
 	image->sampled_cpu_ns = now->cpu_ns;
 	image->sampled_io_bytes = totals_io_bytes(now);
-	image->sampled_gpu_busy_ns = image->use.busy_ns;
-	image->sampled_gpu_bytes = device_memory_at(&image->use, boot_ns);
+	image->sampled_gpu_busy_ns = image->use.gpu_busy_ns;
+	image->sampled_gpu_bytes = device_use_memory_at(&image->use, boot_ns);
 }

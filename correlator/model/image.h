@@ -4,6 +4,7 @@
  * recomputed from rows. */
 #pragma once
 
+#include "correlator/model/device_use.h"
 #include "correlator/model/reason.h"
 #include "correlator/model/totals.h"
 #include "common/rules/rules.h"
@@ -17,22 +18,6 @@ enum image_began { IMAGE_FORK, IMAGE_EXEC, IMAGE_FOUND };
 enum image_ended { IMAGE_LIVING, IMAGE_EXIT, IMAGE_REPLACED, IMAGE_LOST };
 
 enum image_totals { TOTALS_SAMPLE, TOTALS_EXEC, TOTALS_EXIT, TOTALS_FINAL };
-
-/* Of an image, on all devices, as samplers report it. ROW_NULL: not reported. */
-struct device_use {
-	int64_t busy_ns, energy_uj, throttled_ns; /* so far */
-	int64_t memory_bytes, devices_bytes;      /* at boot_ns: that it holds, and that its devices have */
-	int64_t peak_bytes, capacity_bytes;       /* largest of these, since the start of the correlator */
-	uint64_t boot_ns;                         /* of the latest report, 0: none */
-};
-#define DEVICE_USE_UNKNOWN \
-	((struct device_use){.busy_ns = ROW_NULL, \
-			     .energy_uj = ROW_NULL, \
-			     .throttled_ns = ROW_NULL, \
-			     .memory_bytes = ROW_NULL, \
-			     .devices_bytes = ROW_NULL, \
-			     .peak_bytes = ROW_NULL, \
-			     .capacity_bytes = ROW_NULL})
 
 /* The largest file that it was reading at the scan of that number, 0: none. It is known to the samples of the next scan. */
 struct file_read {
@@ -115,5 +100,3 @@ void image_note_sample(struct image *image, uint64_t boot_ns, const struct total
 void image_note_file(struct image *image, uint64_t scan_number, const struct record_file *file);
 /* Returns what the scan before that number found, or NULL. */
 const struct file_read *image_file_at(const struct image *image, uint64_t scan_number);
-/* Its memory on devices at that time, ROW_NULL if nothing was reported lately. */
-int64_t device_memory_at(const struct device_use *use, uint64_t boot_ns);

@@ -226,14 +226,14 @@ static void load_progress(struct image *image, const struct row_process *row, st
 	struct store_value sampled = store_result_get(result, "sampled_boot_ns");
 
 	image->uninterruptible_ns = row->uninterruptible_ns;
-	image->use = DEVICE_USE_UNKNOWN;
-	image->use.busy_ns = row->gpu_busy_ns;
-	image->use.energy_uj = row->gpu_energy_uj;
-	image->use.throttled_ns = row->gpu_throttled_ns;
+	device_use_init(&image->use);
+#define I(name) image->use.name = row->name;
+	ROW_GPU_TOTALS(I)
+#undef I
 	image->memory_stall_ns = row->memory_delay_ns == ROW_NULL ? 0 : row->memory_delay_ns;
 	image->sampled_cpu_ns = image->totals.cpu_ns;
 	image->sampled_io_bytes = totals_io_bytes(&image->totals);
-	image->sampled_gpu_busy_ns = image->use.busy_ns;
+	image->sampled_gpu_busy_ns = image->use.gpu_busy_ns;
 	if (sampled.type != STORE_VALUE_INTEGER)
 		return;
 	image->sampled_boot_ns = (uint64_t)sampled.integer;

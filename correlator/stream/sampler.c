@@ -99,10 +99,10 @@ static int take(struct sampler *sampler, struct model *model, const struct wire_
 		model, use->pid, use->start_boot_ns, device,
 		&(struct device_report){
 			.boot_ns = use->boot_ns,
-			.busy_ns = use->known & DEVICE_USE_BUSY ? (int64_t)use->busy_ns : ROW_NULL,
+			.gpu_busy_ns = use->known & DEVICE_USE_BUSY ? (int64_t)use->busy_ns : ROW_NULL,
 			.memory_bytes = use->known & DEVICE_USE_MEMORY ? (int64_t)use->memory_bytes : ROW_NULL,
-			.energy_uj = use->known & DEVICE_USE_ENERGY ? (int64_t)use->energy_uj : ROW_NULL,
-			.throttled_ns = use->known & DEVICE_USE_THROTTLED ? (int64_t)use->throttled_ns : ROW_NULL,
+			.gpu_energy_uj = use->known & DEVICE_USE_ENERGY ? (int64_t)use->energy_uj : ROW_NULL,
+			.gpu_throttled_ns = use->known & DEVICE_USE_THROTTLED ? (int64_t)use->throttled_ns : ROW_NULL,
 			.capacity_bytes = use->known & DEVICE_USE_CAPACITY ? (int64_t)use->capacity_bytes : ROW_NULL,
 		});
 	return 0;

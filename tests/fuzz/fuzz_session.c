@@ -280,10 +280,10 @@ static void use_gpu(const struct image_key *image, unsigned i)
 	if (i % 3 == 0)
 		apply_device_use(session.model, image->pid, image->start_boot_ns, "nvidia0",
 				 &(struct device_report){.boot_ns = now_boot_ns,
-							 .busy_ns = (int64_t)MS,
+							 .gpu_busy_ns = (int64_t)MS,
 							 .memory_bytes = (int64_t)(i << 20),
-							 .energy_uj = i % 2 ? 1000 : ROW_NULL,
-							 .throttled_ns = i % 2 ? (int64_t)MS : ROW_NULL,
+							 .gpu_energy_uj = i % 2 ? 1000 : ROW_NULL,
+							 .gpu_throttled_ns = i % 2 ? (int64_t)MS : ROW_NULL,
 							 .capacity_bytes = (int64_t)1 << 34});
 	if (i % 7 == 0)
 		apply_device_error(
