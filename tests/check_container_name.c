@@ -84,7 +84,7 @@ TEST_EACH(paths, containers)
 	ck_assert_uint_eq(name.path_size, expected);
 }
 
-static const char site[] = "runtimes:\n- {runtime: falcon, cgroup: '/falcon-(?<id>[0-9]{4,})$'}\n";
+static const char site[] = "runtimes:\n- {runtime: falcon, cgroup: '/falcon-(?:(?<id>[0-9]{4,})|(x*))$'}\n";
 
 TEST(a_site_has_a_runtime_of_its_own)
 {
@@ -98,6 +98,7 @@ TEST(a_site_has_a_runtime_of_its_own)
 	ck_assert_str_eq(name.runtime_id, "12345");
 	ck_assert_uint_eq(name.path_size, strlen("/a/falcon-12345"));
 	ck_assert(!container_parse(own, "/a/falcon-123", &name));
+	ck_assert(!container_parse(own, "/a/falcon-xx", &name)); /* matches, without an id */
 	ck_assert(!container_parse(own, "/docker/" ID, &name));
 	rules_free(own);
 }

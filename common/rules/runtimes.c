@@ -68,6 +68,8 @@ static bool regex_read(const struct rules *rules, const struct rule_regex *regex
 
 	if (pcre2_match(regex->code, (PCRE2_SPTR)path, size, 0, 0, match, rules->scratch->context) <= group)
 		return false;
+	if (ends[2 * group] == PCRE2_UNSET || ends[2 * group] >= ends[2 * group + 1])
+		return false; /* another alternative has matched */
 	ret->id = path + ends[2 * group];
 	ret->id_size = ends[2 * group + 1] - ends[2 * group];
 	return true;

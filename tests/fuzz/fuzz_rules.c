@@ -67,6 +67,15 @@ static void read_versions(const struct rules *rules, const char *program, const 
 	}
 }
 
+static void read_cgroup(const struct rules *rules, const char *path)
+{
+	size_t size = strlen(path);
+	struct rules_cgroup cgroup;
+
+	if (rules_read_cgroup(rules, path, size, &cgroup))
+		require(cgroup.id_size > 0 && cgroup.id >= path && cgroup.id + cgroup.id_size <= path + size);
+}
+
 static void redact(const struct secrets *secrets, const char *argv, size_t size)
 {
 	uint32_t count;
@@ -108,6 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_descriptions(rules);
 		classify(rules, words, count < 4 ? 4 : count);
 		read_versions(rules, words[1], words[0]);
+		read_cgroup(rules, words[0]);
 		if (yaml_size < size)
 			redact(rules_secrets(rules), text + yaml_size + 1, size - yaml_size - 1);
 		rules_free(rules);
