@@ -17,11 +17,6 @@ static struct pipe *find(struct model *model, const struct process *process, enu
 	return pipe;
 }
 
-bool pipe_is_of_subtree(const struct process *process)
-{
-	return process->parent && process->group && process->group != process->parent->group;
-}
-
 struct pipe_end *pipe_across(struct model *model, const struct process *process, enum pipe_side side)
 {
 	const struct pipe *pipe = find(model, process, side);
@@ -45,10 +40,7 @@ void pipe_open(struct model *model, struct process *process, enum pipe_side side
 	}
 	end->pipe = pipe;
 	end->process = process;
-	if (pipe_is_of_subtree(process))
-		DL_PREPEND(pipe->ends[side], end);
-	else
-		DL_APPEND(pipe->ends[side], end);
+	DL_APPEND(pipe->ends[side], end);
 }
 
 static void forget(struct model *model, struct process *process, enum pipe_side side)

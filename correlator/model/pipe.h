@@ -15,12 +15,10 @@ struct pipe_key {
 /* At least one end is open. */
 struct pipe {
 	struct pipe_key key;
-	struct pipe_end *ends[PIPE_SIDES]; /* those of subtrees before those of helpers that wait */
+	struct pipe_end *ends[PIPE_SIDES];
 	UT_hash_handle hh;
 };
 
-/* Whether it is in a subtree of its parent, not in its parent's own group. */
-bool pipe_is_of_subtree(const struct process *process);
 /* Returns the open ends at the other side of the pipe that `process` has at `side`. */
 struct pipe_end *pipe_across(struct model *model, const struct process *process, enum pipe_side side);
 /* Opens its end at `side`, if there is a pipe. */

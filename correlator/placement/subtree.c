@@ -17,6 +17,32 @@
 #include "correlator/model/tool.h"
 #include "correlator/model/tree.h"
 
+/* Whether it is in a subtree of its parent, not in its parent's own group. */
+static bool is_of_subtree(const struct process *process)
+{
+	return process->parent && process->group && process->group != process->parent->group;
+}
+
+/* Joins the open ends across the pipe to `to`, if `joins` does so with their processes. */
+static void join_across(struct model *model, struct process *process, enum pipe_side side, struct process *to,
+			bool (*joins)(struct model *model, struct process *other, struct process *to))
+{
+	struct pipe_end *end = pipe_across(model, process, side), *next;
+	bool joined = false;
+
+	for (; end; end = next) {
+		struct process *other = end->process;
+
+		next = end->next;
+		if (!joins(model, other, to))
+			continue;
+		pipe_close(model, other, !side);
+		joined = true;
+	}
+	if (joined)
+		pipe_close(model, process, side);
+}
+
 /* ---- siblings in one pipeline */
 
 /* Returns the sibling across its pipes that started first, or NULL. */
@@ -25,34 +51,29 @@ static struct process *first_across(struct model *model, const struct process *p
 	struct process *first = NULL;
 
 	for (int side = 0; side < PIPE_SIDES; side++)
-		for (struct pipe_end *end = pipe_across(model, process, side); end && pipe_is_of_subtree(end->process);
-		     end = end->next)
-			if (!first || end->process->key.start_boot_ns < first->key.start_boot_ns)
+		for (struct pipe_end *end = pipe_across(model, process, side); end; end = end->next)
+			if (is_of_subtree(end->process) &&
+			    (!first || end->process->key.start_boot_ns < first->key.start_boot_ns))
 				first = end->process;
 	return first;
+}
+
+static bool merge(struct model *model, struct process *other, struct process *first)
+{
+	if (!is_of_subtree(other))
+		return false;
+	task_merge(model, other->group->task, first->group->task);
+	return true;
 }
 
 /* Joins the sibling subtrees connected by pipes; if there are several, their tasks are merged. */
 static struct group *join_pipeline(struct model *model, struct process *process)
 {
-	const struct process *first = first_across(model, process);
-	struct pipe_end *end;
+	struct process *first = first_across(model, process);
 
-	if (!first)
-		return NULL;
-	for (int side = 0; side < PIPE_SIDES; side++) {
-		bool joined = false;
-
-		while ((end = pipe_across(model, process, side)) && pipe_is_of_subtree(end->process)) {
-			if (end->process->group->task != first->group->task)
-				task_merge(model, end->process->group->task, first->group->task);
-			pipe_close(model, end->process, !side);
-			joined = true;
-		}
-		if (joined)
-			pipe_close(model, process, side);
-	}
-	return first->group;
+	for (int side = 0; first && side < PIPE_SIDES; side++)
+		join_across(model, process, side, first, merge);
+	return first ? first->group : NULL;
 }
 
 struct placement subtree_join(struct model *model, struct process *process, const struct placing *placing)
@@ -76,12 +97,14 @@ struct placement subtree_join(struct model *model, struct process *process, cons
 
 /* ---- helpers that started earlier */
 
-/* Moves a helper that waits into `group`, unless it has executed something else since. */
-static bool adopt(struct model *model, struct process *helper, struct group *group)
+/* Moves a helper that waits into the group of `process`, unless it has executed something else since, and into the list
+ * of those of which others may wait. */
+static bool adopt(struct model *model, struct process *helper, struct process *process)
 {
+	struct group *group = process->group;
 	struct tool *tool;
 
-	if (pipe_is_of_subtree(helper) || !helper->image || helper->image->role != RULES_ROLE_HELPER)
+	if (is_of_subtree(helper) || !helper->image || helper->image->role != RULES_ROLE_HELPER)
 		return false;
 	tool = group_tool(model, group, helper->image->tool->name, helper->image->tool->role);
 	if (!tool)
@@ -89,40 +112,19 @@ static bool adopt(struct model *model, struct process *helper, struct group *gro
 	process_set_group(model, helper, group->task->run, group);
 	image_set_tool(model, helper->image, tool);
 	helper->image->reason = REASON_PIPE;
+	pipes_forget(model, helper);
+	helper->adopted_next = process->adopted_next;
+	process->adopted_next = helper;
 	return true;
-}
-
-/* Adopts the helpers across the pipe, and adds them to the list that ends with `*last`. */
-static void adopt_across(struct model *model, struct process *process, enum pipe_side side, struct process **last)
-{
-	struct pipe_end *end = pipe_across(model, process, side), *next;
-	bool joined = false;
-
-	for (; end; end = next) {
-		struct process *helper = end->process;
-
-		next = end->next;
-		if (!adopt(model, helper, process->group))
-			continue;
-		pipes_forget(model, helper);
-		pipe_close(model, helper, !side);
-		helper->adopted_next = NULL;
-		*last = (*last)->adopted_next = helper;
-		joined = true;
-	}
-	if (joined)
-		pipe_close(model, process, side);
 }
 
 /* A helper may be one of several in a pipeline, so the search goes on from each that is adopted. */
 void subtree_link(struct model *model, struct process *process)
 {
-	struct process *last = process;
-
 	for (process->adopted_next = NULL; process; process = process->adopted_next)
 		for (int side = 0; side < PIPE_SIDES; side++) {
-			if (pipe_is_of_subtree(process))
-				adopt_across(model, process, side, &last);
+			if (is_of_subtree(process))
+				join_across(model, process, side, process, adopt);
 			pipe_open(model, process, side);
 		}
 }
