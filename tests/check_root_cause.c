@@ -28,6 +28,7 @@ static const struct {
 	{"a pipe that was left", "11>20 bwa; dies 13", 141, "20\n"},
 	{"a pipe that was left, and its reader", "11>20 bwa; dies 13; 11>21 sort; ends 1", 1, "21\n"},
 	{"killed again and again", "11>20 bwa; dies 11; 11>21 bwa; dies 11", 1, "11\n"},
+	{"killed beside another that failed", "11>20 bwa; 11>21 sort; 20 dies 9; 21 ends 1", 5, "20\n"},
 	{"killed by a signal to all", "11>20 bwa; 11 gets 15 from 2; 20 gets 15 from 2; dies 15", 143, "20\n"},
 	{"nothing but itself", "11>20 sort; ends", 1, "11\n"},
 };
@@ -148,6 +149,13 @@ TEST(what_its_parent_ended_has_not_failed)
 	ck_assert_rows("SELECT pid, failed FROM processes WHERE pid >= 10 ORDER BY pid", "10 1\n11 0\n");
 	ck_assert_rows("SELECT failed_count FROM runs WHERE kind = 'command'", "1\n");
 	ck_assert_rows(CAUSES, "10\n");
+}
+
+/* The last command that failed is one whose output make reads: $(shell ...). */
+TEST(make_does_not_mind_a_command_that_it_reads)
+{
+	tell("2>10 make -j2; 10>11 >7 git describe; 10>12 bwa mem; ends 3; 10>13 sort; ends; 11 ends 1; 10 ends 2");
+	ck_assert_rows(CAUSES, "12\n");
 }
 
 /* Bash and Python handle ^C, then die by sending the signal to themselves. */

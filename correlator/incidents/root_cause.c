@@ -92,12 +92,12 @@ static enum ending_kind expectation(const struct image *image, const struct sent
 
 /* ---- the child that explains a failure */
 
-/* How a program passes on the failure of a child. */
-enum passing { AS_SHELL, AS_WRAPPER, AS_ENGINE, AS_PROGRAM, AS_KILLED, AS_NONE };
+/* How a program propagates the failure of a child. */
+enum propagation { AS_SHELL, AS_WRAPPER, AS_ENGINE, AS_PROGRAM, AS_KILLED, AS_NONE };
 
 /* A search for the child; those of one kind of program are tried in their order. */
 struct search {
-	enum passing passing;
+	enum propagation propagation;
 	int code_min, code_max;            /* the child must have the parent's code, which is one of these; 0: any */
 	enum ending_kind kind_max;         /* up to this one; earlier ones are preferred */
 	enum ending_followed followed_max; /* what the parent may have started since */
@@ -182,7 +182,7 @@ static const struct search searches[] = {
 	{AS_KILLED, 1, 255, ENDING_TEARDOWN, FOLLOWED_BY_TOOLS, 0, LAST_BEGUN, is_killed_along},
 };
 
-static enum passing passing_of(const struct image *image, const struct sent_signal *sent)
+static enum propagation propagation_of(const struct image *image, const struct sent_signal *sent)
 {
 	bool asked_to_end = sent && sent->kind != SENDER_SELF;
 
@@ -225,11 +225,11 @@ static bool is_better(const struct search *search, const struct ending *ending, 
 /* Returns the failed child that explains why the process failed, or NULL if it failed by itself. */
 static const struct ending *find_ending(const struct image *image, const struct sent_signal *sent)
 {
-	enum passing passing = passing_of(image, sent);
+	enum propagation propagation = propagation_of(image, sent);
 	const struct ending *ending, *found = NULL;
 
 	for (size_t i = 0; i < sizeof(searches) / sizeof(searches[0]) && !found; i++) {
-		if (searches[i].passing != passing)
+		if (searches[i].propagation != propagation)
 			continue;
 		DL_FOREACH (image->process->endings, ending)
 			if (is_found(&searches[i], ending, image, sent) &&
