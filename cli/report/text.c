@@ -317,7 +317,7 @@ static void print_heading(const struct listing *listing)
 		[REPORT_FATAL] = "What failed",
 		[REPORT_RETRIED] = "Failed, then retried successfully",
 		[REPORT_HARMLESS] = "Failed, without effect on the run",
-		[REPORT_EFFECT_COUNT] = "What stalled",
+		[REPORT_EFFECT_COUNT] = "What stalled, or was not reaped",
 	};
 
 	fputc('\n', listing->page->output->file);

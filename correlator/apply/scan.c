@@ -9,6 +9,7 @@
 #include "correlator/apply/found.h"
 #include "correlator/apply/state.h"
 #include "correlator/incidents/stall.h"
+#include "correlator/incidents/zombies.h"
 #include "correlator/model/group.h"
 #include "correlator/model/model.h"
 #include "correlator/model/pending.h"
@@ -186,6 +187,7 @@ static void sample_known(struct model *model, struct process *process, const str
 
 	totals_of_image(&now, &process->image->base, &sample->counters);
 	found_complete_sample(model, process, record);
+	zombies_take(model, process, sample->header.boot_ns);
 	bool slept = note_uninterruptible(process, sample);
 	bool step = is_step(model, process->image, &now, sample);
 
@@ -204,6 +206,8 @@ void scan_apply_sample(struct model *model, const struct record *record)
 	const struct image_key *image = &record->header.image;
 	struct process *process = process_find(model, process_key_of(image));
 
+	if (is_zombie(&record->exec))
+		zombies_note(model, &record->exec.context.parent);
 	if (process)
 		sample_known(model, process, record);
 	else if (image->start_boot_ns && !is_zombie(&record->exec))

@@ -361,7 +361,7 @@ void sentence_add_device_error(struct sentence *sentence, const struct image *im
 		     &(const struct end){.image = image});
 }
 
-/* ---- tasks and stalls */
+/* ---- tasks, stalls and zombies */
 
 void sentence_add_task(struct sentence *sentence, const struct task *task)
 {
@@ -388,4 +388,10 @@ void sentence_add_stall(struct sentence *sentence, const struct process *process
 	add(sentence, "%s (pid %u) %s %s for %s%.0f s", process->image->tool->name, process->image->pid,
 	    is_over ? "was" : "is", how[process->stall.kind], is_over ? "" : "more than ",
 	    boot_ns > since ? (double)(boot_ns - since) / 1e9 : 0.0);
+}
+
+void sentence_add_zombies(struct sentence *sentence, const struct process *process, bool is_over)
+{
+	add(sentence, "%s (pid %u) %s not reaped %u children that ended", process->image->tool->name,
+	    process->image->pid, is_over ? "had" : "has", process->zombies.reported_count);
 }

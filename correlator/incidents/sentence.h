@@ -32,3 +32,5 @@ void sentence_add_device_error(struct sentence *sentence, const struct image *im
 void sentence_add_task(struct sentence *sentence, const struct task *task);
 /* "sort (pid 71) is without CPU or I/O for more than 1800 s" */
 void sentence_add_stall(struct sentence *sentence, const struct process *process, uint64_t boot_ns, bool is_over);
+/* "node (pid 71) has not reaped 132 children that ended" */
+void sentence_add_zombies(struct sentence *sentence, const struct process *process, bool is_over);

@@ -23,6 +23,13 @@ struct stall {
 	} motion;
 };
 
+/* Ended children that it has not reaped: incidents/zombies.c. */
+struct zombies {
+	uint32_t count; /* in this scan; zero after a restart */
+	uint32_t reported_count;
+	uint64_t since_boot_ns; /* 0: few */
+};
+
 /* See pipe.h. */
 enum pipe_side { PIPE_READ, PIPE_WRITTEN, PIPE_SIDES };
 struct pipe_end {
@@ -73,6 +80,7 @@ struct process {
 	bool ignored;       /* by a rule: no rows; its children count as its parent's */
 	bool ended, has_final;
 	struct stall stall;
+	struct zombies zombies;
 	struct sent_signal *signals; /* fatal signals sent to it, NULL: none */
 	struct ending *endings;      /* failed children, NULL: none */
 	struct cause *cause;         /* why it failed itself, NULL: it did not */

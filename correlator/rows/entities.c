@@ -252,6 +252,7 @@ const struct field process_state[] = {
 	INT(pid_namespace) INT(mount_namespace) INT(core_limit_milli) INT(output_pipe)
 	NAMED("stdin_pipe", pipes[PIPE_READ].inode) NAMED("stdout_pipe", pipes[PIPE_WRITTEN].inode)
 	INT(is_task_root) INT(is_run_root) INT(has_container) INT(ignored) INT(ended) INT(has_final) INT(end_boot_ns)
+	NAMED("zombies_since_boot_ns", zombies.since_boot_ns) NAMED("zombie_count", zombies.reported_count)
 	NAMED("stall_since_boot_ns", stall.since_boot_ns) ENUM(place, PLACE_FULL) NAMED_RANGE("stall", stall.kind, 0, STALL_NONE, STALL_IDLE)
 	RANGE(spine_index, -1, -1, RUN_SPINE_MAX - 1) PART(FIELD_LIST, signals, signals)
 	PART(FIELD_POINTER, cause, cause) PART(FIELD_LIST, endings, endings) PART(FIELD_POINTER, command, command)

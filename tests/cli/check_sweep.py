@@ -268,6 +268,14 @@ def stall(host, moved=None, ended=None):
                    unix_ns=times["started_unix_ns"], sentence="no progress")
 
 
+def hold_zombies(host, since=2 * HOUR, reaped=None):
+    run, task, tool = host.run(5 * HOUR)
+    times = host.times(since, reaped)
+    host.store.add("incidents", host_id=host.id, run_id=run, task_id=task, process_id=host.process(tool, 5 * HOUR),
+                   kind="zombies", boot_ns=times["begin_boot_ns"], end_boot_ns=times["end_boot_ns"],
+                   unix_ns=times["started_unix_ns"], sentence="node (pid 7) has not reaped 132 children that ended")
+
+
 def hold_gpu(host, used=3 * HOUR, freed=None, busy=3600, ended=None):
     """A process of ten hours that used a GPU until `used` seconds ago and then holds 2 GiB there, until `freed`."""
     process = host.process(host.run(10 * HOUR, ended)[2], 10 * HOUR, ended, program="python3")
@@ -288,7 +296,7 @@ def everything(path):
         Host(store, f"large-{number}", cpu_count=8 - 4 * number, memory=(32 - 16 * number) * GIB,
              cloud_instance_type=f"type-{number}", **LONG).load(step=60)
     Host(store, "silent", seen=DAYS, last=2 * HOUR).run(5 * HOUR)
-    for make in (leave_behind, leave_open, stall, hold_gpu):
+    for make in (leave_behind, leave_open, stall, hold_zombies, hold_gpu):
         make(Host(store, make.__name__, seen=DAYS))
     host = Host(store, "work", seen=DAYS)
     for begin in (9 * HOUR, 6 * HOUR):
@@ -527,6 +535,16 @@ class Planted(Case):
         stall(Host(self.store, "ended", seen=DAYS), ended=HOUR)
         found = self.only("task_stalled", "planted")
         self.assertAlmostEqual(found["memory_byte_seconds"] / GIB, 3 * 2 * HOUR, delta=1)
+
+    def test_zombies(self):
+        hold_zombies(Host(self.store, "planted", seen=DAYS))
+        hold_zombies(Host(self.store, "reaped", seen=DAYS), reaped=HOUR)
+        hold_zombies(Host(self.store, "recent", seen=DAYS), since=300)
+        found = self.only("zombies", "planted")
+        self.assertRegex(found["sentence"], r"On planted, node \(pid 7\) has not reaped 132 children that ended "
+                                            r"\(as user \S+, for 2h00m\)")
+        self.assertEqual((found["cpu_ns"], found["cost_micros"], found["is_now"]), (None, None, True))
+        self.assertEqual(self.store.found("--user", "4711"), [])
 
     def test_gpu_held_and_not_used(self):
         for name, history in (("planted", {}), ("recent", {"used": HOUR // 2}), ("freed", {"freed": 2 * HOUR}),

@@ -1,4 +1,4 @@
-"""Stalled processes. Live for the two minutes after which uninterruptible sleep is reported; then
+"""Stalled processes, and zombies. Live for the two minutes after which uninterruptible sleep is reported; then
 the same stream with a faster clock, for half an hour without CPU or I/O."""
 
 import os
@@ -24,6 +24,7 @@ STRETCHED = [
     # Its child, which waits for the other end of its input, but not uninterruptibly.
     ("stuck", rf"spawner\.py \(pid \d+\) was {QUIET} for \d+ s", True),
     ("stuck", rf"lonely \(pid \d+\) is {QUIET} for more than {HALF_AN_HOUR} s", False),
+    ("zombies", r"hoarder\.py \(pid \d+\) has not reaped 120 children that ended", False),
     ("idle", rf"waiting \(pid \d+\) is without CPU or I/O for more than {HALF_AN_HOUR} s", False)]
 
 
@@ -65,7 +66,7 @@ def check_reported(bench, expected):
 def watch(bench):
     """Runs until the uninterruptible sleep has been reported, and has ended."""
     directory = bench.work_directory("work", "nobody")
-    for name in ("spawner.py", "ticker.py"):
+    for name in ("spawner.py", "ticker.py", "hoarder.py"):
         (directory / name).write_text((HERE / "failures" / name).read_text())
     os.mkfifo(directory / "fifo", 0o644)
     bench.daemons.start()

@@ -51,7 +51,7 @@ ALTER TABLE samples ADD COLUMN sent_bytes INTEGER; -- bytes; sent so far; sock_s
 ALTER TABLE samples ADD COLUMN received_bytes INTEGER; -- bytes; received so far; sock_recv_length
 ALTER TABLE samples ADD COLUMN uninterruptible_count INTEGER; -- count; threads in uninterruptible sleep now; task.__state
 
-ALTER TABLE incidents ADD COLUMN end_boot_ns INTEGER; -- ns, boot clock; end (stuck, idle), NULL: it persists or has no duration; samples
+ALTER TABLE incidents ADD COLUMN end_boot_ns INTEGER; -- ns, boot clock; end (stuck, idle, zombies), NULL: it persists or has no duration; samples
 ALTER TABLE incidents ADD COLUMN cause TEXT; -- text; known cause, in one sentence; model
 ALTER TABLE incidents ADD COLUMN sender_process_id INTEGER; -- id; processes.id of the sender of the fatal signal; signal_generate
 ALTER TABLE incidents ADD COLUMN sender_program TEXT; -- text; program of the sender; signal_generate
