@@ -9,6 +9,8 @@
 #include "analysis/query/units.h"
 #include "analysis/served/served.h"
 
+#define HOSTS_NAMED 5 /* in an error */
+
 static int64_t only_user_id = ROW_NULL;
 static bool is_missing;
 
@@ -96,6 +98,31 @@ int source_renew(struct store *store)
 	return store_begin_reading(store);
 }
 
+/* A name that no host has must not look like a host on which nothing happened. */
+static int host_check(struct store *store, const char *name)
+{
+	struct rows hosts = {0};
+	char text[512] = "";
+	size_t used = 0, i;
+	int error = rows_load(&hosts, &row_type_cloud_host, store, "hosts", NULL);
+
+	for (i = 0; i < hosts.count; i++) {
+		const char *other = ROWS_ITEM(&hosts, cloud_host, i)->host.hostname;
+
+		if (strcmp(other, name) == 0)
+			break;
+		if (i < HOSTS_NAMED)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%.80s", i ? ", " : "", other);
+	}
+	if (error == 0 && i == hosts.count && i > HOSTS_NAMED)
+		snprintf(text + used, sizeof(text) - used, " and %zu more", i - HOSTS_NAMED);
+	if (error == 0 && i == hosts.count)
+		error = i > 0 ? say("tracer: no host is named '%s'; hosts: %s", name, text)
+			      : say("tracer: no host is named '%s': there is none yet, see tracer status", name);
+	rows_free(&hosts);
+	return error;
+}
+
 int source_show(const struct options *options, int (*show)(struct view *view))
 {
 	struct view view = {.options = options};
@@ -104,11 +131,26 @@ int source_show(const struct options *options, int (*show)(struct view *view))
 	output_init(&view.output, stdout, options->color);
 	view.store = source_open(options);
 	if (view.store)
+		error = options->host ? host_check(view.store, options->host) : 0;
+	if (view.store && error == 0)
 		error = show(&view);
 	if (error < 0 && !ferror(stdout))
 		source_say(view.store, error);
 	source_close(view.store);
 	return error < 0 ? VERB_FAILED : error;
+}
+
+void source_say_unwatched(const struct rows *hosts)
+{
+	int64_t last_unix_ns = ROW_NULL;
+
+	for (size_t i = 0; i < hosts->count; i++)
+		if (ROWS_ITEM(hosts, cloud_host, i)->host.last_seen_unix_ns > last_unix_ns)
+			last_unix_ns = ROWS_ITEM(hosts, cloud_host, i)->host.last_seen_unix_ns;
+	if (last_unix_ns == ROW_NULL)
+		say("tracer: no host was watched yet: see tracer status");
+	else
+		say("tracer: no host was watched in that time; the last was heard of at %s", units_time(last_unix_ns));
 }
 
 /* `how` is what the runs have in common. */

@@ -11,7 +11,7 @@ struct view {
 	struct store *store;
 };
 
-/* Opens the store or lake that the options name, calls `show`, and prints errors. `show` returns 0;
+/* Opens the store or lake that the options name, checks that --host names a host, calls `show`, and prints errors. `show` returns 0;
  * -errno, with the message in the store; or, if it has printed the error itself, an exit status above 0.
  * Returns the exit status. */
 int source_show(const struct options *options, int (*show)(struct view *view));
@@ -39,6 +39,9 @@ int source_say(const struct store *store, int error);
 	{"user_id", (options) && (options)->user_id != ROW_NULL ? STORE_INTEGER : STORE_NULL, \
 	 (options) ? (options)->user_id : 0, NULL}
 /* clang-format on */
+
+/* Says that in the time asked for none of these was watched: an empty answer is not that nothing was wrong. */
+void source_say_unwatched(const struct rows *hosts);
 
 /* Finds the run that `text` names: a prefix of its id, its name, or "latest" (also if `text` is NULL), among those
  * that --host and --user leave; `options` may be NULL.

@@ -127,7 +127,7 @@ int sweep_to_json(const struct sweep_request *request, struct sweep *sweep, size
 	json_set_integer(root, "since_unix_ns", request->since_unix_ns);
 	json_set_integer(root, "until_unix_ns", request->now_unix_ns);
 	json_set_string(root, "currency", prices_currency(request->prices));
-	json_set_integer(root, "host_count", (int64_t)sweep->hosts.count);
+	json_set_integer(root, "host_count", (int64_t)sweep->owned_count);
 	price_doubts_to_json(&sweep->doubts, root);
 	*ret_root = root;
 	return error;

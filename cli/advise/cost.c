@@ -355,6 +355,8 @@ static int cost_show(struct view *view)
 	else if (error == 0)
 		error = view->options->format ? print_document(&cost, view->options->format)
 					      : print_text(&cost, &view->output);
+	if (error == 0 && cost.bill.host_count == 0)
+		source_say_unwatched(&cost.bill.hosts);
 	bill_free(&cost.bill);
 	rows_free(&cost.run);
 	centres_free(cost.centres);

@@ -261,7 +261,7 @@ static int print_users(struct sweeping *sweeping)
 static int print_text(struct sweeping *sweeping, const struct output *output)
 {
 	const struct sweep *sweep = &sweeping->sweep;
-	int64_t host_count = (int64_t)sweep->hosts.count, count = (int64_t)sweep->count;
+	int64_t host_count = (int64_t)sweep->owned_count, count = (int64_t)sweep->count;
 	int error = 0;
 
 	output_print(output, STYLE_TITLE, "Since %s", units_time(sweeping->request.since_unix_ns));
@@ -269,7 +269,7 @@ static int print_text(struct sweeping *sweeping, const struct output *output)
 		     units_counted(count, false, "finding", "findings"), prices_currency(sweeping->prices));
 	if (sweeping->view->options->user_id == ROW_NULL || by == BY_HOST)
 		error = print_hosts(sweeping, output);
-	if (error == 0 && by < 0) {
+	if (error == 0 && by < 0 && sweep->count > 0) {
 		output_print(output, STYLE_PLAIN, "\n");
 		error = print_findings(sweeping, output);
 	}
@@ -342,6 +342,8 @@ static int sweep_show(struct view *view)
 		say_cut(least_of(sweeping.sweep.owned_count), sweeping.sweep.owned_count, "hosts");
 	if (error == 0 && by < 0)
 		say_cut(sweeping.shown_count, sweeping.sweep.count, "findings");
+	if (error == 0 && sweeping.sweep.owned_count == 0)
+		source_say_unwatched(&sweeping.sweep.hosts);
 	if (error == -EOVERFLOW)
 		error = say("tracer sweep: the bill is too large: more than %lld", (long long)(INT64_MAX / NANOS));
 	free(sweeping.shown);

@@ -224,20 +224,17 @@ static void show_hosts(struct view *view, const struct rows *hosts, const struct
 
 static int host_show(struct view *view)
 {
-	const char *name = view->options->host;
 	json_t *object = json_pack("{s:[]}", "hosts");
 	json_t *json = view->options->format ? json_object_get(object, "hosts") : NULL;
 	struct rows hosts = {0}, samples = {.type = &row_type_host_sample};
 	int error = rows_load(&hosts, &row_type_cloud_host, view->store, "hosts", NULL);
 	size_t count;
 
-	rows_keep_host(&hosts, name);
+	rows_keep_host(&hosts, view->options->host);
 	count = hosts.count;
 	if (limit && (size_t)limit < count)
 		hosts.count = (size_t)limit;
-	if (error == 0 && count == 0 && name)
-		error = say("tracer host: no host has this name: see tracer status");
-	else if (error == 0 && count == 0)
+	if (error == 0 && count == 0)
 		say("tracer host: this store has no host yet: see tracer status");
 	if (error == 0)
 		error = samples_load(view, &samples);

@@ -86,18 +86,15 @@ static int compare_lines(const void *left, const void *right)
 /* Determines "now": in a lake it differs between hosts, a store has a single host. */
 static int now_find(const struct view *view, struct snapshot *snapshot, struct store_parameter *ret_host_id)
 {
-	const char *name = view->options->host;
 	const struct row_host *host = NULL;
 	struct store *store = view->store;
 	struct store_stream stream;
 	struct rows hosts = {0};
 	int error = rows_load(&hosts, &row_type_cloud_host, store, "hosts", NULL);
 
-	rows_keep_host(&hosts, name);
+	rows_keep_host(&hosts, view->options->host);
 	if (error == 0 && hosts.count > 1)
 		error = say("tracer top: there are %zu hosts: choose one with --host (see tracer status)", hosts.count);
-	else if (error == 0 && hosts.count == 0 && name)
-		error = say("tracer top: no host has this name: see tracer status");
 	else if (error == 0 && hosts.count == 1)
 		host = &ROWS_ITEM(&hosts, cloud_host, 0)->host;
 	if (error == 0) {

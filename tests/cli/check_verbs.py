@@ -828,7 +828,6 @@ class Filters(Case):
         self.assertIn(b"# gzip", ask("report", "--user", "4711", "--format", "md").stdout)
         self.assertIn(b"of this host or user", ask("compare", "make", "gzip", "--user", "4711").stderr)
         self.assertEqual([size["name"] for size in ask_json("tune", "--right-size", "--user", "4711")["names"]], ["gzip"])
-        self.assertEqual(ask_json("tune", "--right-size", "--host", "elsewhere")["names"], [])
         self.assertEqual(len(ask_json("tune", "--trend", "gzip", "--user", "4711")["runs"]), 1)
         for refused in (["tune", "--list", "--user", "1"], ["show", "--user", "no-such-user"]):
             self.assertEqual(ask(*refused).returncode, 2, refused)
@@ -842,7 +841,6 @@ class Filters(Case):
             self.assertGreater(len(every), 0)
             if arguments[0] != "top":
                 self.assertEqual(rows(*arguments, "--host", "example", name=name), every, arguments)
-                self.assertEqual(rows(*arguments, "--host", "elsewhere", name=name), [], arguments)
             if arguments[0] in ("runs", "top"):
                 for user in {row["user_id"] for row in every}:
                     self.assertEqual(len(rows(*arguments, "--user", str(user), name=name)),
@@ -851,8 +849,20 @@ class Filters(Case):
         cost = self.json("cost", "--user", "4711")
         self.assertEqual((cost["rows"], cost["work_micros"]), ([], 0))
         self.assertEqual(cost["bill_micros"], sum(cost[key] for key in ("other_runs_micros", "system_micros", "idle_micros")))
-        self.assertIn(b"no host has this name", self.fails(1, "host", "--host", "elsewhere").stderr)
         self.fails(2, "cost", "--format", "focus", "--user", "1")
+
+    def test_a_host_that_does_not_exist_is_an_error(self):
+        for arguments in (["runs"], ["show"], ["top", "--once"], ["host"], ["cost"], ["sweep"], ["sweep", "--by", "user"], ["prices", "show"],
+                          ["tune", "--right-size"], ["tune", "--trend", "gzip"], ["explain", "latest"]):
+            failed = self.fails(1, *arguments, "--host", "elsewhere")
+            self.assertIn(b"no host is named 'elsewhere'; hosts: example\n", failed.stderr, arguments)
+            self.assertEqual(failed.stdout, b"", arguments)
+
+    def test_a_time_in_which_no_host_was_watched_is_said(self):
+        for arguments in (["cost"], ["cost", "--json"], ["sweep"], ["sweep", "--by", "user"]):
+            self.assertIn(b"no host was watched in that time; the last was heard of at 20",
+                          self.run_tracer(*arguments, "--since", "2200-01-01").stderr)
+            self.assertEqual(self.run_tracer(*arguments).stderr, b"")
 
 
 class Cut(Case):

@@ -539,7 +539,7 @@ def test_a_run_on_several_hosts_is_joined(lake):
     named = tracer(lake, "host", "--host", "host-2")
     says(named, "host-2", "cloud    aws i-2")
     assert "host-1" not in named, named
-    says(tracer(lake, "top", "--once", "--host", "host-9", code=1), "no host has this name")
+    says(tracer(lake, "top", "--once", "--host", "host-9", code=1), "no host is named 'host-9'; hosts: host-1, host-2, host-3")
     says(tracer(lake, "status", code=1), "host-1: last heard of", "hosts              3, of which 3 are silent")
 
 

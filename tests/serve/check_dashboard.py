@@ -145,7 +145,7 @@ def test_of_several_hosts_one_is_chosen_for_what_they_use_now(session):
     session.browser.type("example")
     session.wait("usage is shown", lambda: "choose a host above" not in session.text())
     session.browser.type("x")
-    session.wait_text("No run that matches is running.")
+    session.wait_text("No host is named 'examplex'; hosts: ")
     same("connection", session.text("#connection"), "live")
 
 

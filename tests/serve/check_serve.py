@@ -139,7 +139,7 @@ def test_errors_say_what_is_wrong(serve):
     for path, status, reason in (("/api/v1/runs/nosuchrun", 404, "no run has a name"), ("/api/v1/runs?limit=x", 400, "--limit takes"),
                                  ("/api/v1/queries/nosuch", 400, "unknown question"), ("/api/v1/queries/tasks?run=latest&nosuch=1", 400, "no parameter 'nosuch'"),
                                  ("/api/v1/nosuch", 404, "no such answer"), ("/nosuch", 404, "no such page"),
-                                 ("/api/v1/hosts?host=nosuch", 404, "no host has this name"), ("/api/v1/top?host=nosuch", 404, "no host has this name"),
+                                 ("/api/v1/hosts?host=nosuch", 404, "no host is named"), ("/api/v1/top?host=nosuch", 404, "no host is named"),
                                  ("/api/v1/runs/latest/export/nosuch", 400, "--format takes")):
         answer = server.get(path)
         same(path, answer.status, status)
