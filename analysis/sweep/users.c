@@ -16,6 +16,7 @@
 #define JOBS_MAX 5
 #define HEADROOM 1.15 /* our proposal */
 #define TEXT_MAX 256
+#define HOURS_SHOWN 0.05 /* fewer would be shown as 0.0 */
 
 /* Columns of user_jobs.sql, and members of what is shown: I(name) a whole number, R(name) a real one, 0: unknown. Those
  * of a user are there for each job, as user_NAME. */
@@ -29,6 +30,17 @@
 	I(failed_count) R(asked_core_hours) R(unused_core_hours) R(asked_gib_hours) R(unused_gib_hours) \
 		R(failed_core_hours)
 /* clang-format on */
+
+/* Findings that are told to the user they are of. */
+enum left { LEFT_SESSION, LEFT_HOST, LEFT_GPU, LEFT_COUNT };
+static const struct {
+	const char *finding, *count_name;
+} lefts[] = {
+	[LEFT_SESSION] = {"session_open", "session_count"},
+	[LEFT_HOST] = {"host_idle", "idle_host_count"}, /* since a run of the user */
+	[LEFT_GPU] = {"gpu_idle", "idle_gpu_count"},
+};
+
 #define I(name) int64_t name;
 #define R(name) double name;
 
@@ -43,10 +55,12 @@ struct user {
 	bool is_low_cpu, is_low_memory, is_failing;
 	struct job jobs[JOBS_MAX];
 	size_t job_count;
-	const struct sweep_item *session, *idle; /* the most wasteful ones, or NULL */
-	size_t session_count, idle_count;
-	double session_hours, idle_hours; /* of all, in hours of a processor */
-	double wasted_hours;              /* above the thresholds, likewise: 9 GiB are as much as one */
+	struct {
+		const struct sweep_item *worst; /* NULL: none */
+		size_t count;
+		double hours; /* of all, in hours of a processor: 9 GiB or a tenth of a GPU are as much as one */
+	} left[LEFT_COUNT];
+	double wasted_hours; /* above the thresholds, likewise */
 };
 
 #undef I
@@ -117,31 +131,27 @@ static double item_hours(const struct sweep_item *item)
 
 	if (item->held.memory_byte_seconds != ROW_NULL)
 		hours += (double)item->held.memory_byte_seconds / GIB / 3600 / PRICES_CORE_WEIGHT;
+	if (item->held.gpu_ns != ROW_NULL)
+		hours += (double)item->held.gpu_ns / HOUR_NS * PRICES_GPU_WEIGHT / PRICES_CORE_WEIGHT;
 	return hours;
 }
 
-/* A session of the user, or a host that is idle since a run of the user. */
 static int item_take(struct users *users, const struct sweep_item *item)
 {
-	bool is_session = strcmp(item->question->name, "session_open") == 0;
 	struct user *user;
+	size_t kind = 0;
 
-	if (item->user_id == ROW_NULL || (!is_session && (!item->is_now || !item->run)))
+	while (kind < LEFT_COUNT && strcmp(item->question->name, lefts[kind].finding) != 0)
+		kind++;
+	if (kind == LEFT_COUNT || item->user_id == ROW_NULL || (kind == LEFT_HOST && !(item->is_now && item->run)))
 		return 0;
 	user = user_of(users, item->user_id);
 	if (!user)
 		return -ENOMEM;
-	if (is_session) {
-		if (!user->session || item_hours(item) > item_hours(user->session))
-			user->session = item;
-		user->session_hours += item_hours(item);
-		user->session_count++;
-	} else {
-		if (!user->idle || item_hours(item) > item_hours(user->idle))
-			user->idle = item;
-		user->idle_hours += item_hours(item);
-		user->idle_count++;
-	}
+	if (!user->left[kind].worst || item_hours(item) > item_hours(user->left[kind].worst))
+		user->left[kind].worst = item;
+	user->left[kind].hours += item_hours(item);
+	user->left[kind].count++;
 	return 0;
 }
 
@@ -152,8 +162,10 @@ static double gib_weight(double gib_hours)
 
 static double wasted_hours(const struct user *user)
 {
-	double hours = user->session_hours + user->idle_hours;
+	double hours = 0;
 
+	for (size_t i = 0; i < LEFT_COUNT; i++)
+		hours += user->left[i].hours;
 	hours += user->is_low_cpu ? user->unused_core_hours : 0;
 	hours += user->is_low_memory ? gib_weight(user->unused_gib_hours) : 0;
 	return hours + (user->is_failing ? user->failed_core_hours : 0);
@@ -225,6 +237,21 @@ static void change_request(FILE *text, const struct job *job, double need, doubl
 		fprintf(text, "See what %s needs (tracer tune --right-size).", job->name);
 }
 
+static void left_change(FILE *text, const struct user *user, enum left kind)
+{
+	const struct sweep_item *item = user->left[kind].worst;
+	char name[TEXT_MAX];
+
+	text_escape(item->hostname, strlen(item->hostname), name, sizeof(name));
+	if (kind == LEFT_SESSION)
+		fputs("Close the session that you do not use.", text);
+	else if (kind == LEFT_HOST)
+		fprintf(text, "Stop %s when your run has ended.", name);
+	else
+		fprintf(text, "End what holds a GPU on %s and does not use it.", name);
+}
+
+/* What wastes most. */
 static void change_write(FILE *text, const struct user *user)
 {
 	const struct job *jobs[] = {worst_job(user, WASTE_CPU), worst_job(user, WASTE_MEMORY),
@@ -232,75 +259,94 @@ static void change_write(FILE *text, const struct user *user)
 	double cpu = user->is_low_cpu && jobs[WASTE_CPU] ? user->unused_core_hours : 0;
 	double memory = user->is_low_memory && jobs[WASTE_MEMORY] ? gib_weight(user->unused_gib_hours) : 0;
 	double failed = user->is_failing && jobs[WASTE_FAILED] ? user->failed_core_hours : 0;
-	double most = fmax(fmax(fmax(cpu, memory), failed), fmax(user->session_hours, user->idle_hours));
-	char name[TEXT_MAX];
+	double most = fmax(fmax(cpu, memory), failed);
+	enum left worst = LEFT_SESSION;
 
-	if (most == cpu && cpu > 0) {
+	for (enum left kind = 0; kind < LEFT_COUNT; kind++)
+		if (user->left[kind].hours > user->left[worst].hours)
+			worst = kind;
+	if (user->left[worst].worst && user->left[worst].hours >= most) {
+		left_change(text, user, worst);
+	} else if (most == cpu && cpu > 0) {
 		change_request(text, jobs[WASTE_CPU], jobs[WASTE_CPU]->enough_cores, jobs[WASTE_CPU]->asked_cores,
 			       jobs[WASTE_CPU]->enough_cores <= 1 ? "processor" : "processors", "", "--cpus-per-task=");
 	} else if (most == memory && memory > 0) {
 		change_request(text, jobs[WASTE_MEMORY], HEADROOM * (double)jobs[WASTE_MEMORY]->most_bytes / GIB,
 			       (double)jobs[WASTE_MEMORY]->asked_bytes / GIB, "of memory", " GiB", "--mem=");
-	} else if (most == failed && failed > 0) {
-		fprintf(text, "See why %s failed before you start it again (tracer explain).",
-			jobs[WASTE_FAILED]->name);
-	} else if (user->session && most == user->session_hours) {
-		fputs("Close the session that you do not use.", text);
-	} else if (user->idle) {
-		text_escape(user->idle->hostname, strlen(user->idle->hostname), name, sizeof(name));
-		fprintf(text, "Stop %s when your run has ended.", name);
+	} else if (failed > 0) {
+		fprintf(text, "See why %s failed before you start it again (tracer failed).", jobs[WASTE_FAILED]->name);
 	}
 }
 
 /* ---- the text ---------------------------------------------------------------------- */
 
+/* Nothing of a job that wastes nothing. */
 static void job_write(FILE *text, const struct job *job)
 {
+	if (job->failed_count == 0 && job->unused_core_hours < HOURS_SHOWN && job->unused_gib_hours < HOURS_SHOWN)
+		return;
 	fprintf(text, "- %s: %lld %s", job->name, (long long)job->run_count,
 		units_plural(job->run_count, "run", "runs"));
 	if (job->failed_count > 0)
-		fprintf(text, ", %lld failed (%.1f core-hours)", (long long)job->failed_count, job->failed_core_hours);
-	if (job->asked_cores > 0)
-		fprintf(text, "; asked for %.4g processors, used at most %.2g on average, %.1f core-hours not used",
-			job->asked_cores, job->most_cores, job->unused_core_hours);
-	if (job->asked_bytes > 0)
+		fprintf(text, ", %lld failed", (long long)job->failed_count);
+	if (job->failed_core_hours >= HOURS_SHOWN)
+		fprintf(text, " (%.1f core-hours)", job->failed_core_hours);
+	if (job->unused_core_hours >= HOURS_SHOWN)
+		fprintf(text, "; asked for %.4g %s, used %.2g on average%s, %.1f core-hours not used", job->asked_cores,
+			job->asked_cores <= 1 ? "processor" : "processors", job->most_cores,
+			job->run_count > 1 ? " at most" : "", job->unused_core_hours);
+	if (job->unused_gib_hours >= HOURS_SHOWN)
 		fprintf(text, "; asked for %s, used at most %s, %.1f GiB-hours not used",
 			units_bytes(job->asked_bytes, false), units_bytes(job->most_bytes, false),
 			job->unused_gib_hours);
 	fputs("\n", text);
 }
 
-static void item_write(FILE *text, const struct sweep_item *item, size_t count)
+static void item_write(FILE *text, enum left kind, const struct sweep_item *item, size_t count)
 {
-	char sentence[4 * TEXT_MAX];
+	char safe[4 * TEXT_MAX];
 
-	text_escape(item->sentence, strlen(item->sentence), sentence, sizeof(sentence));
-	fprintf(text, "- %s.", sentence);
+	text_escape(item->sentence, strlen(item->sentence), safe, sizeof(safe));
+	fprintf(text, "- %s.", safe);
+	if (kind == LEFT_HOST) {
+		text_escape(item->run, strlen(item->run), safe, sizeof(safe));
+		fprintf(text, " The last run there was yours: %s.", safe);
+	}
 	if (count > 1)
 		fprintf(text, " %zu more.", count - 1);
 	fputs("\n", text);
 }
 
-static void user_write(FILE *text, const struct user *user, int64_t since_unix_ns)
+static void unused_write(FILE *text, const char *what, double unused, double asked, const char *unit)
 {
-	fprintf(text, "Your jobs since %s: %lld %s, %lld failed.\n", units_time(since_unix_ns),
-		(long long)user->run_count, units_plural(user->run_count, "run", "runs"),
-		(long long)user->failed_count);
-	if (user->asked_core_hours > 0)
-		fprintf(text, "Processors asked for and not used: %.1f of %.1f core-hours.\n", user->unused_core_hours,
-			user->asked_core_hours);
-	if (user->asked_gib_hours > 0)
-		fprintf(text, "Memory asked for and not used: %.1f of %.1f GiB-hours.\n", user->unused_gib_hours,
-			user->asked_gib_hours);
-	if (user->failed_core_hours > 0)
+	if (unused >= HOURS_SHOWN)
+		fprintf(text, "%s asked for and not used: %.1f of %.1f %s (%.0f %%).\n", what, unused, asked, unit,
+			100 * unused / asked);
+}
+
+static void jobs_write(FILE *text, const struct user *user, int64_t since_unix_ns)
+{
+	fprintf(text, "Your jobs since %s: %lld %s", units_time(since_unix_ns), (long long)user->run_count,
+		units_plural(user->run_count, "run", "runs"));
+	if (user->failed_count > 0)
+		fprintf(text, ", %lld failed", (long long)user->failed_count);
+	fputs(".\n", text);
+	unused_write(text, "Processors", user->unused_core_hours, user->asked_core_hours, "core-hours");
+	unused_write(text, "Memory", user->unused_gib_hours, user->asked_gib_hours, "GiB-hours");
+	if (user->failed_core_hours >= HOURS_SHOWN)
 		fprintf(text, "CPU time of failed jobs: %.1f core-hours.\n", user->failed_core_hours);
 	fputs("\n", text);
+}
+
+static void user_write(FILE *text, const struct user *user, int64_t since_unix_ns)
+{
+	if (user->run_count > 0)
+		jobs_write(text, user, since_unix_ns);
 	for (size_t i = 0; i < user->job_count; i++)
 		job_write(text, &user->jobs[i]);
-	if (user->session)
-		item_write(text, user->session, user->session_count);
-	if (user->idle)
-		item_write(text, user->idle, user->idle_count);
+	for (enum left kind = 0; kind < LEFT_COUNT; kind++)
+		if (user->left[kind].worst)
+			item_write(text, kind, user->left[kind].worst, user->left[kind].count);
 	fputs("\nTo change: ", text);
 	change_write(text, user);
 	fputs("\n", text);
@@ -344,10 +390,10 @@ static json_t *job_to_object(const struct job *job)
 
 json_t *sweep_users_columns(void)
 {
-	return json_pack("{s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}", "user_id",
+	return json_pack("{s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}", "user_id",
 			 "user", "run_count", "failed_count", "asked_core_hours", "unused_core_hours",
 			 "asked_gib_hours", "unused_gib_hours", "failed_core_hours", "session_count", "idle_host_count",
-			 "wasted_core_hours", "change", "text", "jobs");
+			 "idle_gpu_count", "wasted_core_hours", "change", "text", "jobs");
 }
 
 static int user_add(json_t *list, const struct user *user, int64_t since_unix_ns)
@@ -362,8 +408,8 @@ static int user_add(json_t *list, const struct user *user, int64_t since_unix_ns
 	USER_COLUMNS(I, R)
 #undef I
 #undef R
-	json_set_integer(object, "session_count", (int64_t)user->session_count);
-	json_set_integer(object, "idle_host_count", (int64_t)user->idle_count);
+	for (size_t i = 0; i < LEFT_COUNT; i++)
+		json_set_integer(object, lefts[i].count_name, (int64_t)user->left[i].count);
 	json_set_real(object, "wasted_core_hours", user->wasted_hours);
 	json_set_string(object, "change", change);
 	json_set_string(object, "text", text);

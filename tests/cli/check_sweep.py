@@ -832,6 +832,7 @@ class Users(Case):
         user = found[1001]
         self.assertAlmostEqual(user["asked_core_hours"], 320)
         self.assertAlmostEqual(user["unused_core_hours"], 305)
+        self.assertIn(": 1 run.\nProcessors asked for and not used: 305.0 of 320.0 core-hours (95 %).\n\n- slurm", user["text"])
         self.assertEqual(user["change"],
                          "Ask for 3 processors instead of 32 for slurm job 7 (Slurm: --cpus-per-task=3).")  # 1.5 of 60 %
         self.assertAlmostEqual(user["jobs"][0]["enough_cores"], 2.5)
@@ -864,7 +865,7 @@ class Users(Case):
         self.assertEqual(list(found), [1001])
         self.assertAlmostEqual(found[1001]["failed_core_hours"], 6)
         self.assertEqual((found[1001]["run_count"], found[1001]["failed_count"]), (4, 3))
-        self.assertIn("See why fails", found[1001]["change"])
+        self.assertIn("(tracer failed)", found[1001]["change"])
         self.assertNotIn("\x1b", found[1001]["text"])
         self.assertNotIn("\x1b", self.store.sweep("--by", "user", "--color", "always").stdout)
 
@@ -875,12 +876,20 @@ class Users(Case):
         idle.load(step=60)
         old = Host(self.store, "old", seen=DAYS, last=HOUR)
         self.job(old, 30 * HOUR, 28 * HOUR, 1002)
+        hold_zombies(self.node("zombies"))
         found = self.users()
         self.assertEqual(set(found), {1000, 1001})
         self.assertEqual((found[1000]["session_count"], found[1000]["change"]), (1, "Close the session that you do not use."))
-        self.assertIn("bash (pid 100)", found[1000]["text"])
+        self.assertRegex(found[1000]["text"], r"^- bash \(pid 100\)")
+        self.assertNotIn(" 0 ", found[1000]["text"] + found[1001]["text"])
         self.assertEqual(found[1001]["idle_host_count"], 1)
         self.assertEqual(found[1001]["change"], "Stop idle when your run has ended.")
+        self.assertIn("The last run there was yours: slurm job 7.", found[1001]["text"])
+        hold_gpu(self.node("gpu"))
+        held = self.users()[1000]
+        self.assertEqual((held["idle_gpu_count"], held["session_count"]), (1, 1))
+        self.assertAlmostEqual(held["wasted_core_hours"] - found[1000]["wasted_core_hours"], 30)  # 3 hours
+        self.assertEqual(held["change"], "End what holds a GPU on gpu and does not use it.")
 
     def test_the_worst_come_first(self):
         host = self.node()
