@@ -14,7 +14,7 @@
 -- subject: task
 -- impact: memory = held_byte_seconds
 -- sentence: {task} of {run} has been {state} for {stalled_ns}, and holds {memory_bytes}
--- advice: See what it waits for (tracer explain TASK).
+-- advice: See which of its processes waits (tracer show RUN).
 WITH stall AS (
   SELECT host_id AS stall_host_id, task_id AS stall_task_id, kind AS stall_kind, min(unix_ns) AS stall_unix_ns,
          min(process_id) AS stall_process_id

@@ -23,7 +23,7 @@
 -- column: longest_ns duration; longest wall time of these
 -- subject: task
 -- sentence: {task} running for {wall_ns}; {earlier_count} earlier ones took at most {longest_ns}
--- advice: See what it does now (tracer explain TASK, tracer top).
+-- advice: See what it does now (tracer top).
 WITH living AS (
   SELECT host_id AS living_host_id, id AS living_id, name AS living_name, kind AS living_kind, user_id AS living_user_id
     FROM work_runs

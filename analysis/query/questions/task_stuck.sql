@@ -16,7 +16,7 @@
 -- column: reason text; what was found
 -- subject: task
 -- sentence: {tool} of {task} has been stuck for {stalled_ns}
--- advice: See what it waits for (tracer explain TASK).
+-- advice: See which of its processes waits (tracer show RUN).
 WITH stall AS (
   SELECT host_id AS stall_host_id, task_id AS stall_task_id, process_id AS stall_process_id, unix_ns AS stall_unix_ns,
          sentence AS stall_sentence,
