@@ -22,10 +22,10 @@
 -- advice: Ask its user to close it.
 WITH kernel AS (
   SELECT host_id AS kernel_host_id, id AS kernel_run_id, root_process_id AS kernel_process_id, name AS kernel_name,
-         coalesce(concurrent_memory_bytes, peak_rss_bytes) AS kernel_bytes,
+         needed_bytes AS kernel_bytes,
          CASE WHEN run_key IS NOT NULL THEN memory_limit_bytes END AS kernel_limit_bytes
-    FROM runs
-   WHERE process_count > 0 AND end_boot_ns IS NULL
+    FROM standing_runs
+   WHERE end_boot_ns IS NULL
      AND (name = 'rstudio session' OR substr(name, 1, 13) = 'python kernel' OR substr(name, 1, 8) = 'R kernel'
           OR substr(name, 1, 12) = 'julia kernel')
 ), opened AS (

@@ -31,9 +31,9 @@ SELECT h.id AS host_id, h.hostname AS hostname, stall.stall_unix_ns AS since_uni
        CASE WHEN t.lost_count > 0 THEN 'likely' ELSE 'certain' END AS certainty, r.id AS run_id, r.name AS run,
        t.id AS task_id, t.name AS task, stall.stall_kind AS state,
        h.last_seen_unix_ns - stall.stall_unix_ns AS stalled_ns,
-       CASE WHEN stall.stall_kind = 'stuck' THEN coalesce(t.concurrent_memory_bytes, t.peak_rss_bytes)
+       CASE WHEN stall.stall_kind = 'stuck' THEN t.needed_bytes
             ELSE process.stalled_bytes END AS memory_bytes,
-       CAST(CASE WHEN stall.stall_kind = 'stuck' THEN coalesce(t.concurrent_memory_bytes, t.peak_rss_bytes)
+       CAST(CASE WHEN stall.stall_kind = 'stuck' THEN t.needed_bytes
                        ELSE process.stalled_bytes END
             * (1.0 * (h.last_seen_unix_ns - stall.stall_unix_ns) / 1000000000) AS BIGINT) AS held_byte_seconds
   FROM stall

@@ -1046,6 +1046,23 @@ class Prices(Case):
         self.assertEqual({row["run"] for row in answer["rows"] if row["unused_micros"]}, {"job 7", "unit"})
         self.assertEqual(len(answer["rows"]), 4)
 
+    def test_memory_that_one_process_held_counts_where_scans_saw_less(self):
+        """A task of a second has one scan, at its begin: what it needed is the same to all verbs."""
+        planted = Host(self.store, "planted", seen=DAYS)
+        _, task, _ = planted.run(5 * HOUR, 4 * HOUR, status="failed", cpu_s=1800, memory=2 * GIB)
+
+        def found(concurrent, peak):
+            self.store.db.execute("UPDATE tasks SET concurrent_memory_bytes = ?, peak_rss_bytes = ? WHERE id = ?",
+                                  (concurrent, peak, task))
+            cost, _ = self.ask("cost")
+            finding, = (row for row in self.ask("sweep")[0]["findings"] if row["finding"] == "task_failures")
+            return finding["memory_byte_seconds"] / GIB / HOUR, cost["rows"][0]["memory_micros"]
+
+        wanted = found(2 * GIB, 2 * GIB)
+        self.assertEqual(wanted[0], 2)
+        for concurrent, peak in ((GIB // 64, 2 * GIB), (None, 2 * GIB), (2 * GIB, GIB), (2 * GIB, None)):
+            self.assertEqual(found(concurrent, peak), wanted, (concurrent, peak))
+
     def test_two_currencies_are_refused(self):
         Host(self.store, "planted")
         prices = self.list("node,planted,hostname,1,,EUR", "node,other,hostname,1,,USD")

@@ -1,0 +1,1 @@
+-- needed_bytes in the views of runs and tasks (views.sql); tables are unchanged.
