@@ -11,7 +11,6 @@
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
-#include "correlator/model/run.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
 
@@ -21,29 +20,20 @@
 static void report(struct model *model, struct process *process, uint64_t end_boot_ns)
 {
 	const struct image *image = process->image;
-	const struct task *task = image->tool->group->task;
+	struct row_incident row =
+		incident_row(image->tool->group->task, image->id, "zombies", process->zombies.since_boot_ns);
 	struct sentence sentence = {.size = 0};
 
 	sentence_add_zombies(&sentence, process, end_boot_ns != 0);
-	incident_add(model,
-		     (struct row_incident){
-			     .id = incident_id(image->id, "zombies"),
-			     .run_id = task->run->id,
-			     .task_id = task->id,
-			     .process_id = image->id,
-			     .kind = "zombies",
-			     .boot_ns = (int64_t)process->zombies.since_boot_ns,
-			     .end_boot_ns = end_boot_ns ? (int64_t)end_boot_ns : ROW_NULL,
-			     .sender_process_id = ROW_NULL,
-			     .sender_user_id = ROW_NULL,
-		     },
-		     sentence.text, NULL);
+	if (end_boot_ns)
+		row.end_boot_ns = (int64_t)end_boot_ns;
+	incident_add(model, row, sentence.text, NULL);
 	process_set_changed(model, process);
 }
 
 void zombies_note(struct model *model, const struct image_key *parent)
 {
-	struct process *process = process_find(model, parent->pid, parent->start_boot_ns);
+	struct process *process = process_find(model, process_key_of(parent));
 
 	if (process)
 		process->zombies.count++;
