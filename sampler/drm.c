@@ -13,7 +13,6 @@
 #include "sampler/fdinfo.h"
 #include "sampler/start.h"
 
-#define DEVICES_MAX 64
 #define CLIENTS_MAX 1024 /* at a time; of further ones nothing is reported */
 #define PIDS_MAX 1024    /* processes that hold a device; the same */
 #define OTHERS_MAX 65536 /* processes that hold none; further ones are read in every search */
@@ -52,7 +51,7 @@ struct others {
 };
 
 struct drm {
-	struct device devices[DEVICES_MAX];
+	struct device devices[LINK_DEVICES_MAX];
 	unsigned device_count;
 	struct client clients[CLIENTS_MAX];
 	unsigned client_count;
@@ -91,7 +90,7 @@ static void find_devices(struct drm *drm)
 	snprintf(path, sizeof(path), "%s/sys/class/drm", drm_root);
 	DIR *directory = opendir(path);
 
-	while (directory && drm->device_count < DEVICES_MAX && (entry = readdir(directory))) {
+	while (directory && drm->device_count < LINK_DEVICES_MAX && (entry = readdir(directory))) {
 		struct device *device = &drm->devices[drm->device_count];
 
 		*device = (struct device){0};
@@ -129,9 +128,13 @@ void drm_close(void *drm)
 	free(drm);
 }
 
-const char *drm_driver(const void *drm)
+void drm_describe(const void *devices, struct link *link)
 {
-	return "of the kernel";
+	const struct drm *drm = devices;
+
+	link->driver = "of the kernel";
+	for (unsigned i = 0; i < drm->device_count; i++)
+		link->numbers[link->device_count++] = drm->devices[i].number;
 }
 
 /* By its PCI address. Devices without one are known by their driver, if there is one such device. */
@@ -231,7 +234,7 @@ static void forget_clients(struct drm *drm)
 
 /* What the devices did for one process, one entry a device. */
 struct uses {
-	struct link_use of[DEVICES_MAX];
+	struct link_use of[LINK_DEVICES_MAX];
 	unsigned count;
 	bool holds;             /* a device */
 	uint64_t since_boot_ns; /* when the process was last read, 0: never */

@@ -14,6 +14,6 @@ extern const char *drm_root;
 /* Finds the devices. Returns NULL, logged, if there is none. */
 void *drm_open(void);
 void drm_close(void *drm);
-const char *drm_driver(const void *drm);
+void drm_describe(const void *drm, struct link *link);
 /* One round. The first one only begins an interval. */
 void drm_sample(void *drm, uint64_t now_boot_ns, struct link *link);

@@ -11,6 +11,10 @@
 #include "common/clock.h"
 #include "common/log.h"
 
+struct device_name {
+	char text[32];
+};
+
 static int connect_to(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -30,17 +34,27 @@ static int connect_to(const char *path)
 	return error;
 }
 
-static void add_hello(struct link *link, const char *driver)
+static struct wire_bytes bytes_of(const char *text)
 {
-	wire_encode(
-		&link->output,
-		&(struct wire_message){.type = WIRE_SAMPLER,
-				       .sampler = {.version = SAMPLER_VERSION,
-						   .name = {.data = link->kind, .size = (uint32_t)strlen(link->kind)},
-						   .driver = {.data = driver, .size = (uint32_t)strlen(driver)}}});
+	return (struct wire_bytes){.data = text, .size = (uint32_t)strlen(text)};
 }
 
-bool link_open(struct link *link, const char *driver)
+static void add_hello(struct link *link)
+{
+	char devices[LINK_DEVICES_MAX * sizeof(struct device_name)] = "";
+	size_t size = 0;
+
+	for (unsigned i = 0; i < link->device_count; i++)
+		size += (size_t)snprintf(devices + size, sizeof(devices) - size, "%s%s%u", i ? "," : "", link->kind,
+					 link->numbers[i]);
+	wire_encode(&link->output, &(struct wire_message){.type = WIRE_SAMPLER,
+							  .sampler = {.version = SAMPLER_VERSION,
+								      .name = bytes_of(link->kind),
+								      .driver = bytes_of(link->driver),
+								      .devices = bytes_of(devices)}});
+}
+
+bool link_open(struct link *link)
 {
 	if (link->fd >= 0)
 		return true;
@@ -53,7 +67,7 @@ bool link_open(struct link *link, const char *driver)
 		return false;
 	}
 	link->fd = fd;
-	add_hello(link, driver);
+	add_hello(link);
 	link_send(link);
 	if (link->fd >= 0 && link->is_failing)
 		log_info("connected");
@@ -66,10 +80,6 @@ static void add(struct link *link, const struct wire_message *message)
 	if (link->fd >= 0)
 		wire_encode(&link->output, message);
 }
-
-struct device_name {
-	char text[32];
-};
 
 static struct wire_bytes name_of(const struct link *link, unsigned number, struct device_name *name)
 {
@@ -92,12 +102,18 @@ void link_add_use(struct link *link, uint64_t boot_ns, const struct link_use *us
 							  (use->has_memory ? DEVICE_USE_MEMORY : 0U) |
 							  (use->has_energy ? DEVICE_USE_ENERGY : 0U) |
 							  (use->has_throttled ? DEVICE_USE_THROTTLED : 0U) |
-							  (use->has_capacity ? DEVICE_USE_CAPACITY : 0U),
+							  (use->has_capacity ? DEVICE_USE_CAPACITY : 0U) |
+							  (use->has_clock ? DEVICE_USE_CLOCK : 0U) |
+							  (use->has_memory_clock ? DEVICE_USE_MEMORY_CLOCK : 0U) |
+							  (use->has_memory_busy ? DEVICE_USE_MEMORY_BUSY : 0U),
 						 .busy_ns = use->busy_ns,
 						 .memory_bytes = use->memory_bytes,
 						 .energy_uj = use->energy_uj,
 						 .throttled_ns = use->throttled_ns,
 						 .capacity_bytes = use->capacity_bytes,
+						 .clock_ns = use->clock_ns,
+						 .memory_clock_ns = use->memory_clock_ns,
+						 .memory_busy_ns = use->memory_busy_ns,
 						 .device = name_of(link, use->holder.number, &name),
 					 }});
 }

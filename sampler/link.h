@@ -4,10 +4,15 @@
 
 #include "common/wire/wire.h"
 
+#define LINK_DEVICES_MAX 64
+
 struct link {
 	const char *path;
-	const char *kind; /* "nvidia": the name of its devices, before their numbers */
-	int fd;           /* -1: not connected */
+	const char *kind;                   /* "nvidia": the name of its devices, before their numbers */
+	const char *driver;                 /* its version */
+	unsigned numbers[LINK_DEVICES_MAX]; /* of all devices that it finds */
+	unsigned device_count;
+	int fd; /* -1: not connected */
 	bool is_failing;
 	struct wire_output output;
 };
@@ -23,12 +28,14 @@ struct link_holder {
 struct link_use {
 	struct link_holder holder;
 	uint64_t interval_ns;
-	bool has_busy, has_memory, has_energy, has_throttled, has_capacity;
-	uint64_t busy_ns, memory_bytes, energy_uj, throttled_ns, capacity_bytes;
+	bool has_busy, has_memory, has_energy, has_throttled, has_capacity, has_clock, has_memory_clock,
+		has_memory_busy;
+	uint64_t busy_ns, memory_bytes, energy_uj, throttled_ns, capacity_bytes, clock_ns, memory_clock_ns,
+		memory_busy_ns;
 };
 
-/* Connects if it is not connected, and sends the version of the driver first. Returns whether it is connected. */
-bool link_open(struct link *link, const char *driver);
+/* Connects if it is not connected, and says first which devices there are. Returns whether it is connected. */
+bool link_open(struct link *link);
 /* These do nothing without a connection. `boot_ns` is that of the round. */
 void link_add_use(struct link *link, uint64_t boot_ns, const struct link_use *use);
 void link_add_error(struct link *link, const struct link_holder *holder, unsigned code, unsigned holder_count);

@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 		.kind = "dri/renderD", /* the names that the model gives these devices */
 		.period_ns = 1000000000,
 		.open = drm_open,
-		.driver = drm_driver,
+		.describe = drm_describe,
 		.sample = drm_sample,
 		.close = drm_close,
 	};

@@ -21,7 +21,7 @@ int main(int argc, char **argv)
 		.kind = "nvidia", /* its devices are nvidia0, nvidia1, … */
 		.period_ns = 500000000,
 		.open = nvidia_open,
-		.driver = nvidia_driver,
+		.describe = nvidia_describe,
 		.sample = nvidia_sample,
 		.wait_error = nvidia_wait_error,
 		.close = nvidia_close,

@@ -10,7 +10,6 @@
 #include "sampler/start.h"
 
 #define LIBRARY "libnvidia-ml.so.1"
-#define DEVICES_MAX 64
 #define SAMPLES_MAX 256 /* the driver keeps 14 s */
 #define USES_MAX 256    /* with room for less than 72, the driver refuses */
 #define US_NS 1000
@@ -29,8 +28,13 @@ struct holder {
 	uint64_t capacity_bytes; /* of the device or slice, 0: unknown */
 };
 
+/* Of its processors and of its memory. */
+enum clock { CLOCK_PROCESSORS, CLOCK_MEMORY, CLOCK_KINDS };
+static const int clock_types[CLOCK_KINDS] = {NVML_CLOCK_SM, NVML_CLOCK_MEMORY};
+
 struct device {
 	nvml_device handle;
+	unsigned highest_mhz[CLOCK_KINDS]; /* 0: unknown */
 	unsigned minor;
 	uint64_t sampled_unix_us;                  /* time of the last sample that was counted, 0: none */
 	uint32_t only_pid;                         /* that held the device in the latest round, 0: none or several */
@@ -44,7 +48,7 @@ struct nvidia {
 	struct nvml nvml;
 	char driver[64];
 	nvml_event_set errors; /* NULL: none are reported */
-	struct device devices[DEVICES_MAX];
+	struct device devices[LINK_DEVICES_MAX];
 	unsigned count;
 };
 
@@ -55,7 +59,10 @@ struct interval {
 	bool is_shared; /* by the processes below; false: it is not known how */
 	struct nvml_process_use uses[USES_MAX];
 	unsigned count;
-	unsigned percent; /* sum of the uses */
+	unsigned percent, memory_percent; /* sums of the uses */
+	bool has_memory_busy;             /* of the device, as far as it is known whose it is */
+	uint64_t memory_busy_ns;
+	unsigned mhz[CLOCK_KINDS]; /* now, 0: unknown */
 	bool has_reasons;
 	unsigned long long reasons; /* why its clocks are lowered now */
 };
@@ -81,6 +88,15 @@ static bool load(struct nvml *nvml)
 	return true;
 }
 
+/* Returns 0 if it is unknown. */
+static unsigned clock_of(int (*ask)(nvml_device device, int type, unsigned *ret_mhz), nvml_device handle,
+			 enum clock clock)
+{
+	unsigned mhz;
+
+	return ask && ask(handle, clock_types[clock], &mhz) == 0 ? mhz : 0;
+}
+
 static bool find_devices(struct nvidia *nvidia)
 {
 	struct nvml *nvml = &nvidia->nvml;
@@ -88,11 +104,14 @@ static bool find_devices(struct nvidia *nvidia)
 
 	if (nvml->device_count(&count) || nvml->driver_version(nvidia->driver, sizeof(nvidia->driver)))
 		return false;
-	for (unsigned i = 0; i < count && nvidia->count < DEVICES_MAX; i++) {
+	for (unsigned i = 0; i < count && nvidia->count < LINK_DEVICES_MAX; i++) {
 		struct device *device = &nvidia->devices[nvidia->count];
 
-		if (nvml->device(i, &device->handle) == 0 && nvml->minor(device->handle, &device->minor) == 0)
-			nvidia->count++;
+		if (nvml->device(i, &device->handle) || nvml->minor(device->handle, &device->minor))
+			continue;
+		for (enum clock clock = 0; clock < CLOCK_KINDS; clock++)
+			device->highest_mhz[clock] = clock_of(nvml->highest_clock, device->handle, clock);
+		nvidia->count++;
 	}
 	return nvidia->count > 0;
 }
@@ -152,11 +171,13 @@ void nvidia_close(void *devices)
 	free(nvidia);
 }
 
-const char *nvidia_driver(const void *devices)
+void nvidia_describe(const void *devices, struct link *link)
 {
 	const struct nvidia *nvidia = devices;
 
-	return nvidia->driver;
+	link->driver = nvidia->driver;
+	for (unsigned i = 0; i < nvidia->count; i++)
+		link->numbers[link->device_count++] = nvidia->devices[i].minor;
 }
 
 static void add_holder(struct device *device, const struct nvml_process *listed)
@@ -261,8 +282,20 @@ static void read_uses(const struct nvml *nvml, struct device *device, uint64_t s
 	device->is_refused = !interval->is_shared;
 	if (error != NVML_SUCCESS)
 		interval->count = 0;
-	for (unsigned i = 0; i < interval->count; i++)
+	for (unsigned i = 0; i < interval->count; i++) {
 		interval->percent += interval->uses[i].percent;
+		interval->memory_percent += interval->uses[i].memory_percent;
+	}
+}
+
+/* The driver's latest sample counts for the whole interval: all samples would take as long again as those above. */
+static void read_memory_busy(const struct nvml *nvml, const struct device *device, struct interval *interval)
+{
+	struct nvml_utilization now;
+
+	interval->has_memory_busy = nvml->utilization && nvml->utilization(device->handle, &now) == 0;
+	if (interval->has_memory_busy)
+		interval->memory_busy_ns = busy_ns(interval->length_ns / US_NS, now.memory_percent);
 }
 
 static void read_interval(const struct nvml *nvml, struct device *device, uint64_t now_unix_ns, uint64_t round_ns,
@@ -280,24 +313,51 @@ static void read_interval(const struct nvml *nvml, struct device *device, uint64
 	sum_samples(nvml, device, interval);
 	if (!is_alone)
 		read_uses(nvml, device, since_us, interval);
+	read_memory_busy(nvml, device, interval);
+	for (enum clock clock = 0; clock < CLOCK_KINDS; clock++)
+		interval->mhz[clock] = clock_of(nvml->clock, device->handle, clock);
 	if (nvml->throttle_reasons)
 		interval->has_reasons = nvml->throttle_reasons(device->handle, &interval->reasons) == 0;
 }
 
 /* A process that alone held the device had all of its time. Of several, the driver says how they shared it, or does not
- * (MIG, vGPU). Its shares may be of less than the interval, so only their proportion counts. Clocks that are lowered at
- * its end count as lowered throughout. */
+ * (MIG, vGPU). Its shares may be of less than the interval, so only their proportion counts. */
 static void set_busy(struct link_use *use, const struct interval *interval, bool is_alone)
 {
 	use->interval_ns = interval->length_ns;
 	use->has_busy = interval->length_ns > 0 && (is_alone || interval->is_shared);
-	if (is_alone)
+	use->has_memory_busy = use->has_busy && interval->has_memory_busy;
+	if (is_alone) {
 		use->busy_ns = interval->device_busy_ns;
-	for (unsigned i = 0; i < interval->count; i++)
-		if (interval->uses[i].pid == use->holder.pid && interval->percent)
-			use->busy_ns = interval->device_busy_ns * interval->uses[i].percent / interval->percent;
+		use->memory_busy_ns = interval->memory_busy_ns;
+	}
+	for (unsigned i = 0; i < interval->count; i++) {
+		const struct nvml_process_use *own = &interval->uses[i];
+
+		if (own->pid != use->holder.pid)
+			continue;
+		if (interval->percent)
+			use->busy_ns = interval->device_busy_ns * own->percent / interval->percent;
+		if (interval->memory_percent)
+			use->memory_busy_ns = interval->memory_busy_ns * own->memory_percent / interval->memory_percent;
+	}
+}
+
+/* What they are at the end of the interval counts for all of it. */
+static void set_clocks(const struct device *device, const struct interval *interval, struct link_use *use)
+{
+	uint64_t *clock_ns[CLOCK_KINDS] = {&use->clock_ns, &use->memory_clock_ns};
+	bool *has_clock[CLOCK_KINDS] = {&use->has_clock, &use->has_memory_clock};
+
 	use->has_throttled = use->has_busy && interval->has_reasons;
 	use->throttled_ns = interval->reasons & NVML_THROTTLED ? use->busy_ns : 0;
+	for (enum clock clock = 0; clock < CLOCK_KINDS; clock++) {
+		unsigned mhz = interval->mhz[clock], highest_mhz = device->highest_mhz[clock];
+
+		*has_clock[clock] = use->has_busy && mhz && highest_mhz;
+		if (*has_clock[clock])
+			*clock_ns[clock] = mhz < highest_mhz ? use->busy_ns * mhz / highest_mhz : use->busy_ns;
+	}
 }
 
 /* Power is the driver's mean of the last second. */
@@ -334,6 +394,7 @@ static void sample_device(const struct nvml *nvml, struct device *device, uint64
 		if (holder->start_boot_ns == 0)
 			continue;
 		set_busy(&use, &interval, is_alone);
+		set_clocks(device, &interval, &use);
 		use.has_memory = holder->bytes != NVML_UNKNOWN_BYTES;
 		use.memory_bytes = holder->bytes;
 		use.has_capacity = holder->capacity_bytes > 0;

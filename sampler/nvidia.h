@@ -12,7 +12,7 @@
 /* Loads the library and finds the devices. Returns NULL, logged, if there is no driver or no device. */
 void *nvidia_open(void);
 void nvidia_close(void *nvidia);
-const char *nvidia_driver(const void *nvidia);
+void nvidia_describe(const void *nvidia, struct link *link);
 /* One round. The first one, and one after a pause of more than 10 s, only begins an interval. */
 void nvidia_sample(void *nvidia, uint64_t now_boot_ns, struct link *link);
 /* Waits at most that long for an error of a device, and adds it for the processes that the last round found on it.

@@ -16,6 +16,10 @@ enum nvml_result {
 #define NVML_UNKNOWN_BYTES UINT64_MAX
 #define NVML_SAMPLES_OF_DEVICE_USE 1 /* NVML_GPU_UTILIZATION_SAMPLES */
 
+/* nvmlClockType_t */
+#define NVML_CLOCK_SM 1
+#define NVML_CLOCK_MEMORY 2
+
 #define NVML_NO_INSTANCE UINT32_MAX
 #define NVML_MIG_ON 1
 
@@ -42,6 +46,10 @@ struct nvml_process_use {
 	unsigned pid;
 	unsigned long long unix_us; /* of its latest sample */
 	unsigned percent, memory_percent, encoder_percent, decoder_percent;
+};
+
+struct nvml_utilization {
+	unsigned percent, memory_percent; /* of the time of its latest sample, in which memory was read or written */
 };
 
 struct nvml_sample {
@@ -82,6 +90,10 @@ struct nvml_event {
 	F(power, "nvmlDeviceGetPowerUsage", (nvml_device device, unsigned *ret_milliwatt))
 #define NVML_OPTIONAL(F) \
 	F(memory, "nvmlDeviceGetMemoryInfo", (nvml_device device, struct nvml_memory * ret_memory)) \
+	F(utilization, "nvmlDeviceGetUtilizationRates", \
+	  (nvml_device device, struct nvml_utilization * ret_utilization)) \
+	F(clock, "nvmlDeviceGetClockInfo", (nvml_device device, int type, unsigned *ret_mhz)) \
+	F(highest_clock, "nvmlDeviceGetMaxClockInfo", (nvml_device device, int type, unsigned *ret_mhz)) \
 	F(throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons", \
 	  (nvml_device device, unsigned long long *ret_reasons)) \
 	F(mig_mode, "nvmlDeviceGetMigMode", (nvml_device device, unsigned *ret_mode, unsigned *ret_next_mode)) \

@@ -56,10 +56,11 @@ static void sample_until_stopped(const struct rounds *rounds, void *devices)
 	uint64_t period_ns = (uint64_t)rounds_options.period_ns, duration_ns = (uint64_t)rounds_options.duration_ns;
 	uint64_t began_ns = clock_boot_ns(), next_ns = began_ns;
 
+	rounds->describe(devices, &link);
 	while (!is_stopped && (duration_ns == 0 || next_ns - began_ns <= duration_ns)) {
 		uint64_t boot_ns = clock_boot_ns();
 
-		if (link_open(&link, rounds->driver(devices))) {
+		if (link_open(&link)) {
 			rounds->sample(devices, boot_ns, &link);
 			link_send(&link);
 		}

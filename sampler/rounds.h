@@ -29,7 +29,8 @@ struct rounds {
 	int64_t period_ns; /* unless the option says otherwise */
 	/* Returns NULL, logged, if there is no device. */
 	void *(*open)(void);
-	const char *(*driver)(const void *devices);
+	/* Sets the driver and the devices of the link. */
+	void (*describe)(const void *devices, struct link *link);
 	/* Adds to the link what the devices did since the round before. */
 	void (*sample)(void *devices, uint64_t now_boot_ns, struct link *link);
 	/* Waits at most that long for an error, and adds it. Returns false if there was none, perhaps at once. NULL: the

@@ -20,11 +20,21 @@ static bool feed(const struct wire_message *message)
 	return r == 0;
 }
 
-static bool greet(uint64_t version, const char *name)
+static bool greet_with(uint64_t version, const char *name, const char *devices)
 {
 	sampler = (struct sampler){0};
 	return feed(&(struct wire_message){
-		.type = WIRE_SAMPLER, .sampler = {.version = version, .name = bytes(name), .driver = bytes("580.1")}});
+		.type = WIRE_SAMPLER,
+		.sampler = {
+			.version = version, .name = bytes(name), .driver = bytes("580.1"), .devices = bytes(devices)}});
+}
+
+static bool greet(uint64_t version, const char *name)
+{
+	char device[64];
+
+	snprintf(device, sizeof(device), "%s0", name);
+	return greet_with(version, name, device);
 }
 
 /* Process n starts at n ms. */
@@ -49,14 +59,18 @@ static void report(unsigned pid, const char *device, uint64_t busy_ms, uint64_t 
 	ck_assert(feed(&message));
 }
 
-/* Of a device that lowers its clocks. */
+/* Of a device that lowers its clocks, of its processors to 80 % and of its memory to 90 %, and whose memory is in use for as
+ * long as it works. */
 static void report_throttled(unsigned pid, uint64_t busy_ms, uint64_t throttled_ms)
 {
 	struct wire_message message = use_of(pid, "nvidia0");
 
-	message.device_use.known = DEVICE_USE_BUSY | DEVICE_USE_THROTTLED;
-	message.device_use.busy_ns = busy_ms * MS;
+	message.device_use.known = DEVICE_USE_BUSY | DEVICE_USE_THROTTLED | DEVICE_USE_CLOCK | DEVICE_USE_MEMORY_CLOCK |
+				   DEVICE_USE_MEMORY_BUSY;
+	message.device_use.busy_ns = message.device_use.memory_busy_ns = busy_ms * MS;
 	message.device_use.throttled_ns = throttled_ms * MS;
+	message.device_use.clock_ns = busy_ms * MS / 10 * 8;
+	message.device_use.memory_clock_ns = busy_ms * MS / 10 * 9;
 	ck_assert(feed(&message));
 }
 
@@ -125,11 +139,31 @@ TEST(time_with_lowered_clocks)
 	tell("later 1000");
 	report_throttled(10, 900, 800);
 	tell("11 ends; 10 ends");
-	ck_assert_rows("SELECT pid, gpu_throttled_ns / 1000000 FROM processes WHERE pid >= 10 ORDER BY pid",
-		       "10 800\n11 -\n");
-	ck_assert_rows("SELECT gpu_busy_ns / 1000000, gpu_throttled_ns / 1000000 FROM tasks WHERE gpu_busy_ns "
-		       "IS NOT NULL",
-		       "1500 800\n");
+#define CLOCKS \
+	"gpu_throttled_ns / 1000000, gpu_clock_ns / 1000000, gpu_memory_clock_ns / 1000000, gpu_memory_busy_ns / 1000000"
+	ck_assert_rows("SELECT pid, " CLOCKS " FROM processes WHERE pid >= 10 ORDER BY pid",
+		       "10 800 1120 1260 1400\n11 - - - -\n");
+	ck_assert_rows("SELECT gpu_busy_ns / 1000000, " CLOCKS " FROM tasks WHERE gpu_busy_ns IS NOT NULL",
+		       "1500 800 1120 1260 1400\n");
+}
+
+TEST(devices_of_the_host)
+{
+	WITHOUT_RESTARTS();
+	tell("2>10 python3 train.py; later 1000");
+	commit();
+	ck_assert_rows("SELECT gpus FROM hosts", "-\n");
+	ck_assert(greet_with(SAMPLER_VERSION, "nvidia", "nvidia0,nvidia1,nvidia12"));
+	ck_assert(greet_with(SAMPLER_VERSION, "dri/renderD", "dri/renderD128"));
+	commit();
+	ck_assert_rows("SELECT gpus FROM hosts", "nvidia0,nvidia1,nvidia12,dri/renderD128\n");
+	apply_note_end(model);
+	restart();
+	commit();
+	ck_assert_rows("SELECT gpus FROM hosts", "nvidia0,nvidia1,nvidia12,dri/renderD128\n");
+	ck_assert(greet_with(SAMPLER_VERSION, "nvidia", "nvidia0")); /* the others are gone */
+	commit();
+	ck_assert_rows("SELECT gpus FROM hosts", "dri/renderD128,nvidia0\n");
 }
 
 TEST(memory_of_the_devices_that_it_held)
@@ -245,9 +279,10 @@ TEST(reports_that_match_no_process)
 	ck_assert(feed(&message));
 	/* More than all devices of a host can do in its life. */
 	for (int i = 0; i < 500; i++)
-		report(10, "nvidia0", 1000, 100, 0);
+		report(10, "nvidia0", 1000, 100, 100000000000); /* 100 kW */
 	tell("10 ends");
-	ck_assert_rows("SELECT gpu_busy_ns < 70000000000 FROM processes WHERE pid = 10", "1\n");
+	ck_assert_rows("SELECT gpu_busy_ns < 70000000000, gpu_energy_uj < 7000000000000 FROM processes WHERE pid = 10",
+		       "1 1\n");
 	ck_assert_rows("SELECT count(*) FROM processes WHERE gpu_busy_ns IS NOT NULL", "1\n");
 }
 
@@ -326,7 +361,7 @@ static void refuse(struct wire_message message, const char *reason)
 	do { \
 		struct wire_message message = use_of(10, "nvidia0"); \
 \
-		message.device_use.known = 31; \
+		message.device_use.known = 255; \
 		message.device_use.field = (value); \
 		refuse(message, reason); \
 	} while (0)
@@ -342,6 +377,9 @@ TEST(figures_that_cannot_be)
 	REFUSE(boot_ns, now - 61000 * MS, "an interval that does not end now");
 	REFUSE(interval_ns, 61000 * MS, "an interval that is too long");
 	REFUSE(busy_ns, 1001 * MS, "a device that is busy for longer than the interval");
+	REFUSE(memory_busy_ns, 1001 * MS, "a device that is busy for longer than the interval");
+	REFUSE(clock_ns, 1, "a clock above its highest");
+	REFUSE(memory_clock_ns, 1, "a clock above its highest");
 	REFUSE(throttled_ns, 1, "a device that is throttled for longer than it is busy");
 	REFUSE(memory_bytes, UINT64_MAX, "more memory than a device has");
 	REFUSE(capacity_bytes, UINT64_MAX, "more memory than a device has");
@@ -367,6 +405,10 @@ TEST(figures_that_cannot_be)
 	ck_assert(!greet(SAMPLER_VERSION, "/dev/dri"));
 	ck_assert(!greet(SAMPLER_VERSION, "dri/render\n"));
 	ck_assert(!greet(SAMPLER_VERSION, "averyverylongname"));
+	ck_assert(!greet_with(SAMPLER_VERSION, "nvidia", ""));
+	ck_assert(!greet_with(SAMPLER_VERSION, "nvidia", "nvidia0,"));
+	ck_assert(!greet_with(SAMPLER_VERSION, "nvidia", "nvidia0,amd1"));
+	ck_assert_str_eq(refusal, "a device that is not of its kind");
 }
 
 TEST(a_flood)

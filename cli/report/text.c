@@ -146,6 +146,22 @@ static void print_waits(const struct page *page)
 		units_duration(page->run->uninterruptible_ns, page->raw));
 }
 
+static void print_gpu_clocks(const struct page *page)
+{
+	const struct row_run *run = page->run;
+	FILE *file = page->output->file;
+
+	if (run->gpu_memory_busy_ns != ROW_NULL)
+		fprintf(file, "; memory read or written for %s", units_duration(run->gpu_memory_busy_ns, page->raw));
+	if (run->gpu_clock_ns != ROW_NULL && run->gpu_busy_ns > 0)
+		fprintf(file, "; clocks at %s of the highest", units_share(run->gpu_clock_ns, run->gpu_busy_ns));
+	if (run->gpu_memory_clock_ns != ROW_NULL && run->gpu_busy_ns > 0)
+		fprintf(file, ", of memory at %s", units_share(run->gpu_memory_clock_ns, run->gpu_busy_ns));
+	if (run->gpu_throttled_ns > 0)
+		fprintf(file, "; clocks lowered for heat or power in %s of the time",
+			units_share(run->gpu_throttled_ns, run->gpu_busy_ns));
+}
+
 static void print_gpu(const struct page *page)
 {
 	const struct row_run *run = page->run;
@@ -163,9 +179,7 @@ static void print_gpu(const struct page *page)
 	fprintf(file, "; %s of GPU memory in the largest process", units_bytes(run->gpu_peak_bytes, page->raw));
 	if (run->gpu_energy_uj != ROW_NULL)
 		fprintf(file, "; %.1f Wh while held alone", (double)run->gpu_energy_uj / 3.6e9);
-	if (run->gpu_throttled_ns > 0)
-		fprintf(file, "; clocks lowered for heat or power in %s of the time",
-			units_share(run->gpu_throttled_ns, run->gpu_busy_ns));
+	print_gpu_clocks(page);
 	fputc('\n', file);
 }
 

@@ -47,7 +47,10 @@ struct row_blob {
 #define ROW_GPU_TOTALS(I) \
 	I(gpu_busy_ns) \
 	I(gpu_energy_uj) \
-	I(gpu_throttled_ns)
+	I(gpu_throttled_ns) \
+	I(gpu_clock_ns) \
+	I(gpu_memory_clock_ns) \
+	I(gpu_memory_busy_ns)
 
 #define ROW_TOTALS(I) \
 	ROW_COUNTED_TOTALS(I) \
@@ -87,7 +90,8 @@ struct row_blob {
 	I(memory_limit_bytes) \
 	I(core_limit_milli) \
 	I(delay_accounting) \
-	T(cluster)
+	T(cluster) \
+	T(gpus)
 
 #define ROW_CONTAINER_COLUMNS(I, T, B) \
 	I(id) \

@@ -84,7 +84,10 @@ CREATE VIEW processes AS SELECT
   p.gpu_energy_uj,         -- microjoule; energy of GPUs while it alone held them, NULL: never alone, or not reported; sampler
   p.gpu_peak_bytes,        -- bytes; largest GPU memory at one sample, on all devices, NULL: not reported; sampler
   p.gpu_throttled_ns,      -- ns; part of gpu_busy_ns in which the device had lowered its clocks because of heat or power, NULL: not reported; sampler
-  p.gpu_capacity_bytes     -- bytes; memory of the devices, or slices of them, that it held at one sample, the largest, NULL: not reported; sampler
+  p.gpu_capacity_bytes,    -- bytes; memory of the devices, or slices of them, that it held at one sample, the largest, NULL: not reported; sampler
+  p.gpu_clock_ns,          -- ns; gpu_busy_ns, times the share of their highest clock at which the processors of the devices ran, NULL: not reported; sampler
+  p.gpu_memory_clock_ns,   -- ns; the same of the clock of their memory, NULL: not reported; sampler
+  p.gpu_memory_busy_ns     -- ns; time that the memory of the devices was read or written for it, NULL: not reported; sampler
   FROM process_rows p
   LEFT JOIN images i ON i.id = p.image_id
   LEFT JOIN tools t ON t.id = p.tool_id;

@@ -14,7 +14,7 @@
 #pragma once
 
 #define WIRE_VERSION 3
-#define SAMPLER_VERSION 2
+#define SAMPLER_VERSION 3
 
 /* First frame of a connection: identifies the probe, its host and its ring. */
 #define WIRE_HELLO_FIELDS(U, T) \
@@ -67,7 +67,8 @@
 #define WIRE_SAMPLER_FIELDS(U, T) \
 	U(version) /* SAMPLER_VERSION */ \
 	T(name)    /* kind of its devices, such as nvidia: their names begin with it */ \
-	T(driver)  /* version of the driver that it asks, for the log */
+	T(driver)  /* version of the driver that it asks, for the log */ \
+	T(devices) /* names of all devices that it finds, separated by commas */
 
 /* What one device did for one process in an interval. */
 #define WIRE_DEVICE_USE_FIELDS(U, T) \
@@ -75,13 +76,16 @@
 	U(interval_ns)   /* its length, at most a minute */ \
 	U(pid)           /* in the initial namespace */ \
 	U(start_boot_ns) /* start of the process, whole ticks of 10 ms (/proc/PID/stat) */ \
-	U(known) /* bits: 1 busy_ns, 2 memory_bytes, 4 energy_uj, 8 throttled_ns, 16 capacity_bytes; unset: unknown */ \
-	U(busy_ns)        /* time that the device worked for the process, at most interval_ns */ \
-	U(memory_bytes)   /* memory that it holds there now */ \
-	U(energy_uj)      /* energy of the device, if no other process holds it */ \
-	T(device)         /* name of the device: the sampler's, and a number */ \
-	U(throttled_ns)   /* part of busy_ns in which it had lowered its clocks because of heat or power */ \
-	U(capacity_bytes) /* memory of the device, or of the slice that it was given */
+	U(known) /* bits: 1 busy, 2 memory, 4 energy, 8 throttled, 16 capacity, 32 clock, 64 its memory's, 128 memory busy */ \
+	U(busy_ns)         /* time that the device worked for the process, at most interval_ns */ \
+	U(memory_bytes)    /* memory that it holds there now */ \
+	U(energy_uj)       /* energy of the device, if no other process holds it */ \
+	T(device)          /* name of the device: the sampler's, and a number */ \
+	U(throttled_ns)    /* part of busy_ns in which it had lowered its clocks because of heat or power */ \
+	U(capacity_bytes)  /* memory of the device, or of the slice that it was given */ \
+	U(clock_ns)        /* busy_ns, times the share of the highest clock at which its processors ran */ \
+	U(memory_clock_ns) /* the same of the clock of its memory */ \
+	U(memory_busy_ns)  /* time that its memory was read or written for the process, at most interval_ns */
 
 /* An error that a driver reported of a device, once for each process that held it. */
 #define WIRE_DEVICE_ERROR_FIELDS(U, T) \

@@ -29,7 +29,10 @@ enum {
 	DEVICE_USE_MEMORY = 2,
 	DEVICE_USE_ENERGY = 4,
 	DEVICE_USE_THROTTLED = 8,
-	DEVICE_USE_CAPACITY = 16
+	DEVICE_USE_CAPACITY = 16,
+	DEVICE_USE_CLOCK = 32,
+	DEVICE_USE_MEMORY_CLOCK = 64,
+	DEVICE_USE_MEMORY_BUSY = 128
 };
 
 /* Returns the name of the message in messages.h ("event"), or "unknown". */

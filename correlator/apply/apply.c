@@ -255,6 +255,11 @@ void apply_device_use(struct model *model, uint64_t pid, uint64_t start_boot_ns,
 	assess_opened(model);
 }
 
+void apply_devices(struct model *model, const char *kind, const struct wire_bytes *list)
+{
+	device_set_of_host(model, kind, list->data, list->size);
+}
+
 void apply_device_error(struct model *model, uint64_t pid, uint64_t start_boot_ns, const struct device_error *error)
 {
 	const struct process *process = process_find_by_ticks(model, pid, start_boot_ns);

@@ -31,6 +31,8 @@ int apply_unreadable(struct model *model, const struct record_header *header, ui
  * (PROCESS_TICK_NS) count. Of an unknown process nothing is kept. Like samples of the host, not part of the stream. */
 void apply_device_use(struct model *model, uint64_t pid, uint64_t start_boot_ns, const char *device,
 		      const struct device_report *report);
+/* Sets which devices of a kind the host has: a list, separated by commas. */
+void apply_devices(struct model *model, const char *kind, const struct wire_bytes *list);
 /* Adds an error of a device that the process held. Otherwise the same. */
 void apply_device_error(struct model *model, uint64_t pid, uint64_t start_boot_ns, const struct device_error *error);
 

@@ -7,7 +7,8 @@
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
 
-#define DEVICES_MAX_BYTES 256 /* 16 GPUs and their control nodes; any more are ignored */
+#define DEVICES_MAX_BYTES 256          /* 16 GPUs and their control nodes; any more are ignored */
+#define DEVICES_OF_HOST_MAX_BYTES 2048 /* two kinds; any more are ignored */
 
 /* From Documentation/admin-guide/devices.txt and nvidia-modprobe. */
 #define MAJOR_NVIDIA 195
@@ -70,6 +71,29 @@ void device_add_use(struct model *model, struct image *image, const char *name, 
 	add_name(model, image, name);
 	if (image->ended != IMAGE_LIVING)
 		image_take_use(model, image);
+}
+
+static void append(char list[DEVICES_OF_HOST_MAX_BYTES], const char *names, size_t size)
+{
+	size_t used = strlen(list);
+
+	if (size > 0 && used + 1 + size < DEVICES_OF_HOST_MAX_BYTES)
+		snprintf(list + used, DEVICES_OF_HOST_MAX_BYTES - used, "%s%.*s", used ? "," : "", (int)size, names);
+}
+
+void device_set_of_host(struct model *model, const char *kind, const char *names, size_t size)
+{
+	char list[DEVICES_OF_HOST_MAX_BYTES] = "";
+
+	for (const char *item = model->gpus; item; item = strchr(item, ',')) {
+		item += *item == ',';
+		if (!device_is_of_kind(item, kind))
+			append(list, item, strcspn(item, ","));
+	}
+	append(list, names, size);
+	model_set_text(model, &model->gpus, list);
+	model->host.gpus = model->gpus;
+	model->host_dirty = model->host.host_key != NULL;
 }
 
 bool device_add_error(struct model *model, struct image *image, const struct device_error *error)

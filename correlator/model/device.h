@@ -22,5 +22,7 @@ struct device_error {
 void device_add(struct model *model, struct image *image, uint64_t major, uint64_t minor);
 /* Adds a report of the device `name`, or ignores it: see device_use_add(). */
 void device_add_use(struct model *model, struct image *image, const char *name, const struct device_report *report);
+/* Sets which devices of a kind the host has: a list, separated by commas. Those of other kinds stay. */
+void device_set_of_host(struct model *model, const char *kind, const char *names, size_t size);
 /* Keeps an error. Returns false if that of the same minute is kept: what follows an error may be its consequence. */
 bool device_add_error(struct model *model, struct image *image, const struct device_error *error);

@@ -105,6 +105,7 @@ static bool is_possible(const struct device_use *use, const struct device_round 
 
 	return report->boot_ns >= round->boot_ns && report->boot_ns >= begin_boot_ns &&
 	       is_within(use->gpu_busy_ns, report->gpu_busy_ns, life_ns) &&
+	       is_within(use->gpu_memory_busy_ns, report->gpu_memory_busy_ns, life_ns) &&
 	       is_within(use->gpu_energy_uj, report->gpu_energy_uj, life_ns * DEVICE_UJ_MAX);
 }
 

@@ -55,6 +55,7 @@ struct model {
 
 	char boot_id[40];
 	struct row_host host;
+	char *gpus; /* host.gpus, NULL: not known */
 	bool host_dirty;
 	int64_t written_seen_unix_ns; /* host.last_seen_unix_ns as stored */
 	int64_t clock_offset_ns;      /* CLOCK_REALTIME - CLOCK_BOOTTIME, as last sent */

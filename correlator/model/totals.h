@@ -17,6 +17,9 @@ enum {
 	COUNTER_gpu_busy_ns = COUNTER_COUNT,
 	COUNTER_gpu_energy_uj,
 	COUNTER_gpu_throttled_ns,
+	COUNTER_gpu_clock_ns,
+	COUNTER_gpu_memory_clock_ns,
+	COUNTER_gpu_memory_busy_ns,
 };
 
 struct totals {
@@ -41,16 +44,16 @@ int64_t totals_io_bytes(const struct totals *totals);
 void totals_add(struct totals *sum, const struct totals *part, int sign);
 
 /* Figures that some kernels or settings never record: unknown in sums too. */
-#define TOTALS_OPTIONAL \
-	(COUNTER_VALID(block_io_delay_ns) | COUNTER_VALID(memory_delay_ns) | COUNTER_VALID(sent_bytes) | \
-	 COUNTER_VALID(received_bytes) | COUNTER_VALID(uninterruptible_ns) | COUNTER_VALID(gpu_busy_ns) | \
-	 COUNTER_VALID(gpu_energy_uj) | COUNTER_VALID(gpu_throttled_ns))
+#define TOTALS_OR_BIT(name) | COUNTER_VALID(name)
+static const uint64_t totals_optional = COUNTER_VALID(block_io_delay_ns) | COUNTER_VALID(memory_delay_ns) |
+					COUNTER_VALID(sent_bytes) | COUNTER_VALID(received_bytes) |
+					COUNTER_VALID(uninterruptible_ns) ROW_GPU_TOTALS(TOTALS_OR_BIT);
 
 /* Sets every ROW_TOTALS field of `row` from `figures`; an unknown field becomes
  * `unknown` (ROW_NULL for images, 0 for sums), an unknown optional one ROW_NULL. */
 #define TOTALS_FILL_FIELD(name) \
 	(totals_row)->name = totals_from->valid & COUNTER_VALID(name) ? totals_from->name \
-			     : TOTALS_OPTIONAL & COUNTER_VALID(name)  ? ROW_NULL \
+			     : totals_optional & COUNTER_VALID(name)  ? ROW_NULL \
 								      : totals_unknown;
 #define totals_fill_row(row, figures, unknown) \
 	do { \

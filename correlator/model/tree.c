@@ -316,6 +316,7 @@ void model_free(struct model *model)
 	model_forget_all(model);
 	pending_clear(model);
 	free(model->gone);
+	free(model->gpus);
 	free(model);
 }
 

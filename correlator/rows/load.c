@@ -348,10 +348,13 @@ static void load_process(struct loader *loader, struct store_result *result)
 
 static void load_host(struct loader *loader, struct store_result *result)
 {
-	struct store_value state = store_result_get(result, "state");
+	struct store_value state = store_result_get(result, "state"), gpus = store_result_get(result, "gpus");
 
 	loader->model->host.id = store_result_get(result, "id").integer;
 	loader->model->host.first_seen_unix_ns = store_result_get(result, "first_seen_unix_ns").integer;
+	if (gpus.type == STORE_VALUE_TEXT)
+		model_set_text(loader->model, &loader->model->gpus, gpus.data);
+	loader->model->host.gpus = loader->model->gpus;
 	image_begin_identities(loader->model);
 	loader->living_count = store_result_get(result, "living_count").integer;
 	/* A broken state is ignored: nothing refers to it. */

@@ -437,16 +437,19 @@ class Printing(Case):
             used = "gpu_busy_ns = 3000000000, gpu_peak_bytes = 1073741824"
             run, = database.execute("SELECT max(id) FROM runs WHERE name LIKE 'make%'").fetchone()
             task, = database.execute("SELECT max(id) FROM tasks WHERE run_id = ? AND kind <> 'main'", (run,)).fetchone()
-            database.execute(f"UPDATE runs SET {used}, gpu_energy_uj = 1800000000, gpu_throttled_ns = 1200000000 "
+            database.execute(f"UPDATE runs SET {used}, gpu_energy_uj = 1800000000, gpu_throttled_ns = 1200000000, "
+                             "gpu_clock_ns = 2400000000, gpu_memory_clock_ns = 2700000000, gpu_memory_busy_ns = 1500000000 "
                              "WHERE id = ?", (run,))
             database.execute(f"UPDATE tasks SET {used} WHERE id = ?", (task,))
         shown = self.text("show", f"{run:016x}", "--store", store)
         self.assertRegex(shown, r"GPU +3.00 s: [0-9.]+ devices on average; 1.00 GiB of GPU memory in the largest process; "
-                                r"0.5 Wh while held alone; clocks lowered for heat or power in 40.0 % of the time\n")
+                                r"0.5 Wh while held alone; memory read or written for 1.50 s; clocks at 80.0 % of the highest, "
+                                r"of memory at 90.0 %; clocks lowered for heat or power in 40.0 % of the time\n")
         self.assertRegex(shown, r"peak RSS +GPU time +GPU peak ")
         self.assertRegex(shown, r" 3.00 s +1.00 GiB ")
         row = self.json("show", f"{run:016x}", "--store", store)["run"]
         self.assertEqual((row["gpu_busy_ns"], row["gpu_peak_bytes"], row["gpu_energy_uj"]), (3 * 10**9, 1 << 30, 1800000000))
+        self.assertEqual((row["gpu_clock_ns"], row["gpu_memory_busy_ns"]), (2400000000, 1500000000))
         page = self.text("report", f"{run:016x}", "--format", "md", "--store", store)
         self.assertIn("| GPU | 3.00 s; largest process 1.00 GiB |", page)
 

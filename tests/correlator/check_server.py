@@ -569,7 +569,7 @@ def test_a_probe_that_falls_silent(directory):
 
 def sampler(path):
     peer = Peer(path)
-    peer.send_message("sampler", version=SAMPLER_VERSION, name=b"nvidia", driver=b"580.1")
+    peer.send_message("sampler", version=SAMPLER_VERSION, name=b"nvidia", driver=b"580.1", devices=b"nvidia0")
     return peer
 
 

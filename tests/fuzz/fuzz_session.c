@@ -284,6 +284,9 @@ static void use_gpu(const struct image_key *image, unsigned i)
 							 .memory_bytes = (int64_t)(i << 20),
 							 .gpu_energy_uj = i % 2 ? 1000 : ROW_NULL,
 							 .gpu_throttled_ns = i % 2 ? (int64_t)MS : ROW_NULL,
+							 .gpu_clock_ns = ROW_NULL,
+							 .gpu_memory_clock_ns = ROW_NULL,
+							 .gpu_memory_busy_ns = i % 2 ? (int64_t)MS : ROW_NULL,
 							 .capacity_bytes = (int64_t)1 << 34});
 	if (i % 7 == 0)
 		apply_device_error(

@@ -1,7 +1,9 @@
 /* A stand-in for NVIDIA's library, for tests: one device, whose truth is the file named by TRACER_TEST_NVML.
  *
- * Each line: PID FROM_MS UNTIL_MS PERCENT MIB, wall clock: from then until then the device works PERCENT of the time for
- * the process, which holds that much memory as long as it lives. Samples and their times, and what is forgotten, are
+ * Each line: PID FROM_MS UNTIL_MS PERCENT MIB [MEMORY_PERCENT], wall clock: from then until then the device works PERCENT of
+ * the time for the process, and reads or writes its memory for MEMORY_PERCENT (0), which holds that much memory as long as it
+ * lives. With a line `devices COUNT`, there are more, which no process holds. A line `clocks MHZ MEMORY_MHZ` sets the clocks,
+ * of which 2000 and 3000 are the highest. Samples and their times, and what is forgotten, are
  * as docs/gpu.md measured them. With a line `devices-only`, it does not tell processes apart; with a line
  * `throttled REASONS`, its clocks are lowered for these (nvmlClocksEventReasons). A line `error XID INSTANCE` is an
  * event, once, in that instance of MIG (-1: of the device). With a line `slices`, the device is in MIG mode: two
@@ -26,7 +28,7 @@
 struct truth {
 	unsigned pid;
 	uint64_t from_us, until_us;
-	unsigned percent;
+	unsigned percent, memory_percent;
 	uint64_t bytes;
 };
 
@@ -35,6 +37,9 @@ static unsigned truth_count;
 static bool is_devices_only;
 static unsigned long long reasons;
 static bool is_sliced;
+static unsigned device_count;
+static int others[8]; /* their handles */
+static unsigned clocks[3];
 static int slices[2]; /* handles; that of the device is &truths */
 static struct nvml_event errors[TRUTHS_MAX];
 static unsigned error_count, reported_count;
@@ -52,18 +57,25 @@ static void read_truth(void)
 	reasons = 0;
 	is_sliced = false;
 	error_count = 0;
+	device_count = 1;
+	clocks[NVML_CLOCK_SM] = 2000;
+	clocks[NVML_CLOCK_MEMORY] = 3000;
 	while (file && fgets(line, sizeof(line), file) && truth_count < TRUTHS_MAX) {
 		struct truth *truth = &truths[truth_count];
 
 		is_devices_only |= strcmp(line, "devices-only\n") == 0;
 		is_sliced |= strcmp(line, "slices\n") == 0;
 		sscanf(line, "throttled %llx", &reasons);
+		sscanf(line, "devices %u", &device_count);
+		sscanf(line, "clocks %u %u", &clocks[NVML_CLOCK_SM], &clocks[NVML_CLOCK_MEMORY]);
+		truth->memory_percent = 0;
 		if (sscanf(line, "error %llu %d", &xid, &instance) == 2)
 			errors[error_count++] = (struct nvml_event){.device = (nvml_device)&truths,
 								    .type = NVML_XID_ERROR,
 								    .xid = xid,
 								    .gpu_instance = (unsigned)instance};
-		if (sscanf(line, "%u %llu %llu %u %llu", &truth->pid, &from_ms, &until_ms, &truth->percent, &mib) != 5)
+		if (sscanf(line, "%u %llu %llu %u %llu %u", &truth->pid, &from_ms, &until_ms, &truth->percent, &mib,
+			   &truth->memory_percent) < 5)
 			continue;
 		truth->from_us = from_ms * 1000;
 		truth->until_us = until_ms * 1000;
@@ -82,9 +94,14 @@ static bool is_alive(unsigned pid)
 	return access(path, F_OK) == 0;
 }
 
+static bool works_at(const struct truth *truth, uint64_t unix_us)
+{
+	return truth->from_us <= unix_us && unix_us < truth->until_us;
+}
+
 static unsigned percent_at(const struct truth *truth, uint64_t unix_us)
 {
-	return truth->from_us <= unix_us && unix_us < truth->until_us ? truth->percent : 0;
+	return works_at(truth, unix_us) ? truth->percent : 0;
 }
 
 /* The samples after `since_us`, at most those that are kept. */
@@ -111,6 +128,9 @@ int nvmlDeviceGetProcessUtilization(nvml_device device, struct nvml_process_use 
 int nvmlDeviceGetSamples(nvml_device device, int type, unsigned long long since_us, int *ret_value_type,
 			 unsigned *count, struct nvml_sample *ret_samples);
 int nvmlDeviceGetPowerUsage(nvml_device device, unsigned *ret_milliwatt);
+int nvmlDeviceGetUtilizationRates(nvml_device device, struct nvml_utilization *ret_utilization);
+int nvmlDeviceGetClockInfo(nvml_device device, int type, unsigned *ret_mhz);
+int nvmlDeviceGetMaxClockInfo(nvml_device device, int type, unsigned *ret_mhz);
 int nvmlDeviceGetCurrentClocksThrottleReasons(nvml_device device, unsigned long long *ret_reasons);
 int nvmlDeviceGetMemoryInfo(nvml_device device, struct nvml_memory *ret_memory);
 int nvmlDeviceGetMigMode(nvml_device device, unsigned *ret_mode, unsigned *ret_next_mode);
@@ -140,19 +160,22 @@ int nvmlSystemGetDriverVersion(char *text, unsigned size)
 
 int nvmlDeviceGetCount_v2(unsigned *ret_count)
 {
-	*ret_count = 1;
+	read_truth();
+	*ret_count = device_count;
 	return NVML_SUCCESS;
 }
 
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, nvml_device *ret_device)
 {
-	*ret_device = (nvml_device)&truths;
+	*ret_device = index ? (nvml_device)&others[index - 1] : (nvml_device)&truths;
 	return NVML_SUCCESS;
 }
 
 int nvmlDeviceGetMinorNumber(nvml_device device, unsigned *ret_minor)
 {
-	*ret_minor = 0;
+	const void *given = device;
+
+	*ret_minor = given == &truths ? 0 : (unsigned)((const int *)given - others) + 1;
 	return NVML_SUCCESS;
 }
 
@@ -204,12 +227,14 @@ int nvmlDeviceGetProcessUtilization(nvml_device device, struct nvml_process_use 
 
 			own += unix_us >= truths[i].from_us;
 			use.percent += percent;
+			use.memory_percent += works_at(&truths[i], unix_us) ? truths[i].memory_percent : 0;
 			if (percent)
 				use.unix_us = unix_us;
 		}
 		if (use.percent == 0)
 			continue;
 		use.percent /= own;
+		use.memory_percent /= own;
 		ret_uses[(*count)++] = use;
 	}
 	return *count ? NVML_SUCCESS : NVML_NOT_FOUND;
@@ -237,6 +262,32 @@ int nvmlDeviceGetSamples(nvml_device device, int type, unsigned long long since_
 int nvmlDeviceGetPowerUsage(nvml_device device, unsigned *ret_milliwatt)
 {
 	*ret_milliwatt = 125000;
+	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetUtilizationRates(nvml_device device, struct nvml_utilization *ret_utilization)
+{
+	uint64_t latest_us = clock_unix_ns() / 1000 / SAMPLE_US * SAMPLE_US;
+
+	if (is_sliced)
+		return NVML_NOT_SUPPORTED;
+	*ret_utilization = (struct nvml_utilization){0};
+	for (unsigned i = 0; i < truth_count; i++) {
+		ret_utilization->percent += percent_at(&truths[i], latest_us);
+		ret_utilization->memory_percent += works_at(&truths[i], latest_us) ? truths[i].memory_percent : 0;
+	}
+	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetClockInfo(nvml_device device, int type, unsigned *ret_mhz)
+{
+	*ret_mhz = clocks[type];
+	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetMaxClockInfo(nvml_device device, int type, unsigned *ret_mhz)
+{
+	*ret_mhz = type == NVML_CLOCK_SM ? 2000 : 3000;
 	return NVML_SUCCESS;
 }
 
