@@ -1,7 +1,7 @@
-/* The GPUs of hosts, as far as processes held them.
+/* The GPUs of hosts.
  *
- * How many devices a host has is not stored: it has at least as many as the highest number of one that a process held.
- * Only NVIDIA's are counted: a render node (dri/renderD128) may be a display.
+ * A sampler reports which devices a host has. Without one, it has at least as many as the highest number of one that a process
+ * held. Only NVIDIA's are counted: a render node (dri/renderD128) may be a display.
  */
 #pragma once
 

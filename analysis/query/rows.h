@@ -52,7 +52,7 @@ struct row_cloud_host {
 #define T(name) const char *name;
 	ROW_CLOUD_COLUMNS(T)
 #undef T
-	int64_t gpu_count; /* as far as processes held them; set by gpu_hosts_load() */
+	int64_t gpu_count; /* as far as it is known; set by gpu_hosts_load() */
 };
 extern const struct row_type row_type_cloud_host;
 

@@ -557,6 +557,23 @@ class Planted(Case):
         self.assertEqual((found["gpu_ns"] // S, found["cpu_ns"]), (3 * HOUR, None))
         self.assertAlmostEqual(found["cost_micros"], 3 * 950_000, delta=5)  # OpenCost's default
 
+    def test_gpus_that_no_process_holds(self):
+        """One never, one no longer; one is held, one only by a service of the distribution. Without a sampler none is known."""
+        host = Host(self.store, "planted", seen=DAYS, gpus="nvidia0,nvidia1,dri/renderD128,nvidia12,nvidia2")
+        for kind, until, devices in (("command", None, "nvidia0,nvidiactl"), ("command", 3 * HOUR, "nvidiactl,nvidia1"),
+                                     ("host-service", None, "nvidia2"), ("command", 4 * HOUR, "nvidia1,nvidia2,nvidia3")):
+            process = host.process(host.run(10 * HOUR, until, kind=kind)[2], 10 * HOUR, until)
+            self.store.db.execute("UPDATE process_rows SET gpu = ? WHERE id = ?", (devices, process))
+        clean = Host(self.store, "clean", seen=DAYS)
+        process = clean.process(clean.run(10 * HOUR, 9 * HOUR)[2], 10 * HOUR, 9 * HOUR)
+        self.store.db.execute("UPDATE process_rows SET gpu = 'nvidia1' WHERE id = ?", (process,))
+        Host(self.store, "new", seen=HOUR // 2, gpus="nvidia0")
+        found = [each for each in self.store.found() if each["finding"] == "gpu_unheld"]
+        self.assertEqual([(each["hostname"], each["gpu_ns"] // S, each["sentence"].split(" of planted")[0]) for each in found],
+                         [("planted", DAYS, "no process has held nvidia12"), ("planted", 4 * HOUR, "no process has held nvidia2"),
+                          ("planted", 3 * HOUR, "no process has held nvidia1")])
+        self.assertAlmostEqual(found[1]["cost_micros"], 4 * 950_000, delta=5)  # OpenCost's default
+
     def test_failures(self):
         planted, clean = Host(self.store, "planted", seen=DAYS), Host(self.store, "clean", seen=DAYS)
         for begin in (5 * HOUR, 3 * HOUR):
@@ -990,12 +1007,14 @@ class Prices(Case):
         host.run(host.seen, None, kind="system", name="services")
         self.hold_gpus(host, 2 * HOUR, HOUR, "nvidia0", 1800, "train")
         Host(self.store, "none").run(HOUR)
+        Host(self.store, "unused", gpus="nvidia0,nvidia1").run(HOUR)
         for prices, most in (self.list("cpu,,,0.03,,USD", "gpu,planted,hostname,2,,USD"), 2_000_000), ((), 950_000):
             answer, _ = self.ask("cost", *prices)
             self.assertEqual([row["gpu_micros"] for row in answer["rows"] if row["gpu_micros"]], [most])
             answer, _ = self.ask("prices", "show", *prices)
             hours = {host["host"]: host["hour_micros"] for host in answer["hosts"]}
             self.assertEqual(hours["planted"] - hours["none"], most)
+            self.assertEqual(hours["unused"] - hours["none"], 1_900_000 if not prices else 0)
 
     def test_what_follows_the_last_price_is_left_out(self):
         host = Host(self.store, "planted")

@@ -1,3 +1,7 @@
--- Which lists of GPU devices processes of each host held: what is known of the devices that the host has. Who sees only
--- some users' processes knows less of it.
-SELECT DISTINCT host_id, gpu FROM processes WHERE gpu IS NOT NULL ORDER BY host_id, gpu;
+-- Which GPU devices each host has, as its samplers report them, and which lists of devices its processes held: what is known
+-- of the devices of a host without a sampler. Who sees only some users' processes knows less of these.
+SELECT host_id, gpu
+  FROM (SELECT id AS host_id, gpus AS gpu FROM hosts
+         UNION ALL SELECT DISTINCT host_id, gpu FROM processes) device
+ WHERE gpu IS NOT NULL
+ ORDER BY host_id, gpu;
