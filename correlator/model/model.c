@@ -108,8 +108,3 @@ size_t model_pending(const struct model *model)
 {
 	return model->fact_count - model->host_sample_count + model->dirty_image_count;
 }
-
-uint64_t model_now_boot_ns(const struct model *model)
-{
-	return model->now_boot_ns;
-}

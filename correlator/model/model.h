@@ -59,7 +59,7 @@ struct model {
 	bool host_dirty;
 	int64_t written_seen_unix_ns; /* host.last_seen_unix_ns as stored */
 	int64_t clock_offset_ns;      /* CLOCK_REALTIME - CLOCK_BOOTTIME, as last sent */
-	uint64_t now_boot_ns;
+	uint64_t now_boot_ns;         /* latest time of the stream */
 	uint64_t scan_number;
 	struct apply_state *apply; /* the own state of apply/ */
 
@@ -146,5 +146,3 @@ MODEL_DIRTY(D)
 bool model_is_dirty(const struct model *model);
 /* Approximate number of rows waiting for a commit, without host samples, so that the caller can bound it. */
 size_t model_pending(const struct model *model);
-/* Latest time of the stream, boot clock. */
-uint64_t model_now_boot_ns(const struct model *model);

@@ -22,13 +22,6 @@ bool run_is_workload(const struct run *run)
 	return run->kind <= RUN_CONTAINER;
 }
 
-void run_become_session(struct model *model, struct run *run)
-{
-	run->kind = RUN_SESSION;
-	run->reason = REASON_SESSION;
-	run_set_dirty(model, run);
-}
-
 void run_note_cpu(struct model *model, struct run *run)
 {
 	bool is_unlisted = run->kind == RUN_SESSION || (run->kind == RUN_HOST_SERVICE && run->reason == REASON_OF_USER);

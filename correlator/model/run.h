@@ -124,7 +124,6 @@ struct run {
 void run_set_name(struct model *model, struct run *run, const char *name, enum run_name_priority priority);
 /* Whether the run is expected to end: not a service, a session or the system run. */
 bool run_is_workload(const struct run *run);
-void run_become_session(struct model *model, struct run *run);
 /* Its processes have used CPU time. A session that computes by itself is work, whatever its programs are called: it
  * becomes a service, which is listed. */
 void run_note_cpu(struct model *model, struct run *run);

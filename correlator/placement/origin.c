@@ -70,8 +70,11 @@ struct run *origin_begin_own(struct model *model, struct process *process, enum 
 
 void origin_become_session(struct model *model, struct run *run, const struct process *process)
 {
-	if (allows_session(run, process) && origin_leads_to(run, process))
-		run_become_session(model, run);
+	if (!allows_session(run, process) || !origin_leads_to(run, process))
+		return;
+	run->kind = RUN_SESSION;
+	run->reason = REASON_SESSION;
+	run_set_dirty(model, run);
 }
 
 struct run *origin_begin_session(struct model *model, struct process *process)

@@ -97,8 +97,8 @@ struct placement subtree_join(struct model *model, struct process *process, cons
 
 /* ---- helpers that started earlier */
 
-/* Moves a helper that waits into the group of `process`, unless it has executed something else since, and into the list
- * of those of which others may wait. */
+/* Moves a helper that waits into the group of `process`, unless it has executed something else since. Others may wait
+ * for it in turn: it is added to the list. */
 static bool adopt(struct model *model, struct process *helper, struct process *process)
 {
 	struct group *group = process->group;

@@ -142,7 +142,7 @@ static int take_event(struct session *session)
 		return 0;
 	int r = take_record(session, event->record.data, event->record.size);
 
-	session->eventful_boot_ns = model_now_boot_ns(session->model);
+	session->eventful_boot_ns = session->model->now_boot_ns;
 	session->changed = true;
 	return r;
 }
