@@ -129,6 +129,37 @@ TEST_EACH(what_other_programs_pass_on, programs)
 	ck_assert_msg(strcmp(rows(CAUSES), programs[_i].cause) == 0, "%s: %s", programs[_i].what, rows(CAUSES));
 }
 
+static const struct {
+	const char *what, *story;
+	unsigned code;
+	const char *cause;
+} wrappers[] = {
+	{"the code of one of two", "11>20 bwa mem; 11>21 bwa mem; 20 ends 3; 21 ends 4", 3, "20\n"},
+	{"a code of its own", "11>20 bwa mem; ends 3; 11>21 sort; ends", 1, "20\n"},
+	{"a code of its own, after an answer", "11>20 grep x; ends 1", 3, "20\n"},
+};
+
+TEST_EACH(what_a_wrapper_passes_on, wrappers)
+{
+	tell(STEP("mpirun -n 2 bwa mem") "%s; restart; 11 ends %u", wrappers[_i].story, wrappers[_i].code);
+	ck_assert_msg(strcmp(rows(CAUSES), wrappers[_i].cause) == 0, "%s: %s", wrappers[_i].what, rows(CAUSES));
+}
+
+static const struct {
+	const char *what, *story, *cause;
+} engines[] = {
+	{"a task, rather than a program of its own", "10>11 bwa index; ends 3; 10>12 sort; ends; 10>13 cat x; ends 4",
+	 "11\n"},
+	{"a program of its own", "10>11; ends 3; 10>12 sort; ends", "11\n"},
+	{"an answer", "10>11 grep x; ends 1", "11\n"},
+};
+
+TEST_EACH(what_an_engine_passes_on, engines)
+{
+	tell("2>10 make -kj2; %s; restart; 10 ends 2", engines[_i].story);
+	ck_assert_msg(strcmp(rows(CAUSES), engines[_i].cause) == 0, "%s: %s", engines[_i].what, rows(CAUSES));
+}
+
 /* Fatal is the first failed task after which no other began; if others always did, the first failure. */
 TEST(an_engine_fails_of_a_task)
 {
