@@ -29,6 +29,22 @@
 
 #define MIB(bytes) ((double)(bytes) / (1024.0 * 1024.0))
 
+static void add_part(struct sentence *sentence, const char *text, size_t size)
+{
+	size_t room = sizeof(sentence->text) - 1 - sentence->size;
+
+	if (size > room)
+		size = room;
+	memcpy(sentence->text + sentence->size, text, size);
+	sentence->size += size;
+	sentence->text[sentence->size] = '\0';
+}
+
+static void add_text(struct sentence *sentence, const char *text)
+{
+	add_part(sentence, text, strlen(text));
+}
+
 __attribute__((format(printf, 2, 3))) static void add(struct sentence *sentence, const char *format, ...)
 {
 	size_t room = sizeof(sentence->text) - sentence->size;
@@ -217,8 +233,8 @@ static void add_duration(struct sentence *sentence, uint64_t since_boot_ns, uint
 {
 	char text[DURATION_SIZE];
 
-	add(sentence, "%s",
-	    duration_format(text, until_boot_ns > since_boot_ns ? until_boot_ns - since_boot_ns : 0, "µs"));
+	add_text(sentence,
+		 duration_format(text, until_boot_ns > since_boot_ns ? until_boot_ns - since_boot_ns : 0, "µs"));
 }
 
 /* User names are local to a host; only root is the same everywhere. */
@@ -261,51 +277,48 @@ static void add_other_holders(struct sentence *sentence, const struct device_err
 static void add_words(struct sentence *sentence, const struct words *words, const struct end *end);
 
 /* Each row needs facts with which its values are known. */
-static void add_value(struct sentence *sentence, const struct end *end, const char *name)
+static void add_value(struct sentence *sentence, const struct end *end, const char *name, size_t size)
 {
 	const struct image *image = end->image;
 	const struct sent_signal *sent = end->sent;
 
 #define VALUE(text, ...) \
-	if (strcmp(name, text) == 0) \
+	if (size == strlen(text) && memcmp(name, text, size) == 0) \
 	__VA_ARGS__
-	VALUE("program", add(sentence, "%s", image->tool->name));
+	VALUE("program", add_text(sentence, image->tool->name));
 	VALUE("pid", add(sentence, "%" PRIu32, image->pid));
 	VALUE("code", add(sentence, "%d", end->code));
 	VALUE("signal", add_signal(sentence, end->signal));
 	VALUE("signal of code", add_signal(sentence, end->code - 128));
-	VALUE("core", add(sentence, "%s", WCOREDUMP(image->wait_status) ? " and dumped core" : ""));
+	VALUE("core", add_text(sentence, WCOREDUMP(image->wait_status) ? " and dumped core" : ""));
 	VALUE("duration", add_duration(sentence, image->begin_boot_ns, image->end_boot_ns));
 	VALUE("since signal", add_duration(sentence, sent->boot_ns, image->end_boot_ns));
 	VALUE("source", add_words(sentence, source, end));
-	VALUE("sender", add(sentence, "%s", sent->program[0] ? sent->program : "a process"));
+	VALUE("sender", add_text(sentence, sent->program[0] ? sent->program : "a process"));
 	VALUE("sender and user", add_sender(sentence, sent->program, sent->sender_pid, sent->sender_uid));
 	VALUE("canceller", add_sender(sentence, end->cancel->program, end->cancel->pid, end->cancel->uid));
-	VALUE("cgroup", add(sentence, "%s", end->cgroup->path));
+	VALUE("cgroup", add_text(sentence, end->cgroup->path));
 	VALUE("limit", add(sentence, "%.1f MiB", MIB(end->limit)));
 	VALUE("peak", add(sentence, "%.1f MiB", MIB(end->peak)));
 	VALUE("device error", add_device_error(sentence, image->device_error));
 	VALUE("since device error", add_duration(sentence, image->device_error->boot_ns, image->end_boot_ns));
 	VALUE("other holders", add_other_holders(sentence, image->device_error));
-	VALUE("failed before", add(sentence, "%s", end->failed_before->cause->what));
-	VALUE("failed child", add(sentence, "%s", end->failed_child->cause->what));
+	VALUE("failed before", add_text(sentence, end->failed_before->cause->what));
+	VALUE("failed child", add_text(sentence, end->failed_child->cause->what));
 #undef VALUE
 }
 
 static void add_template(struct sentence *sentence, const char *text, const struct end *end)
 {
-	char name[32];
-
 	while (*text) {
 		size_t size = strcspn(text, "{");
 
-		add(sentence, "%.*s", (int)size, text);
+		add_part(sentence, text, size);
 		text += size;
 		if (!*text)
 			return;
 		size = strcspn(++text, "}");
-		snprintf(name, sizeof(name), "%.*s", (int)size, text);
-		add_value(sentence, end, name);
+		add_value(sentence, end, text, size);
 		text += size + 1;
 	}
 }
