@@ -80,6 +80,61 @@ TEST_EACH(an_oom_kill_names_its_cgroup_and_limit, out_of_memory)
 	ck_assert_rows("SELECT cause FROM incidents WHERE kind = 'oom-kill'", out_of_memory[_i].cause);
 }
 
+#define CPU_LIMIT "it reached its CPU time limit (RLIMIT_CPU)"
+#define FILE_LIMIT "it reached its file size limit (RLIMIT_FSIZE)"
+
+static const struct {
+	const char *story;
+	uint32_t wait_status, flags;
+	const char *cause;
+} reasons[] = {
+	{"timeout 5 bwa mem; 10 gets 15 from 10", 15, 0,
+	 "its time limit was reached, and it terminated its command and itself"},
+	{"timeout 5 bwa mem", 124 << 8, 0, "its time limit was reached"},
+	{"bwa mem x; 10 gets 3", 3, 0, "it was quit at its terminal"},
+	{"bwa mem x; 10 gets 14", 14, 0, "its own timer expired"},
+	{"bwa mem x; 10 gets 25", 25, 0, FILE_LIMIT},
+	{"bwa mem x; 10 gets 24", 152 << 8, 0, CPU_LIMIT}, /* handled */
+	{"bwa mem x; 10 gets 9", 9, RECORD_EXIT_CPU_LIMIT, CPU_LIMIT},
+	{"bwa mem x", 24, 0, CPU_LIMIT},
+	{"bwa mem x", 25, 0, FILE_LIMIT},
+	{"bwa mem x", 7, 0, "invalid memory access"},
+	{"bwa mem x", 4, 0, "invalid instruction for this processor"},
+	{"bwa mem x", 8, 0, "arithmetic error, such as a division by zero"},
+	{"bwa mem x", 6, 0, "it called abort(3), as programs do when they detect an internal error"},
+	{"bwa mem x", 13, 0, "it wrote to a pipe or socket whose reader had closed it"},
+	{"bwa mem x", 15, 0, "-"},
+	{"bash x.sh", 127 << 8, 0, "shells exit with 127 if a command does not exist"},
+	{"bash x.sh", 126 << 8, 0, "shells exit with 126 if a command cannot be executed"},
+	{"bash x.sh", 139 << 8, 0, "shells exit with 139 if SIGSEGV killed a command"},
+	{"bwa mem x", 139 << 8, 0, "-"},
+	{"python3 main.py; 10>11 bwa mem; ends 3", 1 << 8, RECORD_EXIT_MEMORY_LIMIT,
+	 "possibly because bwa mem (pid 11) exited with code 3 after 2.00 ms"},
+	{"python3 main.py; 10>11 bwa mem; ends 3; 10>12 sort x; ends", 1 << 8, RECORD_EXIT_MEMORY_LIMIT,
+	 "possibly because its address space was limited (RLIMIT_AS, ulimit -v)"},
+	{"python3 main.py", 1 << 8, RECORD_EXIT_FILE_LIMIT,
+	 "possibly because the size of its files was limited (RLIMIT_FSIZE, ulimit -f)"},
+	{"python3 main.py; 10>11 bwa mem; ends 3; 10>12 sort x; ends", 1 << 8, 0,
+	 "its last failed command: bwa mem (pid 11) exited with code 3 after 2.00 ms"},
+	{"python3 main.py", 1 << 8, 0, "-"},
+};
+
+/* From the most specific one to the most general. */
+TEST_EACH(an_incident_says_why, reasons)
+{
+	struct record_exit *exit;
+	char expected[256];
+
+	tell("2>10 %s", reasons[_i].story);
+	exit = &begin_record(RECORD_EXIT, key(10))->exit;
+	exit->wait_status = reasons[_i].wait_status;
+	exit->flags = reasons[_i].flags;
+	apply();
+	snprintf(expected, sizeof(expected), "%s\n", reasons[_i].cause);
+	ck_assert_rows("SELECT i.cause FROM incidents i JOIN processes p ON p.id = i.process_id WHERE p.pid = 10",
+		       expected);
+}
+
 /* Only the driver's second subtree shows that the first one, already over, was a task. */
 TEST(a_task_that_is_recognised_late_is_reported_too)
 {
