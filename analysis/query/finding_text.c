@@ -9,6 +9,8 @@
 #include "analysis/query/units.h"
 
 #define COMMAND_BYTES 512
+#define PLURAL "(s)"
+#define TIMES " × " /* one thing is not counted: "align", not "1 × align" */
 
 char *finding_value(const struct store_value *value, const struct question_field *column)
 {
@@ -22,11 +24,26 @@ char *finding_value(const struct store_value *value, const struct question_field
 	return strdup(units_value(column->type, value, false));
 }
 
+/* Writes the text between two values: "(s)" as the plural of what the value before it counts. */
+static void plain_write(FILE *file, const char *text, size_t size, bool is_one)
+{
+	const char *plural = memmem(text, size, PLURAL, strlen(PLURAL));
+	size_t before = plural ? (size_t)(plural - text) : size;
+
+	fwrite(text, 1, before, file);
+	if (!plural)
+		return;
+	if (!is_one)
+		fputc('s', file);
+	fwrite(plural + strlen(PLURAL), 1, size - before - strlen(PLURAL), file);
+}
+
 char *finding_text(const struct question *question, const char *template, const struct store_value *values,
 		   finding_format *format)
 {
 	char *text = NULL;
 	size_t size;
+	bool is_one = false; /* the value before */
 	FILE *file = open_memstream(&text, &size);
 
 	if (!file)
@@ -35,9 +52,10 @@ char *finding_text(const struct question *question, const char *template, const 
 		size_t plain = strcspn(template, "{"), name_size;
 		char name[QUESTION_NAME_MAX + 1];
 		const struct question_field *column;
+		const struct store_value *value;
 		char *formatted;
 
-		fwrite(template, 1, plain, file);
+		plain_write(file, template, plain, is_one);
 		template += plain;
 		if (!*template)
 			break;
@@ -45,7 +63,13 @@ char *finding_text(const struct question *question, const char *template, const 
 		snprintf(name, sizeof(name), "%.*s", (int)name_size, template);
 		template += name_size + 1;
 		column = question_column(question, name);
-		formatted = format(&values[column - question->columns], column);
+		value = &values[column - question->columns];
+		is_one = column->type == QUESTION_COUNT && value->type == STORE_VALUE_INTEGER && value->integer == 1;
+		if (is_one && strncmp(template, TIMES, strlen(TIMES)) == 0) {
+			template += strlen(TIMES);
+			continue;
+		}
+		formatted = format(value, column);
 		if (formatted)
 			fputs(formatted, file);
 		free(formatted);

@@ -27,7 +27,7 @@
 -- column: held_byte_seconds byte_seconds; its memory times that time
 -- subject: hostname
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds
--- sentence: {hostname} has been idle for {idle_ns}: no work was active on its {cpu_count} processors
+-- sentence: {hostname} has been idle for {idle_ns}: no work was active on its {cpu_count} processor(s)
 -- advice: Stop it or give it back, unless one of its services is needed.
 WITH work AS (
   SELECT host_id AS work_host_id, id AS work_run_id, started_unix_ns AS work_unix_ns, end_unix_ns AS work_end_unix_ns,

@@ -22,7 +22,7 @@
 -- column: held_byte_seconds byte_seconds; the memory that it has more times that time
 -- subject: hostname
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds
--- sentence: {hostname} ({instance_type}, {cpu_count} processors, {memory_bytes}) used at most {peak_cores} cores and
+-- sentence: {hostname} ({instance_type}, {cpu_count} processor(s), {memory_bytes}) used at most {peak_cores} cores and
 --   {peak_bytes} in {observed_ns}
 -- advice: {smaller_type} ({smaller_count} processors, {smaller_bytes}) would have held every minute.
 WITH watched AS (

@@ -20,7 +20,7 @@
 -- column: held_byte_seconds byte_seconds; its memory times that time
 -- subject: hostname
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds
--- sentence: {hostname} was quiet for {quiet_share} of {observed_ns}: {used_cores} of {cpu_count} processors in use on
+-- sentence: {hostname} was quiet for {quiet_share} of {observed_ns}: {used_cores} of {cpu_count} processor(s) in use on
 --   average
 -- advice: Move what runs there to another host, and stop it.
 WITH watched AS (

@@ -93,7 +93,8 @@ struct account {
 	struct account_task_name *task_names;
 	size_t task_name_count, task_name_capacity;
 	struct account_text *texts;
-	int64_t driver_cpu_ns; /* of the engine or script itself, if it is no task of the schedule; ROW_NULL: unknown */
+	/* Of the engine or script itself, if it is no task of the schedule; ROW_NULL: unknown. */
+	int64_t driver_cpu_ns, driver_queue_ns; /* queue: runnable, but waiting for a processor */
 
 	/* Time of processors: what was held is the sum of the rest; ROW_NULL if their number is unknown. What threads
 	 * waited is counted at most until nothing is left, in this order. */

@@ -16,7 +16,7 @@
 -- impact: wall = saved_ns, cpu = cpu_ns
 -- saving: least
 -- sentence: {task_count} × {name} failed after {failed_ns} in all, {outcome}
--- advice: See tracer failed for the cause.
+-- advice: See why: tracer failed --all RUN.
 WITH run AS (
   SELECT wall_ns AS run_wall_ns
     FROM standing_runs

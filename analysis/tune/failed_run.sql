@@ -9,16 +9,20 @@
 -- column: task_count count; all tasks
 -- column: wall_ns duration; wall time of the run
 -- column: cpu_ns duration; CPU time of the tasks that succeeded
+-- column: remedy text; what to do
 -- subject: name
 -- impact: cpu = cpu_ns
--- sentence: {name} failed after {wall_ns}; {done_count} of {task_count} tasks had succeeded, with {cpu_ns} of CPU time
--- advice: Resume it, so that these do not run again (nextflow -resume; make and snakemake do so by themselves).
+-- sentence: {name} failed after {wall_ns}; {done_count} of {task_count} task(s) had succeeded, with {cpu_ns} of CPU time
+-- advice: {remedy}
 WITH done AS (
   SELECT count(*) AS succeeded_count, sum(cpu_ns) AS succeeded_cpu_ns
     FROM standing_tasks
    WHERE host_id = :host_id AND run_id = :run_id AND status = 'succeeded' AND kind <> 'main'
 )
 SELECT r.name AS name, done.succeeded_count AS done_count, r.task_count AS task_count, r.wall_ns AS wall_ns,
-       done.succeeded_cpu_ns AS cpu_ns
+       done.succeeded_cpu_ns AS cpu_ns,
+       CASE WHEN r.engine = 'nextflow' THEN 'Run it again with -resume, so that these are not repeated.'
+            WHEN r.engine IN ('make', 'ninja', 'snakemake') THEN 'Run it again: these are not repeated.'
+            ELSE 'Let it leave out what is done before you run it again.' END AS remedy
   FROM standing_runs r CROSS JOIN done
  WHERE r.host_id = :host_id AND r.id = :run_id AND r.status IN ('failed', 'killed') AND done.succeeded_cpu_ns >= :least_ns;

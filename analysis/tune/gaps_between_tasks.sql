@@ -1,15 +1,16 @@
 -- title: When did a run have no task running?
 -- explanation: Times between tasks in which no task of the run was running, each longer than the limit: the engine or
---   the script had not begun the next one. Times in which it computed itself do not count. Many short gaps are another
+--   the script had not begun the next one. Times in which it computed itself, or waited for a processor, do not count. Many short gaps are another
 --   finding (short_tasks). The first and the last part of a run, before and after its tasks, do not count.
 -- finding: tune
 -- rows: account
 -- parameter: least_ns duration = 1s; minimum gap
 -- parameter: least_share share = 2%; minimum gap in shares of the run's wall time; source: our proposal
--- parameter: most_cpu_share share = 50%; maximum CPU time of the engine or script meanwhile, in shares of the gap; source: our proposal
+-- parameter: most_busy_share share = 50%; maximum time in which the engine or script computed or waited for a processor meanwhile, in shares of the gap; source: our proposal
 -- column: driver text; the engine or script
 -- column: gap_count count; gaps
 -- column: all_ns duration; all of them
+-- column: place text; where they are
 -- column: name text; the task that began after this gap
 -- column: after_name text; the task that had ended before it
 -- column: gap_ns duration; the gap
@@ -17,5 +18,5 @@
 -- column: saved_ns duration; the gap
 -- subject: driver
 -- impact: wall = saved_ns
--- sentence: no task ran for {all_ns} in all, for {gap_ns} at most: after {after_name}, until {name} began
+-- sentence: no task ran for {all_ns}: {place} {after_name}, until {name} began
 -- advice: See what ran meanwhile: tracer show --processes.

@@ -30,13 +30,13 @@ static struct asking_place *places_by_begin(const struct asking *asking)
 
 /* ---- gaps_between_tasks ------------------------------------------------------------ */
 
-/* Adds up the CPU time that the engine or script on one host used in these gaps. */
+/* Adds up the time in which the engine or script on one host computed, or waited for a processor, in these gaps. */
 static int driver_add(const struct asking *asking, size_t part, const struct asking_place *gaps, size_t count,
 		      int64_t *used_ns)
 {
 	const struct row_run *run = asking_run(asking, part);
 	const struct store_parameter parameters[] = QUERY_PARAMETERS_OF("run_id", run->id, run->host_id);
-	int64_t process = ROW_NULL, last_cpu_ns = 0;
+	int64_t process = ROW_NULL, last_busy_ns = 0;
 	struct store_result *result;
 	int more = query_ask(asking->report->store, "driver_samples", parameters, &result);
 
@@ -44,19 +44,19 @@ static int driver_add(const struct asking *asking, size_t part, const struct ask
 		return more;
 	while ((more = store_result_next(result)) > 0) {
 		int64_t now_ns = row_add(result_integer(result, "boot_ns"), report_part_shift_ns(asking->report, part));
-		int64_t cpu_ns = result_integer(result, "cpu_ns");
+		int64_t busy_ns = result_integer(result, "busy_ns");
 
 		if (result_integer(result, "process_id") != process) {
 			process = result_integer(result, "process_id");
-			last_cpu_ns = 0;
+			last_busy_ns = 0;
 		}
 		for (size_t i = 0; i < count; i++) {
 			int64_t end_ns = asking_begin_ns(asking, gaps[i].task);
 
 			if (now_ns > end_ns - gaps[i].ns && now_ns <= end_ns)
-				used_ns[i] += cpu_ns - last_cpu_ns;
+				used_ns[i] += busy_ns - last_busy_ns;
 		}
-		last_cpu_ns = cpu_ns;
+		last_busy_ns = busy_ns;
 	}
 	store_result_free(result);
 	return more;
@@ -73,6 +73,7 @@ static int gaps_give(struct asking *asking, const struct asking_place *gaps, siz
 		all_ns += gaps[i].ns;
 	for (size_t i = 0; i < count && error == 0; i++) {
 		asking_put_text(asking, "driver", run->engine ? run->engine : run->name);
+		asking_put_text(asking, "place", count == 1 ? "after" : "in several gaps, the longest after");
 		asking_put_text(asking, "name", asking_name(asking, gaps[i].task));
 		asking_put_integer(asking, "gap_count", (int64_t)count);
 		asking_put_integer(asking, "all_ns", all_ns);
@@ -88,7 +89,7 @@ static int gaps_give(struct asking *asking, const struct asking_place *gaps, siz
 /* Keeps the gaps in which the driver did not compute itself. Returns their number. */
 static size_t gaps_keep(const struct asking *asking, struct asking_place *gaps, size_t count, const int64_t *used_ns)
 {
-	double most_share = asking_given(asking, "most_cpu_share");
+	double most_share = asking_given(asking, "most_busy_share");
 	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++)

@@ -15,5 +15,5 @@
 -- subject: name
 -- impact: wall = saved_ns
 -- saving: beyond
--- sentence: {task_count} × {name} were stopped for {wait_ns} by their CPU limit (the quota of their cgroup): {wait_share} of their active time
+-- sentence: {task_count} × {name} stood still for {wait_ns} because of their CPU limit (the quota of their cgroup): {wait_share} of their active time
 -- advice: Raise the CPU limit of the container or job.

@@ -134,7 +134,8 @@ bool tuning_driver_computes(const struct tuning *tune)
 	const int64_t *owned_ns = tune->account.schedule.owned_ns;
 
 	return !report_run(tune->report)->engine &&
-	       tune->account.driver_cpu_ns > (owned_ns[SCHEDULE_DRIVER] + owned_ns[SCHEDULE_GAP]) / 2;
+	       row_add_known(tune->account.driver_cpu_ns, tune->account.driver_queue_ns) >
+		       (owned_ns[SCHEDULE_DRIVER] + owned_ns[SCHEDULE_GAP]) / 2;
 }
 
 void tuning_free(struct tuning *tune)

@@ -18,7 +18,7 @@
 -- column: saved_ns duration; the difference
 -- subject: name
 -- impact: wall = saved_ns
--- sentence: one of {worker_count} workers ({program}) of {name} computed for {most_ns}, the mean is {mean_ns} (in {group_count} groups)
+-- sentence: {name} waited {group_count} time(s) for the slowest of {worker_count} workers ({program}), which computed for {most_ns}; the mean is {mean_ns}
 -- advice: Divide the work of these processes more evenly.
 WITH worker AS (
   SELECT id, task_id AS own_task_id, parent_id AS own_parent_id, program AS own_program, cpu_ns AS own_cpu_ns,

@@ -130,7 +130,7 @@ static int print_processors(const struct tuning *tune, const struct output *outp
 		 "threads waited for storage");
 	time_add(table, tune, "  idle: memory", account->waiting_memory_ns, account->held_ns, "reclaim, swap");
 	time_add(table, tune, "  taken", account->waiting_processor_ns, account->held_ns,
-		 "threads waited for a processor: other work, quotas");
+		 "threads waited for a processor: for others, each other, a quota");
 	time_add(table, tune, "  idle", account->idle_ns, account->held_ns, "held, but nothing to do");
 	return table_finish(table, output);
 }

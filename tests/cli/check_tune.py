@@ -24,12 +24,13 @@ class Run:
     unless it says."""
 
     def __init__(self, *tasks, cores=16, engine=None, status="succeeded", jobs=None, driver=0, allowed=None, memory=None,
-                 beside=None, running=False, others=()):
+                 beside=None, running=False, others=(), scans=None):
         self.tasks, self.cores, self.engine, self.status, self.jobs = tasks, cores, engine, status, jobs
         self.driver, self.allowed, self.memory = driver, allowed, memory
         self.beside = beside  # the part on another host
         self.running = running  # and so do the tasks that end with it
         self.others = others  # programs outside the run, each with the cores that it uses all the time
+        self.scans = scans  # of the driver: from and to, cores that it uses, and threads of it that wait for one
 
     def length(self):
         return max(end for _, _, end, *_ in self.tasks)
@@ -54,13 +55,22 @@ class Run:
                         task_count=len(self.tasks), **times, **common)
         main = store.add("tasks", run_id=run, kind="main", name="run", status=self.status, cpu_ns=int(self.driver * S),
                          **times, **common)
-        store.add("tools", run_id=run, task_id=main, name="run", role="orchestrator" if self.engine else "script",
-                  requested_thread_count=self.jobs, **times, host_id=host.id, process_count=1)
+        driver = store.add("tools", run_id=run, task_id=main, name="run", role="orchestrator" if self.engine else "script",
+                           requested_thread_count=self.jobs, **times, host_id=host.id, process_count=1)
+        if self.scans:
+            first, last, used, waiting = self.scans
+            process = host.process(driver, begin, begin - self.length(), program="run", cpu_s=self.driver)
+            for second in range(first, last + 1):
+                store.add("samples", process_id=process, boot_ns=host.times(begin - second, None)["begin_boot_ns"],
+                          cpu_ns=int((second - first) * used * S), run_delay_ns=int((second - first) * waiting * S))
         for name, first, last, *more in self.tasks:
             used = more[0] if more else 1
             row = common | {"status": "succeeded", "peak_rss_bytes": GIB // 4, "concurrent_memory_bytes": GIB // 4}
             row |= more[1] if len(more) > 1 else {}
             workers, files, gpus = row.pop("workers", ()), row.pop("files", ()), row.pop("gpus", ())
+            pipe = row.pop("pipe", ())  # programs that compute all the time, each with so many threads
+            if threads := row.pop("threads", None):  # of the parent of the workers, which waits for them
+                pipe = ((name, threads, 0.01),)
             task = store.add("tasks", run_id=run, kind="generic", name=name, cpu_ns=int(used * (last - first) * S),
                              **times_of(first, last), **row)
             tool = store.add("tools", run_id=run, task_id=task, name=name, role="tool", **times_of(first, last),
@@ -75,9 +85,16 @@ class Run:
                 for table, row_id in ("tasks", task), ("runs", run):
                     store.db.execute(f"UPDATE {table} SET gpu_busy_ns = coalesce(gpu_busy_ns + ?1, ?1) WHERE id = ?2",
                                      (busy, row_id))
-            for cpu in workers:  # they begin together, and only compute
-                process = host.process(tool, begin - first, begin - first - cpu, program="python3", cpu_s=cpu)
-                store.db.execute("UPDATE process_rows SET began = 'fork', parent_id = 1 WHERE id = ?", (process,))
+            for program, threads, *used in pipe:
+                process = host.process(tool, begin - first, begin - last, program=program,
+                                       cpu_s=(used[0] if used else 1) * (last - first))
+                store.add("samples", process_id=process, thread_count=threads, cpu_ns=0,
+                          boot_ns=host.times(begin - first - 1, None)["begin_boot_ns"])
+            for cpu in workers:  # they begin together, and only compute, or wait for a processor
+                waiting = row.get("run_delay_ns", 0) / len(workers)
+                process = host.process(tool, begin - first, begin - first - cpu - waiting / S, program="python3", cpu_s=cpu)
+                store.db.execute("UPDATE process_rows SET began = 'fork', parent_id = 1, run_delay_ns = ? WHERE id = ?",
+                                 (int(waiting), process))
         for program, used in self.others:
             _, _, tool = host.run(begin, begin - self.length(), name=program)
             host.process(tool, begin, begin - self.length(), program=program, cpu_s=used * self.length())
@@ -99,6 +116,11 @@ RUNS = {
     # Healthy.
     "one task on the one core of the machine": (set(), Run(("align", 0, 600), cores=1)),
     "one task on the one core that it may use": (set(), Run(("align", 0, 600), cores=128, allowed=1000)),
+    "a pool of as many workers as cores, whose parent has threads": (
+        set(), Run(("fit.py", 0, 600, 3.9, {"workers": [590] * 4, "threads": 8, "core_limit_milli": 4000}), cores=64)),
+    "a pipe whose programs have as many threads as cores each": (
+        set(), Run(("map", 0, 600, 3.9, {"run_delay_ns": 1200 * S, "pipe": [("bwa", 4), ("samtools", 4)],
+                                         "core_limit_milli": 4000}), cores=64)),
     "four threads on four allowed cores": (set(), Run(("align", 0, 600, 3.9), cores=128, allowed=4000)),
     "a chain of steps that use all cores": (set(), Run(*((f"step{i}", i * 60, i * 60 + 60, 15.5) for i in range(5)))),
     "a chain under make -j4": (set(), Run(*(("cc", i * 60, i * 60 + 60, 15) for i in range(6)), engine="make", jobs=4)),
@@ -111,7 +133,10 @@ RUNS = {
         set(), Run(("trim", 0, 60), ("fastqc", 0, 120), ("assemble", 60, 900, 15))),
     "the longest task began first": (set(), Run(("align", 0, 600), *samples(9, ("align", 60), width=3))),
     "slots that are always full": (set(), Run(*samples(64, ("align", 100), width=16), engine="make", jobs=16)),
-    "a driver that computes between two steps": (set(), Run(("trim", 0, 60, 15), ("align", 62, 120, 15), driver=2)),
+    "a driver that computes between two steps": (
+        set(), Run(("trim", 0, 60, 15), ("align", 90, 120, 15), driver=28, scans=(60, 90, 0.9, 0))),
+    "a driver that computes where others took the processors": (
+        set(), Run(("trim", 0, 60, 15), ("align", 90, 120, 15), driver=6, scans=(60, 90, 0.2, 0.8))),
     "gaps of a polling engine": (set(), Run(*((f"step{i}", i * 605, i * 605 + 600, 15) for i in range(8)), engine="nextflow")),
     "a task within its own memory limit": (
         set(), Run(("align", 0, 600, 15, {"memory_limit_bytes": int(0.3 * GIB)}), ("sort", 600, 700, 15))),
@@ -225,6 +250,8 @@ RUNS = {
         {"engine_limit"}, Run(*samples(24, ("align", 100), width=2), engine="nextflow")),
     "the largest of 24 samples last": (
         {"idle_tail", "serial_task"}, Run(*samples(23, ("align", 100), width=8), ("align", 250, 900))),
+    "a driver that computes a little and sleeps": (
+        {"gaps_between_tasks"}, Run(("trim", 0, 60, 15), ("align", 90, 120, 15), driver=6, scans=(60, 90, 0.2, 0.1))),
     "a sleep of minutes in a script": ({"gaps_between_tasks"}, Run(("trim", 0, 60, 15), ("align", 360, 420, 15))),
     "a failed attempt that was repeated": (
         {"failed_attempts"}, Run(("align", 0, 300, 15, {"status": "failed", "retried_by_id": 1}), ("align", 300, 600, 15))),
@@ -284,6 +311,11 @@ RUNS = {
     "a job that fails five times": (
         {"failed_attempts"}, Run(*(("job.py", 2 * i, 2 * i + 1.5, 1, {"status": "failed", "retried_by_id": 1}) for i in range(5)),
                                  cores=1)),
+    "sixteen threads on four allowed cores": (
+        {"too_many_threads"}, Run(("align", 0, 600, 4, {"run_delay_ns": 7200 * S, "pipe": [("align", 16)],
+                                                        "core_limit_milli": 4000}), cores=64)),
+    "a pool of sixteen workers on four allowed cores": (
+        {"too_many_threads"}, Run(("fit.py", 0, 600, 4, {"run_delay_ns": 7200 * S, "workers": [150] * 16, "threads": 4, "core_limit_milli": 4000}), cores=64)),
     "half of the time waiting for a disk": (
         {"storage_wait"}, Run(("sort", 0, 600, 8, {"block_io_delay_ns": 600 * 8 * S}), ("align", 600, 700, 15))),
 }
@@ -326,7 +358,7 @@ class LabelledRuns(unittest.TestCase):
         task = ("align", 0, 600, 0.25, {"throttled_ns": 3600 * S, "run_delay_ns": 450 * S, "core_limit_milli": 2000})
         finding, = ask(Run(*[task] * 8, allowed=2000))["findings"]
         self.assertEqual(finding["finding"], "throttled")
-        self.assertIn("8 × align were stopped for 1h00m by their CPU limit", finding["sentence"])
+        self.assertIn("8 × align stood still for 1h00m because of their CPU limit", finding["sentence"])
 
     def test_what_gpus_could_save_is_within_what_they_were_held(self):
         """Random tasks, one after another on their own devices, each with one process a device."""
@@ -375,9 +407,37 @@ class LabelledRuns(unittest.TestCase):
                                          change=f"UPDATE runs SET end_boot_ns = {end}"))
             self.assertEqual((answer["path_task_count"], answer["wall"]["wall_ns"]), (0, 0), end)
 
+    def test_one_thing_is_not_counted(self):
+        for name, sentence in (
+                ("a quota of half of what is needed", "align stood still for 15m00s because of their CPU limit (the quota of their "
+                 "cgroup): 43 % of their active time"),
+                ("a sleep of minutes in a script", "no task ran for 5m00s: after trim, until align began"),
+                ("two sleeps in a script", "no task ran for 4m00s: in several gaps, the longest after trim, until align began"),
+                ("one slow loader of three", "train.py waited 1 time for the slowest of 3 workers (python3), which computed for "
+                 "9m10s; the mean is 3m30s"),
+                ("a run that failed after hours of work", "run failed after 2h01m; 2 of 2 tasks had succeeded, with 1d06h of CPU time"),
+                ("a killed run", "run failed after 1h00m; 1 of 1 task had succeeded, with 15h00m of CPU time")):
+            finding, = ask(RUNS[name][1])["findings"]
+            self.assertEqual(finding["sentence"], sentence)
+
+    def test_what_is_too_many_is_said(self):
+        for name, sentence, advice in (
+                ("sixteen threads on four allowed cores", "align ran up to 16 threads on 4 processors", "Start it with 4 of them (-t"),
+                ("a pool of sixteen workers on four allowed cores", "fit.py ran up to 16 processes on 4 processors",
+                 "Start it with 4 of them (--workers")):
+            finding, = ask(RUNS[name][1])["findings"]
+            self.assertIn(f"{sentence}: they waited 2h00m for each other", finding["sentence"])
+            self.assertIn(advice, finding["advice"])
+
+    def test_a_failed_run_is_resumed_as_its_engine_can(self):
+        for engine, advice in (("nextflow", "with -resume"), ("make", "Run it again: "), (None, "Let it leave out what is done")):
+            finding, = ask(Run(("align", 0, 3600, 15), status="failed", engine=engine))["findings"]
+            self.assertIn(advice, finding["advice"])
+
     def test_a_script_that_computes_is_no_engine(self):
-        for driver, name in ((50, "script"), (5, "engine")):
-            text = print_of(Run(("ls", 50, 51), ("plot", 61, 62), driver=driver))
+        for driver, waiting, name in ((50, 0, "script"), (5, 0, "engine"), (5, 45, "script")):
+            text = print_of(Run(("ls", 50, 51), ("plot", 61, 62), driver=driver),
+                            change=f"UPDATE tasks SET run_delay_ns = {waiting * S} WHERE kind = 'main'")
             self.assertRegex(text, rf"\n  {name} +50.0 s")
 
 
