@@ -181,6 +181,7 @@ static int task_take(void *context, size_t index, const struct row_task *row, co
 {
 	struct maker *maker = context;
 	size_t place = maker->account->index_of[index];
+	int64_t wall_ns = report_wall_ns(maker->report, row->begin_boot_ns, row->end_boot_ns);
 	struct account_task *task;
 	struct account_name *name;
 	size_t task_name;
@@ -202,7 +203,7 @@ static int task_take(void *context, size_t index, const struct row_task *row, co
 		.name = task_name,
 		.times =
 			{
-				.wall_ns = report_wall_ns(maker->report, row->begin_boot_ns, row->end_boot_ns),
+				.wall_ns = wall_ns,
 				.cpu_ns = row->cpu_ns,
 				.run_delay_ns = row->run_delay_ns,
 				.block_io_ns = row->block_io_delay_ns,
@@ -215,6 +216,9 @@ static int task_take(void *context, size_t index, const struct row_task *row, co
 		.gpu_count = maker->gpu_times[place].device_count,
 		.gpu_peak_bytes = maker->gpu_times[place].peak_bytes,
 		.gpu_device_bytes = maker->gpu_times[place].device_bytes,
+		.gpu_ns = row->gpu_busy_ns != ROW_NULL      ? row->gpu_busy_ns
+			  : row->gpu_peak_bytes != ROW_NULL ? wall_ns
+							    : 0,
 		.throttled_ns = row->throttled_ns,
 		.read_bytes = row->read_bytes,
 		.write_bytes = row->write_bytes,

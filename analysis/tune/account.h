@@ -59,8 +59,9 @@ struct account_task {
 	size_t index; /* in the report */
 	size_t name;  /* in the account's task_names, whatever its names are */
 	struct account_times times;
-	int64_t gpu_count;                             /* devices, as certain as their times */
-	int64_t gpu_peak_bytes, gpu_device_bytes;      /* see struct gpu_times */
+	int64_t gpu_count;                        /* devices, as certain as their times */
+	int64_t gpu_peak_bytes, gpu_device_bytes; /* see struct gpu_times */
+	int64_t gpu_ns; /* in which GPUs may have worked for it: all of its time if it held some and that is unknown */
 	int64_t throttled_ns, read_bytes, write_bytes; /* ROW_NULL: unknown */
 	int64_t memory_bytes;                          /* that it needed: right_size_need() */
 	int64_t memory_limit_bytes;

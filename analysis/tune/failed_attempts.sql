@@ -11,9 +11,10 @@
 -- column: failed_ns duration; their wall time
 -- column: outcome text; whether they were repeated
 -- column: cpu_ns duration; CPU time of this one, which was lost
+-- column: gpu_busy_ns duration; time that GPUs worked for it
 -- column: saved_ns duration; its wall time if it was retried
 -- subject: name
--- impact: wall = saved_ns, cpu = cpu_ns
+-- impact: wall = saved_ns, cpu = cpu_ns, gpu = gpu_busy_ns
 -- saving: least
 -- sentence: {task_count} × {name} failed after {failed_ns} in all, {outcome}
 -- advice: See why: tracer failed --all RUN.
@@ -22,7 +23,7 @@ WITH run AS (
     FROM standing_runs
    WHERE host_id = :host_id AND id = :run_id
 ), task AS (
-  SELECT id, name AS task_name, wall_ns AS task_wall_ns, cpu_ns AS task_cpu_ns,
+  SELECT id, name AS task_name, wall_ns AS task_wall_ns, cpu_ns AS task_cpu_ns, gpu_busy_ns AS task_gpu_ns,
          CASE WHEN retried_by_id IS NULL THEN 0 ELSE 1 END AS was_retried
     FROM standing_tasks
    WHERE host_id = :host_id AND run_id = :run_id AND status IN ('failed', 'killed') AND kind <> 'main'
@@ -42,7 +43,8 @@ SELECT task.id AS task_id, task.task_name AS name, total.all_count AS task_count
        CASE WHEN total.retried_count = 0 THEN 'and nothing was repeated'
             WHEN total.retried_count = total.all_count THEN 'and was started again'
             ELSE 'and some were started again' END AS outcome,
-       task.task_cpu_ns AS cpu_ns, CASE WHEN task.was_retried = 1 THEN task.task_wall_ns ELSE 0 END AS saved_ns
+       task.task_cpu_ns AS cpu_ns, task.task_gpu_ns AS gpu_busy_ns,
+       CASE WHEN task.was_retried = 1 THEN task.task_wall_ns ELSE 0 END AS saved_ns
   FROM task JOIN total ON total.total_name = task.task_name
             CROSS JOIN run
  WHERE total.all_wall_ns >= :least_ns AND total.all_wall_ns >= :least_share * run.run_wall_ns

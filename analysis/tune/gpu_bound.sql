@@ -16,5 +16,5 @@
 -- column: saved_ns duration; wall time that this task would save with such a device
 -- subject: name
 -- impact: wall = saved_ns
--- sentence: {task_count} × {name} kept their GPUs busy for {used_share} of {held_ns}
+-- sentence: {task_count} × {name} kept GPUs busy for {used_share} of {held_ns}
 -- advice: Only a faster GPU, or more work at once (a larger batch, lower precision), makes them faster.

@@ -16,5 +16,5 @@
 -- column: saved_gpu_ns duration; time of GPUs that would be free
 -- subject: name
 -- impact: gpu = saved_gpu_ns
--- sentence: {task_count} × {name} used their GPUs for {used_share} of {held_ns}, and at most {memory_share} of their memory
+-- sentence: {task_count} × {name} used GPUs for {used_share} of {held_ns}, and at most {memory_share} of their memory
 -- advice: A smaller GPU or a slice of one (MIG) may do, or let two of them share one.

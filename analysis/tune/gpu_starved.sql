@@ -19,5 +19,5 @@
 -- column: saved_gpu_ns duration; time of GPUs that would be free
 -- subject: name
 -- impact: wall = saved_ns, gpu = saved_gpu_ns
--- sentence: {task_count} × {name} left their GPUs idle for {idle_ns} of {held_ns}: {cause}
+-- sentence: {task_count} × {name} left GPUs idle for {idle_ns} of {held_ns}: {cause}
 -- advice: {remedy}

@@ -83,11 +83,11 @@ static bool starved_of(const struct asking *asking, const struct account_task *t
 
 		ret_saving->wall_ns = waited_ns < mean_idle_ns ? waited_ns : mean_idle_ns;
 		ret_saving->gpu_ns = ret_saving->wall_ns * (double)task->gpu_count;
-		ret_saving->cause = "their threads waited for storage";
+		ret_saving->cause = "threads waited for storage";
 		ret_saving->remedy = "Stage the input on faster storage, such as a local SSD, or read ahead.";
 	} else if (task->cores_milli > 0 && states.cpu_ns >= CPU_SHARE * cores * wall_ns) {
-		ret_saving->cause = "all processors that they may use were busy";
-		ret_saving->remedy = "Give them more processors for each GPU, or prepare the input before.";
+		ret_saving->cause = "all processors that are allowed were busy";
+		ret_saving->remedy = "Allow more processors for each GPU, or prepare the input before.";
 	} else if (states.cpu_ns >= CPU_SHARE * wall_ns) {
 		ret_saving->cause = "processors were busy, and more are allowed";
 		ret_saving->remedy = "Use more workers for the input (num_workers and the like).";

@@ -28,7 +28,7 @@ static double asleep_ns(const struct account_task *task)
 {
 	struct account_states states = account_states_of(&task->times);
 
-	return account_known(task->times.wall_ns) - states.active_ns - account_known(task->times.gpu_busy_ns);
+	return account_known(task->times.wall_ns) - states.active_ns - account_known(task->gpu_ns);
 }
 
 /* ---- memory_unused ----------------------------------------------------------------- */

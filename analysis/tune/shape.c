@@ -133,7 +133,8 @@ static bool uses_one_processor(const struct asking *asking, size_t task)
 	const struct account_times *times = &asking_task(asking, task)->times;
 
 	return asking_task(asking, task)->cores_milli >= 2000 && account_known(times->wall_ns) > 0 &&
-	       2 * account_known(times->gpu_busy_ns) < account_known(times->wall_ns) && /* it may poll its GPU */
+	       2 * account_known(asking_task(asking, task)->gpu_ns) <
+		       account_known(times->wall_ns) && /* it may poll its GPU */
 	       account_known(times->cpu_ns) >= asking_given(asking, "least_share") * account_known(times->wall_ns) &&
 	       account_known(times->cpu_ns) <= 1.01 * account_known(times->wall_ns);
 }

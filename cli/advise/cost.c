@@ -193,7 +193,7 @@ static void print_gpus(const struct cost *cost, const struct output *output)
 	}
 	if (ms[GPU_UNKNOWN] > 0)
 		output_print(output, STYLE_WARNING,
-			     "GPUs: held for %s without a sampler: whether they were in use is not known\n",
+			     "GPUs: held for another %s; whether they were in use is unknown (docs/gpu.md)\n",
 			     duration_text(ms[GPU_UNKNOWN]));
 }
 

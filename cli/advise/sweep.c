@@ -123,7 +123,7 @@ static int print_findings(const struct sweeping *sweeping, const struct output *
 	print_sentences(sweeping, output);
 	if (sweeping->sweep.count > 1)
 		output_print(output, STYLE_DIM,
-			     "Findings about the same host overlap: their costs do not add up, those of hosts do\n");
+			     "Findings about one host overlap: their costs do not add up, those of hosts do\n");
 	return error;
 }
 

@@ -215,7 +215,7 @@ static void print_savings(const struct tuning *tune, const struct output *output
 		separator = ", ";
 	}
 	if (finding->gpu_ns > 0) {
-		output_print(output, STYLE_PLAIN, "%s%.1f GPU-hours", separator, (double)finding->gpu_ns / 3.6e12);
+		output_print(output, STYLE_GOOD, "%s%.1f GPU-hours", separator, (double)finding->gpu_ns / 3.6e12);
 		separator = ", ";
 	}
 	if (finding->memory_byte_seconds > 0) {

@@ -982,7 +982,7 @@ class Prices(Case):
                 row[f"gpu_{part}_ms"] // 1000 for part in ("used", "unused", "unknown")))
                 for row in answer["rows"] if row["gpu_micros"]}, expected)
             self.assertIn("held for 1h00m, in use for 30m00s of it; held and not used: 4.50 USD", text.stdout)
-            self.assertIn("held for 30m00s without a sampler", text.stdout)
+            self.assertIn("held for another 30m00s; whether they were in use is unknown", text.stdout)
         answer, _ = self.ask("cost", "--by", "tool", *prices)
         self.assertEqual({row["tool"]: row["gpu_micros"] for row in answer["rows"] if row["gpu_micros"]},
                          {"train": 4_500_000, "(requested, not used)": 4_500_000, "(unknown)": 4_500_000})

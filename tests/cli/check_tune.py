@@ -85,6 +85,7 @@ class Run:
                 for table, row_id in ("tasks", task), ("runs", run):
                     store.db.execute(f"UPDATE {table} SET gpu_busy_ns = coalesce(gpu_busy_ns + ?1, ?1) WHERE id = ?2",
                                      (busy, row_id))
+                    store.db.execute(f"UPDATE {table} SET gpu_peak_bytes = ? WHERE id = ?", (memory[0][0] if memory else None, row_id))
             for program, threads, *used in pipe:
                 process = host.process(tool, begin - first, begin - last, program=program,
                                        cpu_s=(used[0] if used else 1) * (last - first))
@@ -211,6 +212,9 @@ RUNS = {
         set(), Run(("infer", 0, 3600, 0.3, {"gpus": [("nvidia0", 0.3, (12 * GIB, 16 * GIB))]}))),
     "eight processes with a fifth of a GPU's memory each": (
         set(), Run(("infer", 0, 3600, 0.3, {"gpus": [("nvidia0", 0.02, (3 * GIB, 16 * GIB))] * 8}))),
+    "services that wait for a GPU that they share, or that is a slice": (
+        set(), Run(*(("serve", 0, 3600, 0.02, {"peak_rss_bytes": 4 * GIB, "gpus": [(device, busy, (3 * GIB, 4 * GIB))]})
+                     for device, busy in (("nvidia0", 0.95), ("nvidia0", 0.95), ("nvidia1", None))))),
     "a render node that is a display": (set(), Run(("viewer", 0, 3600, 15, {"gpus": [("dri/renderD128", 0.0)]}))),
     "one GPU after another": (
         set(), Run(*(("infer", 900 * i, 900 * i + 900, 15, {"gpus": [(f"nvidia{i}", 0.8)]}) for i in range(4)))),
