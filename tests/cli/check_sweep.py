@@ -297,7 +297,7 @@ def everything(path):
              cloud_instance_type=f"type-{number}", **LONG).load(step=60)
     Host(store, "silent", seen=DAYS, last=2 * HOUR).run(5 * HOUR)
     for make in (leave_behind, leave_open, stall, hold_zombies, hold_gpu):
-        make(Host(store, make.__name__, seen=DAYS))
+        make(Host(store, make.__name__, seen=DAYS, gpus="nvidia0,nvidia1" if make == hold_gpu else None))
     host = Host(store, "work", seen=DAYS)
     for begin in (9 * HOUR, 6 * HOUR):
         host.run(begin, begin - HOUR, status="failed")
