@@ -14,13 +14,13 @@ struct series_row {
 #define A(name) int64_t name;
 	AMOUNTS(A)
 	A(blocked_us)
-	A(memory_bytes)
+	A(memory_bytes) A(gpu_memory_bytes)
 #undef A
 };
 
 static const struct web_column series_columns[] = {
 #define A(name) {#name, offsetof(struct series_row, name), WEB_PLAIN},
-	AMOUNTS(A) A(blocked_us) A(memory_bytes)
+	AMOUNTS(A) A(blocked_us) A(memory_bytes) A(gpu_memory_bytes)
 #undef A
 };
 
@@ -37,13 +37,20 @@ struct change {
 	int64_t us, bytes;
 };
 
+/* What was held of one kind of memory. */
+struct holding {
+	struct change *changes;
+	size_t count, capacity;
+	size_t next; /* while the table is filled */
+	int64_t bytes;
+};
+
 struct web_series {
 	int64_t step_us;
 	size_t count;
 	double (*amounts)[AMOUNT_COUNT]; /* in a step */
 	double (*rises)[AMOUNT_COUNT];   /* difference of the amount of whole steps to that of the step before */
-	struct change *changes;
-	size_t change_count, change_capacity;
+	struct holding memory[WEB_MEMORY_COUNT];
 };
 
 struct web_series *web_series_new(int64_t wall_us)
@@ -71,7 +78,8 @@ void web_series_free(struct web_series *series)
 		return;
 	free(series->amounts);
 	free(series->rises);
-	free(series->changes);
+	for (size_t i = 0; i < WEB_MEMORY_COUNT; i++)
+		free(series->memory[i].changes);
 	free(series);
 }
 
@@ -132,19 +140,20 @@ void web_series_add(struct web_series *series, const struct web_point *from, con
 /* Sums of hostile figures do not overflow either. */
 #define HELD_BYTES_MAX (INT64_C(1) << 42)
 
-int web_series_hold(struct web_series *series, int64_t from_us, int64_t to_us, int64_t bytes)
+int web_series_hold(struct web_series *series, enum web_memory kind, int64_t from_us, int64_t to_us, int64_t bytes)
 {
+	struct holding *holding = &series->memory[kind];
 	struct change *changes;
 
 	if (bytes <= 0 || from_us >= to_us)
 		return 0;
-	changes = grow(series->changes, &series->change_capacity, series->change_count + 2, sizeof(*changes));
+	changes = grow(holding->changes, &holding->capacity, holding->count + 2, sizeof(*changes));
 	if (!changes)
 		return -ENOMEM;
-	series->changes = changes;
+	holding->changes = changes;
 	bytes = bytes < HELD_BYTES_MAX ? bytes : HELD_BYTES_MAX;
-	changes[series->change_count++] = (struct change){from_us, bytes};
-	changes[series->change_count++] = (struct change){to_us, -bytes};
+	changes[holding->count++] = (struct change){from_us, bytes};
+	changes[holding->count++] = (struct change){to_us, -bytes};
 	return 0;
 }
 
@@ -165,34 +174,40 @@ static int64_t whole(double amount)
 	return amount < 9e15 ? (int64_t)(amount + 0.5) : (int64_t)9e15;
 }
 
+/* The most that was held at one time until `end_us`, since it was last asked. */
+static int64_t most_held(struct holding *holding, int64_t end_us)
+{
+	int64_t most = holding->bytes;
+
+	for (; holding->next < holding->count && holding->changes[holding->next].us < end_us; holding->next++) {
+		holding->bytes += holding->changes[holding->next].bytes;
+		most = holding->bytes > most ? holding->bytes : most;
+	}
+	return most;
+}
+
 int web_series_fill(struct web_series *series, struct web_table *table)
 {
 	double rates[AMOUNT_COUNT] = {0};
-	int64_t held = 0, most;
-	size_t next = 0;
 
 	*table = (struct web_table){"series", series_columns, sizeof(series_columns) / sizeof(series_columns[0]),
 				    sizeof(struct series_row)};
-	qsort(series->changes, series->change_count, sizeof(*series->changes), compare_changes);
+	for (size_t i = 0; i < WEB_MEMORY_COUNT; i++)
+		qsort(series->memory[i].changes, series->memory[i].count, sizeof(struct change), compare_changes);
 	for (size_t i = 0; i < series->count; i++) {
+		int64_t end_us = i + 1 == series->count ? INT64_MAX : (int64_t)(i + 1) * series->step_us;
 		struct series_row *row = web_table_add(table);
 
 		if (!row)
 			return -ENOMEM;
-		for (most = held;
-		     next < series->change_count &&
-		     (i + 1 == series->count || series->changes[next].us < (int64_t)(i + 1) * series->step_us);
-		     next++) {
-			held += series->changes[next].bytes;
-			most = held > most ? held : most;
-		}
 		for (int at = 0; at < AMOUNT_COUNT; at++)
 			rates[at] += series->rises[i][at];
 #define A(name) row->name = whole(series->amounts[i][AT_##name] + rates[AT_##name]);
 		AMOUNTS(A)
 		A(blocked_us)
 #undef A
-		row->memory_bytes = most;
+		row->memory_bytes = most_held(&series->memory[WEB_MEMORY], end_us);
+		row->gpu_memory_bytes = most_held(&series->memory[WEB_GPU_MEMORY], end_us);
 	}
 	return 0;
 }

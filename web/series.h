@@ -9,7 +9,7 @@
 struct web_point {
 	int64_t us; /* since the run began */
 	int64_t cpu_us, wait_us, read_bytes, write_bytes, sent_bytes, received_bytes, gpu_us;
-	int64_t memory_bytes;
+	int64_t memory_bytes, gpu_memory_bytes;
 	int64_t blocked_count; /* threads in uninterruptible sleep */
 };
 
@@ -21,8 +21,9 @@ void web_series_free(struct web_series *series);
 
 /* Adds what a process used between two points; it held what `to` says. */
 void web_series_add(struct web_series *series, const struct web_point *from, const struct web_point *to);
+enum web_memory { WEB_MEMORY, WEB_GPU_MEMORY, WEB_MEMORY_COUNT };
 /* Adds memory that was held between two times. Returns 0 or -ENOMEM. */
-int web_series_hold(struct web_series *series, int64_t from_us, int64_t to_us, int64_t bytes);
+int web_series_hold(struct web_series *series, enum web_memory kind, int64_t from_us, int64_t to_us, int64_t bytes);
 
 /* Fills the table, which must be empty. Returns 0 or -ENOMEM. */
 int web_series_fill(struct web_series *series, struct web_table *table);

@@ -283,7 +283,7 @@ static int held_add(struct loading *loading, const struct row_process *process)
 		.last.us = since_begin_us(loading, begin_ns),
 		.end = {since_begin_us(loading, end_ns), us_of(process->cpu_ns), us_of(process->run_delay_ns),
 			process->read_bytes, process->write_bytes, process->sent_bytes, process->received_bytes,
-			us_of(process->gpu_busy_ns), process->peak_rss_bytes, 0},
+			us_of(process->gpu_busy_ns), process->peak_rss_bytes, process->gpu_peak_bytes, 0},
 	};
 	return 0;
 }
@@ -363,6 +363,14 @@ static int compare_held(const void *left, const void *right)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
+/* Memory since the last reading: what `of` says. */
+static int hold(struct web_series *series, const struct held *held, int64_t to_us, const struct web_point *of)
+{
+	int error = web_series_hold(series, WEB_MEMORY, held->last.us, to_us, of->memory_bytes);
+
+	return error < 0 ? error : web_series_hold(series, WEB_GPU_MEMORY, held->last.us, to_us, of->gpu_memory_bytes);
+}
+
 static int reading_add(void *context, const struct row_sample *reading)
 {
 	struct loading *loading = context;
@@ -376,6 +384,7 @@ static int reading_add(void *context, const struct row_sample *reading)
 				  reading->received_bytes,
 				  us_of(reading->gpu_busy_ns),
 				  row_add(reading->rss_anon_bytes, reading->rss_shmem_bytes),
+				  reading->gpu_memory_bytes,
 				  reading->uninterruptible_count};
 	int error;
 
@@ -389,7 +398,7 @@ static int reading_add(void *context, const struct row_sample *reading)
 	if (!held->is_found || held->has_readings)
 		web_series_add(loading->series, &held->last, &point);
 	/* Held since the scan before: how it grew is not known. */
-	error = web_series_hold(loading->series, held->last.us, point.us, point.memory_bytes);
+	error = hold(loading->series, held, point.us, &point);
 	held->has_readings = true;
 	held->last = point;
 	return error;
@@ -406,8 +415,7 @@ static int task_end(void *context)
 		if (!held->is_found || held->has_readings)
 			web_series_add(loading->series, &held->last, &held->end);
 		/* A process that no scan has seen counts with its peak. */
-		error = web_series_hold(loading->series, held->last.us, held->end.us,
-					held->has_readings ? held->last.memory_bytes : held->end.memory_bytes);
+		error = hold(loading->series, held, held->end.us, held->has_readings ? &held->last : &held->end);
 	}
 	return error;
 }

@@ -105,6 +105,55 @@ def test_every_part_is_drawn_in_light_and_dark(page):
     page.browser.prefer("light")
 
 
+def tracks_of(page):
+    """{name of a track: (its values in words, whether a curve is drawn)}."""
+    found = page.browser.script("""
+        const canvas = document.querySelector(".timeline-tracks canvas");
+        const names = [...document.querySelectorAll(".timeline-tracks .timeline-names > div")];
+        const gutter = parseFloat(getComputedStyle(document.querySelector(".timeline-picture")).getPropertyValue("--gutter"));
+        const density = canvas.width / canvas.getBoundingClientRect().width;
+        const from = Math.ceil(gutter * density), width = canvas.width - from;
+        const { data } = canvas.getContext("2d").getImageData(from, 0, width, canvas.height);
+        return names.map((name, at) => {
+            const height = canvas.height / names.length;
+            const colours = new Set();
+            for (let pixel = at * height * width; pixel < ((at + 1) * height - 2 * density) * width; pixel++)
+                colours.add(data[4 * pixel] << 16 | data[4 * pixel + 1] << 8 | data[4 * pixel + 2]);
+            return [name.querySelector("b").innerText, name.querySelector("span").innerText, colours.size];
+        });""")
+    least = min(colours for _, _, colours in found)  # of a track without a curve: the background and its lines
+    return {name: (words, colours > least) for name, words, colours in found}
+
+
+def test_gpus_are_shown_where_there_are_some(page):
+    for width in (1280, 390):
+        page.browser.resize(width)
+        for theme in ("light", "dark"):
+            page.browser.prefer(theme)
+            page.open("gpu")
+            page.browser.screenshot(page.pages.kept / f"gpu-{width}-{theme}.png", whole=True)
+            tracks = tracks_of(page)
+            for name, most in ("GPUs", "used "), ("GPU memory", "GiB"):
+                assert name in tracks and most in tracks[name][0] and tracks[name][1], f"{name} at {width} px, {theme}: {tracks}"
+            same("a track without a curve", tracks["network"][1], False)
+    page.browser.prefer("light")
+    page.browser.resize(1366)
+    page.open("gpu")
+    for word in ("GPU time", "13.7 GiB in the largest process", "clocks lowered for", "Wh while held alone"):
+        assert word in page.text("#head"), page.text("#head")
+    assert "nvidia3 reported Xid 94 (contained memory error)" in page.text("#failures"), page.text("#failures")
+    assert "GPU-hours" in page.text("#totals"), page.text("#totals")
+    page.click("#tables th", "GPU time")
+    page.chosen("sort", "-gpu_busy_us")
+    most = max(tasks_of(page.pages, "gpu"), key=lambda task: task["gpu_busy_ns"] or 0)
+    wait_until("the largest is first", lambda: cells(page)["label"] == most["label"], ANSWER_LIMIT_S)
+    page.browser.screenshot(page.pages.kept / "gpu-sorted.png")
+    page.open("gpu", "#search=haplotypecaller")
+    same("of a slice", (cells(page)["GPU time"], cells(page)["GPU memory"]), ("–", "4.10 GiB"))
+    page.open("failed")
+    assert "GPU" not in page.text("body") and not {"GPUs", "GPU memory"} & set(tracks_of(page)), "figures that no sampler reported"
+
+
 def test_a_run_on_many_hosts_is_drawn(page):
     is_drawn(page, HOSTS, "light")
     page.open(HOSTS, "#group=host")
@@ -412,7 +461,7 @@ def test_the_keyboard_alone_is_enough(page):
 def test_nothing_is_in_the_way_of_anybody(page):
     """axe-core finds nothing, in light and dark."""
     code = axe.source()
-    for kind in ("failed", "running", "empty", "hostile"):
+    for kind in ("failed", "running", "empty", "gpu", "hostile"):
         for theme in ("light", "dark"):
             page.browser.prefer(theme)
             page.open(kind)
@@ -421,9 +470,9 @@ def test_nothing_is_in_the_way_of_anybody(page):
 
 
 def test_nothing_is_wider_than_the_window(page):
-    for width in (1366, 1000, 640):
+    for width in (1366, 1000, 640, 390):
         page.browser.resize(width)
-        for kind in ("failed", "hostile"):
+        for kind in ("failed", "gpu", "hostile"):
             page.open(kind)
             wide = page.browser.script("return document.documentElement.scrollWidth")
             assert wide <= width, f"{kind}: {wide} px in a window of {width}"

@@ -11,7 +11,6 @@ import hashlib
 import pathlib
 import re
 import shlex
-import shutil
 import sqlite3
 import sys
 import zlib
@@ -23,7 +22,7 @@ from page_data import Page  # noqa: E402 (found by the path above)
 from pages import HOSTS, run  # noqa: E402
 from testing import hold, same  # noqa: E402
 
-KINDS = ("snakemake", "recorded", "failed", "killed", "running", "incomplete", "empty", "hostile")
+KINDS = ("snakemake", "recorded", "failed", "killed", "running", "incomplete", "empty", "gpu", "hostile")
 SHELL_BYTES_MAX = 250_000
 COMMAND_SIZE = 8000 # longer ones are cut
 # A pixel of 1,000 is less than what rounding to microseconds takes from the figures of a series.
@@ -145,13 +144,15 @@ def check_series(page, said):
     """What was used over time adds up to the run's own figures, unless some of it was used before the run began."""
     run = said["run"]
     for title, total in (("cpu_us", run["cpu_ns"] / 1000), ("read_bytes", run["read_bytes"]),
-                         ("write_bytes", run["write_bytes"])):
+                         ("write_bytes", run["write_bytes"]), ("gpu_us", (run["gpu_busy_ns"] or 0) / 1000)):
         found = sum(value or 0 for value in page.tables["series"][title])
         # Each step of each process is rounded down.
         least = total * (1 - SERIES_DIFFERENCE_MAX) - page.counts["series"] - page.counts["processes"]
         assert least <= found <= total * (1 + SERIES_DIFFERENCE_MAX) + 1, f"{title} of all steps is {found}, of the run {total}"
-    most = max((value or 0 for value in page.tables["series"]["memory_bytes"]), default=0)
-    assert most <= sum(process["peak_rss_bytes"] or 0 for task in said["tasks"] for process in task["processes"]), most
+    for title, peak in ("memory_bytes", "peak_rss_bytes"), ("gpu_memory_bytes", "gpu_peak_bytes"):
+        peaks = [process[peak] or 0 for task in said["tasks"] for process in task["processes"]]
+        most = max((value or 0 for value in page.tables["series"][title]), default=0)
+        assert most <= sum(peaks), f"{title}: {most}"
 
 
 def figures_are_those_of_show(pages, kind):
@@ -188,25 +189,16 @@ def test_figures_of_a_run_on_many_hosts(pages):
     same("names", sorted(host["hostname"] for host in page.facts["hosts"]), ["host-1", "host-2", "host-3"])
 
 
-def test_gpus_are_in_the_tables_and_over_time(pages):
-    """Of one process with samples that a GPU worked for."""
-    path = pages.directory / "gpu.db"
-    shutil.copy(pages.store("succeeded"), path)
-    with contextlib.closing(sqlite3.connect(path)) as database:
-        process, task = database.execute(
-            "SELECT p.id, t.task_id FROM process_rows p JOIN tools t ON t.id = p.tool_id JOIN samples s ON s.process_id = p.id "
-            "WHERE p.began <> 'found' GROUP BY p.id ORDER BY count(*) DESC, p.id LIMIT 1").fetchone()
-        for table, row in ("process_rows", process), ("tasks", task):
-            database.execute(f"UPDATE {table} SET gpu_busy_ns = 5000000000, gpu_peak_bytes = 4096 WHERE id = ?", (row,))
-        database.execute("UPDATE samples SET gpu_busy_ns = 3000000000 WHERE process_id = ?", (process,))
-        database.commit()
-    pages.run(["report", "latest", "--store", str(path), "-o", str(path.with_suffix(".html"))])
-    page = Page(path.with_suffix(".html"))
-    for table in "tasks", "processes":
-        same(table, [(row["gpu_busy_us"], row["gpu_peak_bytes"]) for row in page.rows(table) if row["gpu_busy_us"] is not None],
-             [(5_000_000, 4096)])
-    found = sum(page.tables["series"]["gpu_us"])
-    assert abs(found - 5_000_000) < page.counts["series"], found
+def test_gpus_are_over_time_and_unknown_where_nothing_is_reported(pages):
+    """Of processes whose device is held by several, in a slice: memory, and no time."""
+    page = Page(pages.page("gpu"))
+    processes = page.rows("processes")
+    used = {(row["gpu_busy_us"] is not None, row["gpu_peak_bytes"]) for row in processes}
+    same("what is known of processes", used, {(False, None), (False, 4200 << 20), *((True, mib << 20) for mib in (14000, 5000, 6000))})
+    # Every process with a GPU runs for longer than a step, and its peak is there from its begin to its end.
+    assert max(page.tables["series"]["gpu_memory_bytes"]) >= 14000 << 20
+    for kind in "succeeded", "snakemake":
+        same(f"GPUs of {kind}", {row["gpu_peak_bytes"] for row in Page(pages.page(kind)).rows("tasks")}, {None})
 
 
 def test_samples_are_those_of_tracer_show(pages):

@@ -15,7 +15,7 @@ from firefox import Firefox  # noqa: E402 (found by the path above)
 from pages import run  # noqa: E402
 from testing import hold, same, wait_until  # noqa: E402
 
-KINDS = ("failed", "running", "empty", "hostile", "snakemake")
+KINDS = ("failed", "running", "empty", "gpu", "hostile", "snakemake")
 
 
 def test_tables_have_their_rows_and_the_console_is_silent(browser, pages):

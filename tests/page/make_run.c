@@ -11,6 +11,7 @@
  *   running      now; the last tasks have no end
  *   incomplete   records were lost, and the figures of some tasks are lower bounds
  *   empty        a command that did nothing, without an engine or tasks
+ *   gpu          some programs use GPUs, alone, two at a time, in a slice or not at all, and a task fails for one
  *   hostile      every name, path and argument is an attack, and has the word EVIL in it
  */
 #include <stdio.h>
@@ -25,9 +26,10 @@
 #define SECOND (1000 * MS)
 #define KIB 1024LL
 #define MIB (1024 * KIB)
-#define CPU_COUNT 64  /* of the host */
-#define SLOT_COUNT 24 /* tasks that the engine runs at a time */
-#define TOOLS_MAX 4   /* of a task */
+#define CPU_COUNT 64           /* of the host */
+#define FORKED_BYTES (3 * MIB) /* memory of what a tool forks */
+#define SLOT_COUNT 24          /* tasks that the engine runs at a time */
+#define TOOLS_MAX 4            /* of a task */
 #define SAMPLE_EVERY (10 * SECOND)
 #define SAMPLES_MAX 6 /* of a process */
 #define COUNT(array) ((int64_t)(sizeof(array) / sizeof((array)[0])))
@@ -144,6 +146,11 @@ static int64_t around(int64_t mean)
 	return mean * (50 + chance(50) + chance(50) + chance(many)) / 100;
 }
 
+static int64_t add_known(int64_t sum, int64_t part)
+{
+	return sum == ROW_NULL ? part : part == ROW_NULL ? sum : sum + part;
+}
+
 /* As the kernel counts. */
 static int64_t pages(int64_t bytes)
 {
@@ -182,7 +189,7 @@ static const char *text(const char *name)
 		(row).received_bytes = 0; \
 		(row).uninterruptible_ns = (cpu) / 50; \
 	} while (0)
-#define ADD_TOTAL(column) to->column = to->column == ROW_NULL ? ROW_NULL : to->column + of->column;
+#define ADD_TOTAL(column) to->column = add_known(to->column, of->column);
 #define ADD_TOTALS(sum, row) \
 	do { \
 		__typeof__(sum) *to = &(sum); \
@@ -191,7 +198,40 @@ static const char *text(const char *name)
 		ROW_TOTALS(ADD_TOTAL) \
 		to->peak_rss_bytes = \
 			of->peak_rss_bytes > to->peak_rss_bytes ? of->peak_rss_bytes : to->peak_rss_bytes; \
+		to->gpu_peak_bytes = \
+			of->gpu_peak_bytes > to->gpu_peak_bytes ? of->gpu_peak_bytes : to->gpu_peak_bytes; \
 	} while (0)
+
+/* What a program does on the devices that it holds. */
+static const struct gpu_use {
+	const char *program, *devices;
+	int64_t busy_percent;                                         /* -1: unknown, as in a slice of a device */
+	int64_t throttled_percent, memory_mib, capacity_mib, power_w; /* power 0: not alone */
+} gpu_uses[] = {
+	{"bwa-mem2 mem", "nvidia0,nvidiactl", 85, 30, 14000, 16384, 250},
+	{"gatk MarkDuplicates", "nvidia1,nvidiactl", 25, 0, 5000, 16384, 0},
+	{"mosdepth", "nvidia2,nvidiactl", 0, 0, 6000, 16384, 60},
+	{"gatk HaplotypeCaller", "nvidia3,nvidiactl", -1, 0, 4200, 5120, 0},
+};
+
+static void add_gpu(struct row_process *process, int64_t wall_ns)
+{
+	const struct gpu_use *use = gpu_uses;
+
+	while (use < gpu_uses + COUNT(gpu_uses) && strcmp(process->program, use->program) != 0)
+		use++;
+	if (!is("gpu") || use == gpu_uses + COUNT(gpu_uses))
+		return;
+	process->gpu = use->devices;
+	process->gpu_peak_bytes = use->memory_mib * MIB;
+	process->gpu_capacity_bytes = use->capacity_mib * MIB;
+	if (use->busy_percent < 0)
+		return;
+	process->gpu_busy_ns = wall_ns / 100 * use->busy_percent;
+	process->gpu_throttled_ns = process->gpu_busy_ns / 100 * use->throttled_percent;
+	if (use->power_w > 0)
+		process->gpu_energy_uj = wall_ns / 1000 * use->power_w;
+}
 
 /* What runs for long is looked at now and then. */
 static void put_samples(const struct row_process *process)
@@ -214,6 +254,9 @@ static void put_samples(const struct row_process *process)
 		sample.rss_shmem_bytes = 0;
 		sample.thread_count = 4;
 		sample.uninterruptible_count = i % 5 == 0;
+		sample.gpu_memory_bytes = process->gpu_peak_bytes;
+		if (process->gpu_busy_ns != ROW_NULL)
+			sample.gpu_busy_ns = process->gpu_busy_ns / (count + 1) * i;
 		check(store_put_sample(store, &sample));
 	}
 }
@@ -266,6 +309,8 @@ static int64_t put_process(const struct row_task *task, struct row_tool *tool, i
 	process.working_directory = task->working_directory;
 	SET_TOTALS(process, cpu_ns, io);
 	process.peak_rss_bytes = pages(memory);
+	if (memory > FORKED_BYTES)
+		add_gpu(&process, (ends ? end_ns : now_boot_ns) - begin_ns);
 	check(store_put_process(store, &process));
 	put_samples(&process);
 	tool->process_count++;
@@ -301,7 +346,7 @@ static int64_t put_tool(struct row_task *task, const char *name, const char *rol
 
 		if (from >= now_boot_ns)
 			break;
-		put_process(task, &tool, first, from, from + wall / 20, wall / 30, 3 * MIB, file);
+		put_process(task, &tool, first, from, from + wall / 20, wall / 30, FORKED_BYTES, file);
 	}
 	check(store_put_tool(store, &tool));
 	task->process_count += tool.process_count;
@@ -371,6 +416,13 @@ static void end_task(struct row_task *task, int64_t end_ns)
 	ADD_TOTALS(run, *task);
 }
 
+static void fail_for_gpu(struct row_task *task)
+{
+	task->status = "failed";
+	task->exit_code = 1;
+	task->failed_count = 1;
+}
+
 /* Exit status 137 of a shell whose child the kernel chose to kill. */
 static void fail_for_memory(struct row_task *task)
 {
@@ -416,7 +468,10 @@ static int64_t put_task(int64_t number, const struct step *step, const char *lab
 			 (int)chance(3), label);
 	}
 	if (again != 0 && !cut && end < now_boot_ns) {
-		fail_for_memory(&task);
+		if (is("gpu"))
+			fail_for_gpu(&task);
+		else
+			fail_for_memory(&task);
 		task.retried_by_id = again > 0 ? id_of("task", again) : ROW_NULL;
 	}
 	if (cut) {
@@ -426,8 +481,12 @@ static int64_t put_task(int64_t number, const struct step *step, const char *lab
 		task.failed_count = 1;
 	}
 	end_task(&task, end);
-	snprintf(sentence, sizeof(sentence), "%s (pid 4711) was killed by the kernel's OOM killer", step->tools[0]);
-	if (strcmp(task.status, "failed") == 0)
+	snprintf(sentence, sizeof(sentence), "%s (pid 4711) %s", step->tools[0],
+		 is("gpu") ? "exited with code 1" : "was killed by the kernel's OOM killer");
+	if (strcmp(task.status, "failed") == 0 && is("gpu"))
+		put_incident(&task, "gpu-error", sentence,
+			     "nvidia3 reported Xid 94 (contained memory error) 0.2 s before");
+	else if (strcmp(task.status, "failed") == 0)
 		put_incident(&task, "oom-kill", sentence, "its memory cgroup reached its limit");
 	return end;
 }
@@ -443,7 +502,7 @@ static void put_engine(void)
 	task.concurrent_memory_bytes = 900 * MIB;
 	task.root_process_id = run.root_process_id = put_tool(&task, name, "orchestrator", ROW_NULL, run.begin_boot_ns,
 							      run.end_boot_ns, 60, 900 * MIB, 0, "main");
-	if (is("failed") || hostile) {
+	if (is("failed") || is("gpu") || hostile) {
 		task.status = "failed";
 		task.exit_code = 1;
 	} else if (is("killed")) {
@@ -485,7 +544,7 @@ static void put_tasks(int64_t process_count)
 				put_task(number, step, label, free_ns[first] + 20 * MS, attempts > 1 ? number + 1 : 0);
 		}
 	}
-	if (is("failed") || hostile) {
+	if (is("failed") || is("gpu") || hostile) {
 		int64_t begin = run.end_boot_ns;
 
 		for (int attempt = 0; attempt < 3; attempt++) {
@@ -566,7 +625,7 @@ static void put_run(int64_t process_count)
 		run.status = "killed";
 		run.exit_code = ROW_NULL;
 		run.signal = 9;
-	} else if (is("failed") || hostile) {
+	} else if (is("failed") || is("gpu") || hostile) {
 		run.status = "failed";
 		run.exit_code = 1;
 	}
@@ -599,7 +658,7 @@ static void put_host(void)
 int main(int argc, char **argv)
 {
 	static const char *const shapes[] = {"succeeded",  "failed", "killed", "running",
-					     "incomplete", "empty",  "hostile"};
+					     "incomplete", "empty",  "gpu",    "hostile"};
 	struct store_stream stream = {
 		.boot_id = "00000000-0000-0000-0000-000000000000", .ring_epoch = 7, .ring_offset = 4096};
 	struct store_error error;

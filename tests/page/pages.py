@@ -27,7 +27,7 @@ PROCESSES = 1500
 TRACER_LIMIT_S = 300
 # Recordings, and which of its runs.
 RECORDED = {"snakemake": ("snakemake", "snakemake"), "make": ("make", "make"), "recorded": ("failures", "one_of_many")}
-MADE = ("succeeded", "failed", "killed", "running", "incomplete", "empty", "hostile")
+MADE = ("succeeded", "failed", "killed", "running", "incomplete", "empty", "gpu", "hostile")
 MADE_RUN, HOSTS_RUN = "780ab6e67011bb18", "2f43a495ffc2a818"
 HOSTS = "hosts" # of a lake
 

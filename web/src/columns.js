@@ -90,9 +90,9 @@ export function taskModel(run) {
     figureColumn("efficiency", (row) => efficiency(run, row)),
     ...figuresOf(run, "tasks", ["wait_us", "peak_rss_bytes", "memory_limit_bytes"]),
     figureColumn("memory_share", memoryShare),
-    ...figuresOf(run, "tasks", ["read_bytes", "write_bytes", "process_count", "failed_count", "concurrent_memory_bytes",
+    ...figuresOf(run, "tasks", ["gpu_busy_us", "gpu_peak_bytes", "read_bytes", "write_bytes", "process_count", "failed_count", "concurrent_memory_bytes",
       "cgroup_peak_bytes", "storage_us", "memory_wait_us", "sent_bytes", "received_bytes", "core_limit_milli", "requested_thread_count",
-      "gpu_busy_us", "gpu_peak_bytes", "engine_wall_us", "engine_cpu_us", "engine_peak_rss_bytes"]),
+      "engine_wall_us", "engine_cpu_us", "engine_peak_rss_bytes"]),
     textColumn("bound_by", "bound by", 96, "What the threads of all tasks of its name did most of the time.", (row) => run.text(bound_by[row])),
     ...figuresOf(run, "tasks", ["critical", "lost_count", "partial_count", ...usersOf(run.tasks)]),
     ...((run.facts.hosts ?? []).length > 1 ? [textColumn("host", "host", 110, "The host that it ran on.", (row) => hostName(run, host[row]))] : []),
@@ -114,7 +114,7 @@ export function toolModel(run) {
     textColumn("role", "role", 90, "tool, shell, wrapper, helper, orchestrator …", (row) => run.text(role[row])),
     ...figuresOf(run, "tools", ["begin_us", "wall_us", "cpu_us"]),
     figureColumn("cores", (row) => cpu_us[row] / wall_us[row]),
-    ...figuresOf(run, "tools", ["wait_us", "peak_rss_bytes", "read_bytes", "write_bytes", "sent_bytes", "received_bytes", "gpu_busy_us", "gpu_peak_bytes", "process_count", "failed_count"]),
+    ...figuresOf(run, "tools", ["wait_us", "peak_rss_bytes", "gpu_busy_us", "gpu_peak_bytes", "read_bytes", "write_bytes", "sent_bytes", "received_bytes", "process_count", "failed_count"]),
   ];
   return { name: "tools-of-tasks", one: "tool of a task", many: "tools of tasks", count: run.tools.count, columns: knownColumns(run.tools.count, columns) };
 }
@@ -133,7 +133,7 @@ export function processModel(run) {
     textColumn("command", "command", 330, "Its command line.", (row) => run.text(command[row])),
     textColumn("task", "task", 180, "The task that it belongs to.", (row) => taskTitle(run, task[tool[row]])),
     ended,
-    ...figuresOf(run, "processes", ["begin_us", "wall_us", "cpu_us", "wait_us", "peak_rss_bytes", "read_bytes", "write_bytes", "sent_bytes", "received_bytes", "gpu_busy_us", "gpu_peak_bytes", "doubtful", "pid", ...usersOf(run.processes)]),
+    ...figuresOf(run, "processes", ["begin_us", "wall_us", "cpu_us", "wait_us", "peak_rss_bytes", "gpu_busy_us", "gpu_peak_bytes", "read_bytes", "write_bytes", "sent_bytes", "received_bytes", "doubtful", "pid", ...usersOf(run.processes)]),
   ];
   return { name: "processes", one: "process", many: "processes", count: run.processes.count, columns: knownColumns(run.processes.count, columns) };
 }

@@ -268,5 +268,6 @@ export const figures = {
   memory_share: { title: "of its limit", unit: "%", definition: "Peak of the cgroup (or, if unknown, peak memory) divided by the memory limit.", format: formatShare, csv: (value) => csvShort(isKnown(value) ? value * 100 : value) },
   task_count: count("tasks", "Steps of the run: subtrees of processes below what drives it. Every attempt counts."),
   core_hours: hours("core-hours", "CPU time in hours."),
+  gpu_hours: hours("GPU-hours", "Time that GPUs worked, in hours, as a sampler reported it."),
   gib_hours: hours("GiB-hours", "Memory times wall time: of a task the memory at once, or, if unknown, its peak memory."),
 };

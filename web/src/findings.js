@@ -21,13 +21,14 @@ const BOUND_DEFINITION = "What the threads of its tasks did most of the time: co
  * @param {any} finding
  */
 function savingWords(finding) {
-  const { saved_wall_low_ns: low, saved_wall_high_ns: high, saved_cpu_ns, saved_byte_seconds, saved_micros, saved_micros_high } = finding;
+  const { saved_wall_low_ns: low, saved_wall_high_ns: high, saved_cpu_ns, saved_gpu_ns, saved_byte_seconds, saved_micros, saved_micros_high } = finding;
   const parts = [];
   if (high > 0) {
     const [from, to] = [formatNanoseconds(low), formatNanoseconds(high)];
     parts.push(low > 0 ? (from === to ? `at least ${from}` : `${from} to ${to}`) : `up to ${to}`);
   }
   if (saved_cpu_ns > 0) parts.push(`up to ${formatHours(saved_cpu_ns / 3.6e12)} core-hours`);
+  if (saved_gpu_ns > 0) parts.push(`up to ${formatHours(saved_gpu_ns / 3.6e12)} GPU-hours`);
   if (saved_byte_seconds > 0) parts.push(`up to ${formatHours(saved_byte_seconds / 2 ** 30 / 3600)} GiB-hours`);
   if (parts.length === 0) return "saving unknown";
   if (saved_micros > 0) parts.push(`at least ${formatMoney(saved_micros * 1000)}`);

@@ -1,4 +1,4 @@
-// What costs most in sum, by task name and by tool: processors, memory, money.
+// What costs most in sum, by task name and by tool: processors, memory, GPUs, money.
 
 import { costsOf, groupRows, sumOf } from "./columns.js";
 import { bar, element, figureCell, plainRow, plainTable, quoted, unknownMark } from "./dom.js";
@@ -18,7 +18,7 @@ const HOUR_US = 3.6e9;
  * @typedef {Object} Sum
  * @property {string} key
  * @property {number} count NaN: does not apply
- * @property {Record<string, number>} of what: cost in the currency, core-hours, GiB-hours
+ * @property {Record<string, number>} of what: cost in the currency, core-hours, GiB-hours, GPU-hours
  */
 
 /**
@@ -29,7 +29,7 @@ const HOUR_US = 3.6e9;
  * @returns {Sum[]}
  */
 function sumsOf(run, table, groups, costs) {
-  const { begin_us, cpu_us, peak_rss_bytes, concurrent_memory_bytes } = run[table].columns;
+  const { begin_us, cpu_us, gpu_busy_us, peak_rss_bytes, concurrent_memory_bytes } = run[table].columns;
   const held = Float64Array.from(begin_us, (begin, row) => {
     const memory = concurrent_memory_bytes?.[row];
     return ((isKnown(memory) ? memory : peak_rss_bytes[row]) * (endOf(run, table, row) - begin)) / 2 ** 30 / HOUR_US;
@@ -37,12 +37,12 @@ function sumsOf(run, table, groups, costs) {
   const sums = groups.map(({ key, rows }) => ({
     key,
     count: rows.length,
-    of: { core_hours: sumOf(cpu_us, rows) / HOUR_US, gib_hours: sumOf(held, rows), cost: (costs.get(key) ?? NaN) / 1e9 },
+    of: { core_hours: sumOf(cpu_us, rows) / HOUR_US, gib_hours: sumOf(held, rows), gpu_hours: sumOf(gpu_busy_us, rows) / HOUR_US, cost: (costs.get(key) ?? NaN) / 1e9 },
   }));
   /* What is in the bill, but of no tool: what was requested and not used. */
   const keys = new Set(groups.map(({ key }) => key));
   const others = [...costs].filter(([key, nanos]) => nanos > 0 && !keys.has(key));
-  return [...sums, ...others.map(([key, nanos]) => ({ key, count: NaN, of: { core_hours: NaN, gib_hours: NaN, cost: nanos / 1e9 } }))];
+  return [...sums, ...others.map(([key, nanos]) => ({ key, count: NaN, of: { core_hours: NaN, gib_hours: NaN, gpu_hours: NaN, cost: nanos / 1e9 } }))];
 }
 
 /**
@@ -61,10 +61,10 @@ function together(sums, key) {
 }
 
 /** @type {Record<string, string>} */
-const COLOURS = { cost: "--c0", core_hours: "--c2", gib_hours: "--c3" };
+const COLOURS = { cost: "--c0", core_hours: "--c2", gib_hours: "--c3", gpu_hours: "--c5" };
 
 /** @type {Record<string, import("./figures.js").Figure>} */
-const FIGURES = { cost: figures.cost_nanos, core_hours: figures.core_hours, gib_hours: figures.gib_hours };
+const FIGURES = { cost: figures.cost_nanos, core_hours: figures.core_hours, gib_hours: figures.gib_hours, gpu_hours: figures.gpu_hours };
 
 /**
  * The cells of one figure: the number, a bar compared with the largest, and its share of all.
@@ -86,7 +86,7 @@ const sumCells = (name, format, value, largest, all) => [
  */
 function sumTable(title, counted, sums) {
   const all = together(sums, "all");
-  const names = ["cost", "core_hours", "gib_hours"].filter((name) => all.of[name] > 0);
+  const names = ["cost", "core_hours", "gib_hours", "gpu_hours"].filter((name) => all.of[name] > 0);
   if (names.length === 0) return element("p", { class: "dim" }, "Nothing was used.");
   const order = [...sums].sort((a, b) => (b.of[names[0]] || 0) - (a.of[names[0]] || 0));
   const rest = order.length > ROWS_MOST + 1 ? order.splice(ROWS_MOST) : [];
@@ -98,7 +98,7 @@ function sumTable(title, counted, sums) {
     ...names.flatMap((name, at) => sumCells(name, formats[at], sum.of[name], largest[at], all.of[name])));
   const whole = element("tr", { class: "sum" }, element("th", { scope: "row" }, "all"), element("td", { class: "number" }, formatCount(all.count)),
     ...names.flatMap((name, at) => [element("td", { class: "number" }, formats[at](all.of[name])), element("td")]));
-  return element("div", {}, element("h3", {}, title), plainTable(title, [{ text: "name" }, { text: counted, number: true },
+  return element("div", { class: names.length > 3 ? "narrow" : "" }, element("h3", {}, title), plainTable(title, [{ text: "name" }, { text: counted, number: true },
     ...names.flatMap((name) => {
       const { title: head, unit, definition } = FIGURES[name];
       return [{ text: name === "cost" ? `${head} (${unit})` : head, title: definition, number: true }, { text: "share", title: "of all" }];

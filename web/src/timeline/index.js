@@ -67,9 +67,9 @@ export function mount(parent, run, state) {
     class: "timeline-rows", role: "application", tabindex: "0",
     "aria-label": "Timeline of tasks. Arrow keys move between tasks, Enter shows the details of one, Escape closes them; plus and minus open and close a row; W and S zoom, A and D move, 0 shows all.",
   }, rowsCanvas, spacer);
-  const trackValues = tracks.map(() => element("span", { class: "dim" }));
-  const trackNames = element("div", { class: "timeline-names" },
-    ...tracks.map((track, at) => element("div", { title: track.definition }, element("b", {}, track.title), trackValues[at])));
+  /** @type {HTMLElement[]} */
+  let trackValues = [];
+  const trackNames = element("div", { class: "timeline-names" });
   const tracksPlace = element("div", { class: "timeline-tracks" }, tracksCanvas, trackNames);
   const marked = element("div", { class: "timeline-marked" });
   const cursorLine = element("div", { class: "timeline-cursor" });
@@ -284,6 +284,14 @@ export function mount(parent, run, state) {
     tracksFrom = view.from_us;
     tracksScale = view.scale;
     drawCursor();
+  }
+
+  /* Later data may have other tracks, such as of GPUs. */
+  function nameTracks() {
+    if (trackValues.length === tracks.length) return;
+    trackValues = tracks.map(() => element("span", { class: "dim" }));
+    trackNames.replaceChildren(...tracks.map((track, at) => element("div", { title: track.definition }, element("b", {}, track.title), trackValues[at])));
+    resizeCanvas(tracksCanvas, tracks.length * TRACK_HEIGHT);
   }
 
   /* The line at the pointer, its time, and the values of the tracks there. */
@@ -536,6 +544,7 @@ export function mount(parent, run, state) {
       run = next;
       end = runEnd(run);
       tracks = createTracks(run);
+      nameTracks();
       Object.assign(view, contentOf(run), { nest });
       setStyles();
       setHeight(view.height, placeLanes);
@@ -549,6 +558,7 @@ export function mount(parent, run, state) {
     };
   }
 
+  nameTracks();
   setStyles();
   setPalette();
   resize();

@@ -1,6 +1,6 @@
 // What the run used over time, on the axis of the rows: processors, memory, storage, network, waiting.
 
-import { formatBytes, formatCores, formatCount } from "../figures.js";
+import { formatBytes, formatCores, formatCount, isKnown } from "../figures.js";
 import { drawGrid } from "./header.js";
 import { SMALL_FONT } from "./text.js";
 
@@ -125,13 +125,21 @@ export function createTracks(run) {
       asked: null,
       format: rate,
     },
-    ...(columns.gpu_us.some((value) => value > 0) ? [{
+    ...(isKnown(facts.run.gpu_busy_ns) ? [{
       title: "GPUs",
       definition: "GPUs that worked for it, on average, as a sampler reported them.",
       curves: [curve("used", perSecond(columns.gpu_us, 1))],
       limits: [],
       asked: null,
       format: formatNumber,
+    }] : []),
+    ...(isKnown(facts.run.gpu_peak_bytes) ? [{
+      title: "GPU memory",
+      definition: "The most memory that all processes had on GPUs at one time, as a sampler reported it.",
+      curves: [curve("used", columns.gpu_memory_bytes)],
+      limits: [],
+      asked: null,
+      format: formatBytes,
     }] : []),
     {
       title: "waiting",
