@@ -137,15 +137,17 @@ static struct store_parameter parameter_of(const char *name, int set)
 	return (struct store_parameter){name, STORE_INTEGER, ids[set % 6]};
 }
 
+#define PARAMETERS_MAX 47 /* of a query, each as often as it is there */
+
 static char *ask_by_name(struct store *reader, const char *query, int set)
 {
 	const struct store_text text = {query, query_text(query), 0};
-	struct store_parameter parameters[32] = {{0}};
-	char spelled[32][64];
+	struct store_parameter parameters[PARAMETERS_MAX + 1] = {{0}};
+	char spelled[PARAMETERS_MAX][64];
 	size_t used = 0, size;
 
 	for (const char *name = text.sql; (name = store_next_parameter(name, &size)); used++) {
-		ck_assert_uint_lt(used, 31);
+		ck_assert_uint_lt(used, PARAMETERS_MAX);
 		snprintf(spelled[used], sizeof(spelled[used]), "%.*s", (int)size, name);
 		parameters[used] = parameter_of(spelled[used], set);
 	}

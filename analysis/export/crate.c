@@ -33,6 +33,7 @@ static const struct measure {
 	{"read_bytes", "Read from storage", QUDT "BYTE", offsetof(struct row_task, read_bytes)},
 	{"write_bytes", "Written to storage", QUDT "BYTE", offsetof(struct row_task, write_bytes)},
 	{"gpu_busy_ns", "Time that GPUs worked for it", QUDT "NanoSEC", offsetof(struct row_task, gpu_busy_ns)},
+	{"gpu_peak_bytes", "Largest GPU memory of one process", QUDT "BYTE", offsetof(struct row_task, gpu_peak_bytes)},
 	{"gpu_energy_uj", "Energy of GPUs while one of its processes alone held them", QUDT "MicroJ",
 	 offsetof(struct row_task, gpu_energy_uj)},
 };

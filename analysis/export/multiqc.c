@@ -22,7 +22,11 @@ static const char headers[] =
 	"\"cpu\":{\"title\":\"CPU\",\"description\":\"CPU time of all tasks\",\"suffix\":\" s\"},"
 	"\"memory\":{\"title\":\"Peak RSS\",\"description\":\"Of the largest process\",\"suffix\":\" MiB\"},"
 	"\"read\":{\"title\":\"Read\",\"description\":\"From storage\",\"suffix\":\" MiB\"},"
-	"\"written\":{\"title\":\"Written\",\"description\":\"To storage\",\"suffix\":\" MiB\"}}";
+	"\"written\":{\"title\":\"Written\",\"description\":\"To storage\",\"suffix\":\" MiB\"}";
+/* Of runs that a sampler reported GPUs of. */
+static const char gpu_headers[] =
+	",\"gpu\":{\"title\":\"GPU\",\"description\":\"Time that GPUs worked for all tasks\",\"suffix\":\" s\"},"
+	"\"gpu_memory\":{\"title\":\"GPU peak\",\"description\":\"GPU memory of the largest process\",\"suffix\":\" MiB\"}";
 
 /* An unknown value is left out: MultiQC shows an empty cell. */
 static void value_write(struct json_writer *json, const char *name, int64_t value, double unit)
@@ -73,6 +77,8 @@ static void group_write(struct json_writer *json, const struct report_group *gro
 	value_write(json, "memory", figures->peak_rss_bytes, MIB);
 	value_write(json, "read", figures->read_bytes, MIB);
 	value_write(json, "written", figures->write_bytes, MIB);
+	value_write(json, "gpu", figures->gpu_busy_ns, NS_PER_S);
+	value_write(json, "gpu_memory", figures->gpu_peak_bytes, MIB);
 	json_write_text(json, "}");
 }
 
@@ -93,7 +99,8 @@ int export_multiqc(const struct report *report, FILE *file)
 	json_write_text(&json, ",\"pconfig\":{\"id\":\"tracer_tasks_table\",\"title\":\"Tracer: tasks by name\","
 			       "\"col1_header\":\"#\"},\"headers\":");
 	json_write_text(&json, headers);
-	json_write_text(&json, ",\"data\":{");
+	json_write_text(&json, report_has_gpus(report) ? gpu_headers : "");
+	json_write_text(&json, "},\"data\":{");
 	for (const struct report_group *group = groups; group && error == 0; group = group->hh.next) {
 		snprintf(key, sizeof(key), "%s\"%06zu\":", group == groups ? "" : ",", ++number);
 		json_write_text(&json, key);

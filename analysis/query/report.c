@@ -418,6 +418,13 @@ static int64_t cores_milli(const struct report *report, bool allowed)
 	return sum;
 }
 
+bool report_has_gpus(const struct report *report)
+{
+	const struct row_run *run = report_run(report);
+
+	return run->gpu_busy_ns != ROW_NULL || run->gpu_peak_bytes != ROW_NULL;
+}
+
 int64_t report_cores_milli(const struct report *report)
 {
 	return cores_milli(report, true);

@@ -92,6 +92,8 @@ int64_t report_cores_milli(const struct report *report);
 int64_t report_host_cores_milli(const struct report *report);
 /* The processors that the run was allowed to use on the host of one part. */
 int64_t report_part_cores_milli(const struct report *report, size_t part);
+/* Whether a sampler reported GPUs that it used. */
+bool report_has_gpus(const struct report *report);
 
 /* Returns what to add to times of the boot clock of a part's host to get those of the run's clock. */
 int64_t report_part_shift_ns(const struct report *report, size_t part);

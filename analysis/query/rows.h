@@ -66,6 +66,8 @@ extern const struct row_type row_type_cloud_host;
 	I(begin_boot_ns) I(idle) \
 	I(cores)         /* billionths */ \
 	I(rss_bytes)     /* shared pages count in each process */ \
+	I(gpus)          /* that worked for it, billionths; ROW_NULL: not reported, as the next */ \
+	I(gpu_memory_bytes) \
 	I(read_bytes_per_second) I(write_bytes_per_second) I(tool_count) I(is_system)
 
 /* Result columns of analysis/query/lookups/cost_tasks.sql. */

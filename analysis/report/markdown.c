@@ -117,8 +117,9 @@ static void usage_write(const struct markdown *markdown)
 		units_bytes(run->concurrent_memory_bytes, false), units_bytes(run->peak_rss_bytes, false));
 	if (run->memory_limit_bytes != ROW_NULL)
 		fprintf(markdown->file, "; limit %s", units_bytes(run->memory_limit_bytes, false));
-	if (run->gpu_busy_ns != ROW_NULL || run->gpu_peak_bytes != ROW_NULL)
-		fprintf(markdown->file, " |\n| GPU | %s; largest process %s", units_duration(run->gpu_busy_ns, false),
+	if (report_has_gpus(report))
+		fprintf(markdown->file, " |\n| GPU | %s; largest process %s",
+			run->gpu_busy_ns == ROW_NULL ? "time unknown" : units_duration(run->gpu_busy_ns, false),
 			units_bytes(run->gpu_peak_bytes, false));
 	fprintf(markdown->file, " |\n| Storage | %s read, %s written |\n", units_bytes(run->read_bytes, false),
 		units_bytes(run->write_bytes, false));
@@ -222,10 +223,13 @@ static int names_write(const struct markdown *markdown)
 	struct report_group *groups;
 	int error = report_group_tasks(markdown->report, &groups);
 	size_t count = HASH_COUNT(groups), shown = 0;
+	bool has_gpus = report_has_gpus(markdown->report);
 
-	fprintf(markdown->file, "\n## Tasks by name\n\n"
-				"| task | tasks | failed | median | longest | CPU | peak RSS | read | written |\n"
-				"|---|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+	fprintf(markdown->file,
+		"\n## Tasks by name\n\n"
+		"| task | tasks | failed | median | longest | CPU | peak RSS | %sread | written |\n"
+		"|---|--:|--:|--:|--:|--:|--:|%s--:|--:|\n",
+		has_gpus ? "GPU time | GPU peak | " : "", has_gpus ? "--:|--:|" : "");
 	for (const struct report_group *group = groups; group && error == 0 && shown < NAMES_MAX;
 	     group = group->hh.next, shown++) {
 		fputs("| ", markdown->file);
@@ -234,8 +238,12 @@ static int names_write(const struct markdown *markdown)
 			group->failed_count > 0 ? units_count(group->failed_count, false) : "");
 		fprintf(markdown->file, " | %s | %s | %s", units_duration(group->median_wall_ns, false),
 			units_duration(group->longest_wall_ns, false), units_duration(group->figures.cpu_ns, false));
-		fprintf(markdown->file, " | %s | %s | %s |\n", units_bytes(group->figures.peak_rss_bytes, false),
-			units_bytes(group->figures.read_bytes, false), units_bytes(group->figures.write_bytes, false));
+		fprintf(markdown->file, " | %s", units_bytes(group->figures.peak_rss_bytes, false));
+		if (has_gpus)
+			fprintf(markdown->file, " | %s | %s", units_duration(group->figures.gpu_busy_ns, false),
+				units_bytes(group->figures.gpu_peak_bytes, false));
+		fprintf(markdown->file, " | %s | %s |\n", units_bytes(group->figures.read_bytes, false),
+			units_bytes(group->figures.write_bytes, false));
 	}
 	if (count > shown)
 		fprintf(markdown->file,

@@ -108,6 +108,26 @@ static int chain_show(const struct story *story, const struct subject *found)
 	return 0;
 }
 
+/* The devices that a process held, and what is known of its use of them. */
+static void gpus_show(const struct story *story, struct store_result *row)
+{
+	int64_t busy_ns = result_integer(row, "gpu_busy_ns"), peak_bytes = result_integer(row, "gpu_peak_bytes");
+	int64_t capacity_bytes = result_integer(row, "gpu_capacity_bytes");
+	char text[512];
+	size_t used;
+
+	if (!result_text(row, "gpu"))
+		return;
+	used = (size_t)snprintf(text, sizeof(text), "%.256s: worked for it for %s", result_text(row, "gpu"),
+				busy_ns == ROW_NULL ? "an unknown time" : units_duration(busy_ns, false));
+	if (peak_bytes != ROW_NULL)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "; at most %s of memory",
+					 units_bytes(peak_bytes, false));
+	if (peak_bytes != ROW_NULL && capacity_bytes != ROW_NULL)
+		snprintf(text + used, sizeof(text) - used, " of %s", units_bytes(capacity_bytes, false));
+	point(story, "GPU", text);
+}
+
 static void process_show(const struct story *story, struct store_result *row)
 {
 	const char *rule = result_text(row, "rule");
@@ -123,6 +143,7 @@ static void process_show(const struct story *story, struct store_result *row)
 		 ended ? ended : "");
 	point(story, "pid", text);
 	point(story, "command", command_text(&blob, "its parent's, or unknown", true, command, sizeof(command)));
+	gpus_show(story, row);
 	point(story, "role", rules_role_meaning(store_result_get(row, "role").data));
 	site_rules_where(story->rules, rule, where, sizeof(where));
 	point(story, "rule", where);

@@ -153,7 +153,8 @@ static void print_head(const struct failures *failures)
 	output_print(output, report_has_failed(run->status) ? STYLE_BAD : STYLE_PLAIN, "  %s", run->status);
 	fprintf(output->file, "%s%s%s after %s", *failure ? " (" : "", failure, *failure ? ")" : "",
 		units_duration(report_wall_ns(&failures->report, run->begin_boot_ns, run->end_boot_ns), failures->raw));
-	output_print(output, STYLE_DIM, "  run %s  %s\n", units_id(run->id, false), units_time(run->started_unix_ns));
+	output_print(output, STYLE_DIM, "  run %s  %s\n", units_id(run->id, output->width),
+		     units_time(run->started_unix_ns));
 	fprintf(output->file, "%zu fatal, %zu retried (ok), %zu harmless%s\n", counts[REPORT_FATAL],
 		counts[REPORT_RETRIED], counts[REPORT_HARMLESS], counts[REPORT_HARMLESS] > 0 && !all ? " (--all)" : "");
 	if (counts[REPORT_FATAL] == 0 && report_has_failed(run->status))

@@ -31,11 +31,22 @@ static const struct option_spec option_specs[] = {
 };
 
 static const struct table_column columns[] = {
-	{"run", TABLE_LEFT, 0, 0},       {"began", TABLE_LEFT, 0, 2},  {"user", TABLE_LEFT, 0, 3},
-	{"name", TABLE_LEFT, 25, 0},     {"status", TABLE_LEFT, 0, 0}, {"ends in", TABLE_LEFT, 0, 2, true},
-	{"wall", TABLE_RIGHT, 0, 1},     {"CPU", TABLE_RIGHT, 0, 4},   {"cores", TABLE_RIGHT, 0, 6},
-	{"peak RSS", TABLE_RIGHT, 0, 5}, {"tasks", TABLE_RIGHT, 0, 5}, {"processes", TABLE_RIGHT, 0, 7},
-	{"failed", TABLE_RIGHT, 0, 7},   {"host", TABLE_LEFT, 0, 2}, /* last: only if there are several */
+	{"run", TABLE_LEFT, 0, 0},
+	{"began", TABLE_LEFT, 0, 2},
+	{"user", TABLE_LEFT, 0, 3},
+	{"name", TABLE_LEFT, 25, 0},
+	{"status", TABLE_LEFT, 0, 0},
+	{"ends in", TABLE_LEFT, 0, 2, true},
+	{"wall", TABLE_RIGHT, 0, 1},
+	{"CPU", TABLE_RIGHT, 0, 4},
+	{"cores", TABLE_RIGHT, 0, 6},
+	{"peak RSS", TABLE_RIGHT, 0, 5},
+	{"GPU time", TABLE_RIGHT, 0, 4, true},
+	{"GPU peak", TABLE_RIGHT, 0, 5, true},
+	{"tasks", TABLE_RIGHT, 0, 5},
+	{"processes", TABLE_RIGHT, 0, 7},
+	{"failed", TABLE_RIGHT, 0, 7},
+	{"host", TABLE_LEFT, 0, 2}, /* last: only if there are several */
 };
 
 #define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
@@ -88,6 +99,7 @@ static void run_add(struct table *table, const struct run_list *list, size_t ind
 	table_add(table, STYLE_PLAIN, living_ends_in(run_list_end(list, &item), raw));
 	table_add_all(table, units_duration(item.wall_ns, raw), units_duration(run->cpu_ns, raw),
 		      units_cores(run->cpu_ns, item.wall_ns), units_bytes(run->peak_rss_bytes, raw),
+		      units_duration(run->gpu_busy_ns, raw), units_bytes(run->gpu_peak_bytes, raw),
 		      units_count(run->task_count, raw), units_count(run->process_count, raw), NULL);
 	table_add(table, run->failed_count > 0 ? STYLE_BAD : STYLE_PLAIN, units_count(run->failed_count, raw));
 	if (list->hosts.count > 1)

@@ -27,9 +27,9 @@
 #define WARNINGS_MAX 5                       /* on a screen */
 #define LIVE_PERIOD_NS UINT64_C(10000000000) /* warnings and expected ends change slowly */
 
-enum sort_key { SORT_CPU, SORT_MEMORY, SORT_READ, SORT_WRITE };
+enum sort_key { SORT_CPU, SORT_MEMORY, SORT_READ, SORT_WRITE, SORT_GPU, SORT_GPU_MEMORY };
 
-static const char *const sort_names[] = {"cpu", "memory", "read", "write"};
+static const char *const sort_names[] = {"cpu", "memory", "read", "write", "gpu", "gpu-memory"};
 
 static int sort; /* enum sort_key */
 static bool all, once;
@@ -38,7 +38,8 @@ static int64_t period_ns = 1000000000;
 
 static const struct option_spec option_specs[] = {
 	{"once", '1', NULL, NULL, "print one snapshot and exit", .flag = &once},
-	{"sort", 0, "KEY", "cpu memory read write", "sort by cpu, memory, read or write", .choice = &sort},
+	{"sort", 0, "KEY", "cpu memory read write gpu gpu-memory",
+	 "sort by cpu, memory, read, write, gpu or gpu-memory", .choice = &sort},
 	{"all", 'a', NULL, NULL, "include idle tools and the system's own", .flag = &all},
 	OPTION_SPEC_HOST("show this host, if a lake has several"),
 	OPTION_SPEC_USER("show tools of USER (name or number)"),
@@ -51,6 +52,7 @@ static const struct option_spec option_specs[] = {
 struct snapshot {
 	struct rows lines;
 	int64_t process_count, memory_bytes, cores; /* of all, shown or not */
+	int64_t gpus, gpu_memory_bytes;             /* likewise; ROW_NULL: no sampler reports them */
 	int64_t lag_ns;
 	int64_t now_boot_ns;
 	int64_t rev; /* the store's; ROW_NULL: unknown */
@@ -68,6 +70,8 @@ static int64_t sort_value(const struct row_top *line)
 		[SORT_MEMORY] = line->rss_bytes,
 		[SORT_READ] = line->read_bytes_per_second,
 		[SORT_WRITE] = line->write_bytes_per_second,
+		[SORT_GPU] = line->gpus,
+		[SORT_GPU_MEMORY] = line->gpu_memory_bytes,
 	};
 
 	return values[sort];
@@ -114,15 +118,15 @@ static int now_find(const struct view *view, struct snapshot *snapshot, struct s
 	return error;
 }
 
-/* Without --all, hides what is idle, the system's own, or has ended and used too little to be visible. */
+/* Without --all, hides the system's own, what is idle and holds no GPU memory, or has ended and used too little to be visible. */
 static bool line_is_shown(const struct row_top *line, const struct options *options)
 {
-	bool is_negligible = line->process_count == 0 && line->cores < CORES_LEAST && line->read_bytes_per_second < 1 &&
-			     line->write_bytes_per_second < 1;
+	bool is_negligible = line->process_count == 0 && line->cores < CORES_LEAST && line->gpus < CORES_LEAST &&
+			     line->read_bytes_per_second < 1 && line->write_bytes_per_second < 1;
 
 	if (options->user_id != ROW_NULL && line->user_id != options->user_id)
 		return false;
-	return all || (!line->is_system && !line->idle && !is_negligible);
+	return all || (!line->is_system && (line->gpu_memory_bytes > 0 || !(line->idle || is_negligible)));
 }
 
 /* Sums up all lines, and keeps those that are shown. */
@@ -137,6 +141,8 @@ static void lines_choose(struct snapshot *snapshot, const struct options *option
 		snapshot->process_count += line->process_count;
 		snapshot->memory_bytes = row_add_known(snapshot->memory_bytes, line->rss_bytes);
 		snapshot->cores = row_add(snapshot->cores, line->cores);
+		snapshot->gpus = row_add_known(snapshot->gpus, line->gpus);
+		snapshot->gpu_memory_bytes = row_add_known(snapshot->gpu_memory_bytes, line->gpu_memory_bytes);
 		if (line_is_shown(line, options))
 			*SNAPSHOT_LINE(snapshot, snapshot->lines.count++) = *line;
 	}
@@ -182,7 +188,8 @@ static int snapshot_take(const struct view *view, struct snapshot *snapshot)
 	};
 	int error = source_renew(view->store);
 
-	*snapshot = (struct snapshot){.lag_ns = INT64_MAX, .rev = ROW_NULL};
+	*snapshot =
+		(struct snapshot){.lag_ns = INT64_MAX, .rev = ROW_NULL, .gpus = ROW_NULL, .gpu_memory_bytes = ROW_NULL};
 	if (error == 0)
 		error = now_find(view, snapshot, &parameters[3]);
 	if (error)
@@ -211,6 +218,8 @@ static const struct table_column columns[] = {
 	{"run ends in", TABLE_LEFT, 0, 3, true},
 	{"cores", TABLE_RIGHT, 0, 0},
 	{"memory", TABLE_RIGHT, 0, 0},
+	{"GPUs", TABLE_RIGHT, 0, 0, true},
+	{"GPU memory", TABLE_RIGHT, 0, 1, true},
 	{"read", TABLE_RIGHT, 0, 1},
 	{"written", TABLE_RIGHT, 0, 1},
 	{"largest file read, ends in", TABLE_LEFT, 0, 2, true},
@@ -218,7 +227,7 @@ static const struct table_column columns[] = {
 
 static void line_print(const struct snapshot *snapshot, const struct row_top *line, bool raw, struct table *table)
 {
-	char text[UNITS_SIZE];
+	char text[UNITS_SIZE], gpus[UNITS_SIZE] = "-";
 
 	table_add_name(table, STYLE_TITLE, "", line->tool);
 	snprintf(text, sizeof(text), "%lld tasks", (long long)line->tool_count);
@@ -226,12 +235,19 @@ static void line_print(const struct snapshot *snapshot, const struct row_top *li
 	table_add_name(table, STYLE_PLAIN, "", line->run);
 	table_add_name(table, STYLE_PLAIN, "", units_user(line->user_id));
 	snprintf(text, sizeof(text), "%.2f", (double)line->cores / 1e9);
+	if (line->gpus != ROW_NULL)
+		snprintf(gpus, sizeof(gpus), "%.2f", (double)line->gpus / 1e9);
 	table_add_all(table, units_count(line->process_count, raw), units_count(line->ended_count, raw),
 		      units_duration(row_subtract(snapshot->now_boot_ns, line->begin_boot_ns), raw),
 		      living_ends_in(live_end_of(snapshot->live, line->run_id), raw), text,
-		      units_bytes(line->rss_bytes, raw), units_rate(line->read_bytes_per_second, raw),
-		      units_rate(line->write_bytes_per_second, raw),
+		      units_bytes(line->rss_bytes, raw), gpus, units_bytes(line->gpu_memory_bytes, raw),
+		      units_rate(line->read_bytes_per_second, raw), units_rate(line->write_bytes_per_second, raw),
 		      living_progress(live_progress_of(snapshot->live, line->tool_id), raw), NULL);
+}
+
+static bool snapshot_has_gpus(const struct snapshot *snapshot)
+{
+	return snapshot->gpus != ROW_NULL || snapshot->gpu_memory_bytes != ROW_NULL;
 }
 
 static void summary_print(const struct snapshot *snapshot, const struct output *whole)
@@ -243,14 +259,19 @@ static void summary_print(const struct snapshot *snapshot, const struct output *
 	output_print(output, STYLE_TITLE, "%s, %.2f cores busy, %s resident in busy tools",
 		     units_counted(snapshot->process_count, false, "process", "processes"),
 		     (double)snapshot->cores / 1e9, units_bytes(snapshot->memory_bytes, false));
+	if (snapshot->gpus != ROW_NULL)
+		output_print(output, STYLE_TITLE, ", %.2f GPUs busy", (double)snapshot->gpus / 1e9);
+	if (snapshot->gpu_memory_bytes != ROW_NULL)
+		output_print(output, STYLE_TITLE, ", %s of GPU memory", units_bytes(snapshot->gpu_memory_bytes, false));
 	if (snapshot->lag_ns >= FRESHNESS_LIMIT_NS)
 		output_print(output, STYLE_BAD, "  no new data is being stored: see tracer status");
 	fputc('\n', output->file);
 	if (!once)
 		output_print(output, STYLE_DIM,
-			     "by %s: c cpu, m memory, r read, w written; i %s idle; "
+			     "by %s: c cpu, m memory, r read, w written%s; i %s idle; "
 			     "q quits\n",
-			     sort_names[sort], all ? "hides" : "shows");
+			     sort_names[sort], snapshot_has_gpus(snapshot) ? ", g GPUs, G GPU memory" : "",
+			     all ? "hides" : "shows");
 	fputc('\n', output->file);
 	output_flow_end(&flow, 0);
 	if (snapshot->live->warning_count == 0)
@@ -283,6 +304,8 @@ static json_t *line_to_json(const struct row_top *line)
 
 	json_object_set_new(object, "idle", json_boolean(line->idle));
 	json_object_set_new(object, "cores", json_real((double)line->cores / 1e9));
+	if (line->gpus != ROW_NULL)
+		json_object_set_new(object, "gpus", json_real((double)line->gpus / 1e9));
 	json_object_del(object, "tool_count");
 	json_object_del(object, "is_system");
 	return object;
@@ -368,7 +391,7 @@ static int frame_draw(const struct view *view, const struct snapshot *snapshot)
 
 static void key_take(char key)
 {
-	static const char sort_keys[] = "cmrw"; /* in the order of the enum */
+	static const char sort_keys[] = "cmrwgG"; /* in the order of the enum */
 	const char *found = key ? strchr(sort_keys, key) : NULL;
 
 	if (found)
@@ -435,17 +458,20 @@ const struct verb verb_top = {
 	.name = "top",
 	.summary = "show tasks and tools that are running now",
 	.description = "Shows the tools that are busy now, by task and run: cores in use, resident\n"
-		       "memory, bytes per second from and to storage, over the last few seconds.\n"
-		       "Processes that ended in that time count too: those of tools no longer running\n"
-		       "are one line per run, with the number of tasks.\n"
+		       "memory, bytes per second from and to storage, over the last few seconds; where\n"
+		       "a sampler reports GPUs, how many worked for it on average, and its memory on\n"
+		       "them; a tool that holds some is shown even if it is idle. Processes that ended\n"
+		       "in that time count too: those of tools no longer running are one line per run,\n"
+		       "with the number of tasks.\n"
 		       "\n"
 		       "Above them are warnings: runs and tasks that take longer than before, are\n"
 		       "stuck, are near their memory limit or work on a disk that is nearly full. run\n"
 		       "ends in is when the run is expected to end, from earlier runs of its name, if\n"
 		       "there are enough (docs/live.md).\n"
 		       "\n"
-		       "Keys: c, m, r, w sort by cpu, memory, read, written; i shows idle tools; q\n"
-		       "quits. If output is not a terminal, it is a single snapshot, as with --once.",
+		       "Keys: c, m, r, w, g, G sort by cpu, memory, read, written, GPUs, GPU memory; i\n"
+		       "shows idle tools; q quits. If output is not a terminal, it is a single snapshot,\n"
+		       "as with --once.",
 	.options = option_specs,
 	.examples = "  tracer top\n"
 		    "  tracer top --once --sort memory\n"

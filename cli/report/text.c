@@ -167,7 +167,7 @@ static void print_gpu(const struct page *page)
 	const struct row_run *run = page->run;
 	FILE *file = page->output->file;
 
-	if (run->gpu_busy_ns == ROW_NULL && run->gpu_peak_bytes == ROW_NULL)
+	if (!report_has_gpus(page->report))
 		return;
 	print_label(page->output, "GPU");
 	if (run->gpu_busy_ns == ROW_NULL)

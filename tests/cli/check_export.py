@@ -194,6 +194,13 @@ class Export(Case):
             attributes = [span["attributes"] for span in self.spans(store)[1].values()]
             self.assertEqual({(each["tracer.gpu_busy_ns"], each["tracer.gpu_peak_bytes"])
                               for each in attributes if "tracer.gpu_busy_ns" in each}, expected)
+            table = json.loads(self.export(store, "multiqc"))
+            self.assertEqual({"gpu", "gpu_memory"} <= set(table["headers"]), bool(expected))
+            groups = [row for row in table["data"].values() if "gpu" in row]
+            self.assertEqual(len(groups), len(table["data"]) if expected else 0)
+            self.assertEqual({round(row["gpu_memory"] * 2 ** 20) for row in groups}, {7} if expected else set())
+            terms = {entity.get("propertyID", {}).get("@id") for entity in json.loads(self.export(store, "crate"))["@graph"]}
+            self.assertEqual("#gpu_peak_bytes" in terms, bool(expected), terms)
 
     def spans(self, store, run="latest"):
         """Attributes of the resource, and spans by id with attributes as a dictionary."""

@@ -29,8 +29,8 @@ SCREENS = pathlib.Path(__file__).resolve().parent / "screens"
 FIXED_CLOCK = pathlib.Path(MAKE_STORE).parent / "libfixed_clock.so"
 PIPE = "pipe"
 
-# Name, arguments, widths; of two series of runs the arguments begin with SERIES.
-SERIES = "series"
+# Name, arguments, widths; of another store than "fixed" the arguments begin with its kind.
+SERIES, GPU = KINDS = ("series", "gpu")
 CASES = [
     ("show", ["show", "snakemake"], [80, 200, PIPE]),
     ("show-table", ["show", "--by", "task", "snakemake"], [80, 200, PIPE]),
@@ -59,6 +59,15 @@ CASES = [
     ("sweep", [SERIES, "sweep"], [80, 200, PIPE]),
     ("compare", [SERIES, "compare", "nightly.sh", "nightly-new.sh"], [80, 200, PIPE]),
     ("compare-samples", [SERIES, "compare", "nightly.sh", "nightly-new.sh", "--by", "sample"], [80]),
+    ("show-gpu", [GPU, "show", "pipeline.sh"], [80, 200, PIPE]),
+    ("runs-gpu", [GPU, "runs"], [80, 200]),
+    ("top-gpu", [GPU, "top", "--once", "--sort", "gpu"], [80, 200, PIPE]),
+    ("explain-gpu", [GPU, "explain", "ipykernel"], [80]),
+    ("failed-gpu", [GPU, "failed", "pipeline.sh"], [80]),
+    ("tune-gpu", [GPU, "tune", "pipeline.sh"], [80]),
+    ("sweep-gpu", [GPU, "sweep"], [80]),
+    ("cost-gpu", [GPU, "cost"], [80]),
+    ("report-gpu", [GPU, "report", "--format", "md", "pipeline.sh"], [PIPE]),
     ("compare-single", ["compare", "gzip", "snakemake"], [80]),
 ]
 
@@ -88,13 +97,12 @@ class Screens(unittest.TestCase):
         cls.environment = {**os.environ, "LC_ALL": "C.UTF-8", "TZ": "UTC", "TERM": "xterm",
                            "LD_PRELOAD": str(FIXED_CLOCK), "ASAN_OPTIONS": f"{asan}:verify_asan_link_order=0"}
         cls.environment.pop("NO_COLOR", None)
-        for kind in ["fixed", SERIES]:
+        for kind in ["fixed", *KINDS]:
             subprocess.run([MAKE_STORE, os.path.join(cls.directory, f"{kind}.db"), kind], check=True)
 
     def screen(self, arguments, width):
         """The screen of that width, without colours."""
-        kind = SERIES if arguments[0] == SERIES else "fixed"
-        arguments = arguments[arguments[0] == SERIES:]
+        kind, arguments = (arguments[0], arguments[1:]) if arguments[0] in KINDS else ("fixed", arguments)
         environment = {**self.environment, "TRACER_STORE": os.path.join(self.directory, f"{kind}.db")}
         if width == PIPE:
             result = subprocess.run([TRACER, *arguments], env=environment, stdin=subprocess.DEVNULL,

@@ -488,6 +488,12 @@ class Printing(Case):
         self.assertEqual(dd["write_bytes_per_second"], int(30 * 2 ** 20 / 3.5))
         self.assertEqual((tools["cc1plus"]["process_count"], tools["cc1plus"]["ended_count"]), (1, 0))
         self.assertAlmostEqual(tools["cc1plus"]["cores"], 0.5)
+        self.assertEqual({(tool["gpus"], tool["gpu_memory_bytes"]) for tool in tools.values()}, {(None, None)})
+        with self.changed("gpu-top") as (store, database):
+            database.execute("UPDATE process_rows SET gpu_busy_ns = 700000000 WHERE tool_id IN (SELECT id FROM tools WHERE name = 'dd')")
+        dd = {tool["tool"]: tool for tool in self.json("top", "--store", store)["tools"]}["dd"]
+        self.assertAlmostEqual(dd["gpus"], 3 * 0.7 / 3.5)
+        self.assertEqual(dd["gpu_memory_bytes"], None)
 
     def test_limits_a_container_and_who_sent_a_signal_are_in_json(self):
         shown = self.json("show", "make")

@@ -2,12 +2,13 @@
  * show: a pipeline of three samples, a run with hostile names, one with lost records, one
  * that is still running, and the system run.
  *
- *   make_store FILE [fixed|series]
+ *   make_store FILE [fixed|series|gpu]
  *
  * The running one is current, so that `tracer top` finds it at work; the boot ID is not a real host's.
  * With "fixed", the time is always the same, and a run of 2,000 tasks and one with long command
  * lines are added, for tests that compare whole screens with files. With "series", the time is the same, and the store
- * has two series of runs only, of which the second differs from the first.
+ * has two series of runs only, of which the second differs from the first. With "gpu", the time is the same, and the store
+ * has a training that ended and one that runs, and what else holds GPUs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,6 +80,13 @@ static bool in_container; /* the following processes have limits and use the net
 		(row).peak_rss_bytes = (memory); \
 	} while (0)
 
+/* What GPUs did for the first process of a step. */
+struct gpu_use {
+	const char *devices;
+	int64_t busy_percent, throttled_percent;     /* -1: unknown */
+	int64_t memory_mib, capacity_mib, energy_wh; /* 0 unknown */
+};
+
 /* A step's processes; times are in milliseconds from the start of the run. */
 struct step {
 	const char *task;
@@ -88,13 +96,37 @@ struct step {
 	bool ended;            /* although its run continues */
 	const char *arguments; /* NULL: hostile arguments */
 	size_t arguments_size;
+	const struct gpu_use *gpu; /* NULL: it held none */
 };
 
 static struct row_run run;
 
-static void put_process(const struct row_task *task, const struct row_tool *tool, int pid, const char *program,
-			const void *arguments, size_t arguments_size)
+static int64_t add_known(int64_t sum, int64_t part)
 {
+	return sum == ROW_NULL ? part : part == ROW_NULL ? sum : sum + part;
+}
+
+static int64_t gpu_busy_ns(const struct gpu_use *use, int64_t wall_ns)
+{
+	return use && use->busy_percent >= 0 ? wall_ns / 100 * use->busy_percent : ROW_NULL;
+}
+
+#define ADD_GPU(row, use, wall_ns) \
+	do { \
+		int64_t busy = gpu_busy_ns(use, wall_ns), peak = (use) ? (use)->memory_mib * MIB : ROW_NULL; \
+\
+		(row).gpu_busy_ns = add_known((row).gpu_busy_ns, busy); \
+		(row).gpu_throttled_ns = add_known( \
+			(row).gpu_throttled_ns, busy == ROW_NULL ? ROW_NULL : busy / 100 * (use)->throttled_percent); \
+		(row).gpu_energy_uj = add_known( \
+			(row).gpu_energy_uj, (use) && (use)->energy_wh ? (use)->energy_wh * 3600000000LL : ROW_NULL); \
+		(row).gpu_peak_bytes = peak > (row).gpu_peak_bytes ? peak : (row).gpu_peak_bytes; \
+	} while (0)
+
+static void put_process(const struct row_task *task, const struct row_tool *tool, int pid, const char *program,
+			const void *arguments, size_t arguments_size, const struct gpu_use *gpu)
+{
+	int64_t wall_ns = (tool->end_boot_ns == ROW_NULL ? boot_ns : tool->end_boot_ns) - tool->begin_boot_ns;
 	struct row_process process = {ROW_PROCESS_COLUMNS(NULL_I, NULL_T, NULL_B)};
 
 	process.id = id_of("process", tool->name, task->id ^ pid);
@@ -123,8 +155,23 @@ static void put_process(const struct row_task *task, const struct row_tool *tool
 	process.arguments_truncated = 0;
 	process.working_directory = "/data";
 	SET_TOTALS(process, 1, tool->cpu_ns, tool->peak_rss_bytes, tool->read_bytes);
+	ADD_GPU(process, gpu, wall_ns);
+	if (gpu) {
+		process.gpu = gpu->devices;
+		process.gpu_capacity_bytes = gpu->capacity_mib ? gpu->capacity_mib * MIB : ROW_NULL;
+	}
 	check(store_put_process(store, &process));
-	for (int i = 3; i >= 0 && !process.ended; i--) {
+	if (gpu && !process.ended) { /* an hour ago it did as much as since then */
+		struct row_sample sample = {ROW_SAMPLE_COLUMNS(NULL_I, NULL_T, NULL_B)};
+
+		sample.process_id = process.id;
+		sample.boot_ns = boot_ns - 3600 * SECOND;
+		sample.cpu_ns = process.cpu_ns / 2;
+		sample.gpu_busy_ns = gpu_busy_ns(gpu, wall_ns / 2);
+		sample.gpu_memory_bytes = process.gpu_peak_bytes;
+		check(store_put_sample(store, &sample));
+	}
+	for (int i = 3; i >= 0 && !process.ended && gpu_busy_ns(gpu, 100) != 0; i--) { /* none of who sleeps */
 		struct row_sample sample = {ROW_SAMPLE_COLUMNS(NULL_I, NULL_T, NULL_B)};
 
 		sample.process_id = process.id;
@@ -136,6 +183,8 @@ static void put_process(const struct row_task *task, const struct row_tool *tool
 		sample.rss_file_bytes = 3 * MIB;
 		sample.rss_shmem_bytes = 0;
 		sample.thread_count = 2;
+		sample.gpu_busy_ns = gpu_busy_ns(gpu, wall_ns - i * SECOND);
+		sample.gpu_memory_bytes = process.gpu_peak_bytes;
 		check(store_put_sample(store, &sample));
 	}
 }
@@ -172,9 +221,11 @@ static void put_tools(const struct row_task *task, const struct step *step)
 		tool.failed_count = step->exit_code && !helper;
 		SET_TOTALS(tool, 1, helper ? MS : (task->cpu_ns - helper_count * MS) / tool_count,
 			   helper ? MIB : task->peak_rss_bytes, helper ? 0 : task->read_bytes / tool_count);
+		if (i == 0)
+			ADD_GPU(tool, step->gpu, step->wall_ms * MS);
 		check(store_put_tool(store, &tool));
 		put_process(task, &tool, 1000 + i, step->tools[i], step->arguments ? step->arguments : arguments,
-			    step->arguments ? step->arguments_size : sizeof(arguments));
+			    step->arguments ? step->arguments_size : sizeof(arguments), i == 0 ? step->gpu : NULL);
 	}
 }
 
@@ -209,6 +260,7 @@ static int64_t put_task(const struct step *step, const char *kind, int64_t numbe
 		task.memory_limit_bytes = 1024 * MIB;
 		task.cgroup_peak_bytes = 768 * MIB;
 	}
+	ADD_GPU(task, step->gpu, step->wall_ms * MS);
 	check(store_put_task(store, &task));
 	put_tools(&task, step);
 	return task.id;
@@ -252,6 +304,9 @@ static void put_run(const char *name, const char *kind, const char *engine, cons
 	run.cgroup_peak_bytes = in_container ? 768 * MIB : ROW_NULL;
 	run.core_limit_milli = in_container ? 1500 : 1000 * CPU_COUNT;
 	run.throttled_ns = in_container ? 1200 * MS : ROW_NULL;
+	run.gpu_busy_ns = run.gpu_throttled_ns = run.gpu_energy_uj = run.gpu_peak_bytes = ROW_NULL;
+	for (size_t i = 0; i < count; i++)
+		ADD_GPU(run, steps[i].gpu, steps[i].wall_ms * MS);
 	for (size_t i = 0; i < count; i++)
 		put_task(&steps[i], i == 0 ? "main" : "engine", (int64_t)i, running && !steps[i].ended);
 	check(store_put_run(store, &run));
@@ -276,21 +331,21 @@ static void put_container(void)
 	check(store_put_container(store, &container));
 }
 
-/* Of a step, or of the run as a whole if it is NULL. */
-static void put_incident(const struct step *step, const char *kind, const char *sentence)
+/* Of a task, or of the run as a whole if that is ROW_NULL. */
+static void put_incident(int64_t task_id, const char *kind, const char *sentence, const char *cause)
 {
 	struct row_incident incident = {ROW_INCIDENT_COLUMNS(NULL_I, NULL_T, NULL_B)};
 
-	incident.id = id_of("incident", run.name, step ? 1 : 2);
+	incident.id = id_of("incident", run.name, task_id != ROW_NULL ? 1 : 2);
 	incident.host_id = host_id;
 	incident.run_id = run.id;
 	incident.kind = kind;
 	incident.boot_ns = run.begin_boot_ns;
 	incident.unix_ns = run.started_unix_ns;
 	incident.sentence = sentence;
-	if (step) {
-		incident.task_id = id_of("task", step->task, run.id);
-		incident.cause = "its parent " HOSTILE " ended it";
+	incident.task_id = task_id;
+	incident.cause = cause;
+	if (strcmp(kind, "exit-code") == 0) {
 		incident.sender_program = HOSTILE;
 		incident.sender_user_id = 0;
 	}
@@ -467,6 +522,40 @@ static void put_series(void)
 	}
 }
 
+#define GPU_MEMORY 81920, 0 /* MiB of the device; energy unknown */
+
+/* One training kept its device busy until an error of that, one lets it wait for input; now one computes, two share a device, one
+ * in a slice is not told apart, and one holds memory and sleeps. */
+static void put_gpus(void)
+{
+	static const struct gpu_use busy = {"nvidia0,nvidiactl", 97, 38, 62000, 81920, 610};
+	static const struct gpu_use starved = {"nvidia1,nvidiactl", 23, 0, 9000, 81920, 170};
+	static const struct gpu_use training = {"nvidia0,nvidiactl", 93, 25, 41000, GPU_MEMORY};
+	static const struct gpu_use large = {"nvidia1,nvidiactl", 31, 0, 18000, GPU_MEMORY};
+	static const struct gpu_use small = {"nvidia1,nvidiactl", 12, 0, 6000, GPU_MEMORY};
+	static const struct gpu_use slice = {"nvidia2,nvidiactl", -1, -1, 4200, 10240, 0};
+	static const struct gpu_use sleeping = {"nvidia3,nvidiactl", 0, 0, 23000, GPU_MEMORY};
+	static const struct step ended[] = {
+		{"pipeline.sh", {"bash"}, 0, 7260000, 900, 90, 1},
+		{"prepare.py", {"prepare.py"}, 1000, 59000, 210000, 3000, 0},
+		{"train.py", {"train.py"}, 60000, 3600000, 3500000, 9000, 0, .gpu = &starved},
+		{"train.py", {"train.py"}, 3660000, 3600000, 3700000, 9000, 1, .gpu = &busy},
+	};
+	static const struct step now[] = {
+		{"queue.sh", {"bash"}, 0, 7200000, 200, 30, 0},
+		{"train.py", {"train.py"}, 0, 7200000, 7000000, 9000, 0, .gpu = &training},
+		{"serve.py", {"serve.py"}, 0, 7200000, 600000, 4000, 0, .gpu = &large},
+		{"embed.py", {"embed.py"}, 0, 7200000, 400000, 2000, 0, .gpu = &small},
+		{"score.py", {"score.py"}, 0, 7200000, 300000, 2000, 0, .gpu = &slice},
+		{"notebook", {"ipykernel"}, 0, 7200000, 20000, 700, 0, .gpu = &sleeping},
+	};
+
+	put_run("pipeline.sh", "command", NULL, ended, COUNT(ended), 14400, false);
+	put_incident(id_of("task", "train.py", run.id + 3), "gpu-error", "train.py (pid 1000) exited with code 1",
+		     "nvidia0 reported Xid 94 (contained memory error) 0.2 s before");
+	put_run("queue.sh", "command", NULL, now, COUNT(now), 7200, true);
+}
+
 static void put_examples(bool fixed)
 {
 	put_host_samples();
@@ -477,12 +566,13 @@ static void put_examples(bool fixed)
 	run.lost_count = 12;
 	run.partial_count = 3;
 	put_run(HOSTILE, "command", NULL, hostile, COUNT(hostile), 1700, false);
-	put_incident(&hostile[0], "exit-code", "samtools sort of task " HOSTILE " ended with exit code 1");
+	put_incident(id_of("task", hostile[0].task, run.id), "exit-code",
+		     "samtools sort of task " HOSTILE " ended with exit code 1", "its parent " HOSTILE " ended it");
 	run.lost_count = run.partial_count = 0;
 	in_container = true;
 	put_run("make", "command", "make", running, COUNT(running), 60, true);
 	put_container();
-	put_incident(NULL, "stuck", "cc1plus (pid 7) is in uninterruptible sleep");
+	put_incident(ROW_NULL, "stuck", "cc1plus (pid 7) is in uninterruptible sleep", NULL);
 	in_container = false;
 	if (fixed) {
 		put_long();
@@ -498,10 +588,12 @@ int main(int argc, char **argv)
 	struct store_error error;
 
 	bool series = argc == 3 && strcmp(argv[2], "series") == 0;
-	bool fixed = series || (argc == 3 && strcmp(argv[2], "fixed") == 0);
+	bool gpu = argc == 3 && strcmp(argv[2], "gpu") == 0;
+	bool fixed = series || gpu || (argc == 3 && strcmp(argv[2], "fixed") == 0);
 
 	if ((argc != 2 && !fixed) || store_open_writer(argv[1], &store, &error) < 0) {
-		fprintf(stderr, "make_store: %s\n", argc == 2 || fixed ? error.text : "make_store FILE [fixed|series]");
+		fprintf(stderr, "make_store: %s\n",
+			argc == 2 || fixed ? error.text : "make_store FILE [fixed|series|gpu]");
 		return 1;
 	}
 	boot_ns = fixed ? 100000 * SECOND : clock_ns(CLOCK_BOOTTIME);
@@ -514,9 +606,11 @@ int main(int argc, char **argv)
 	run.rules_version = 5;
 	run.reason = "a child of an interactive shell";
 	run.working_directory = "/data/" HOSTILE;
-	put_host(series ? 86400 : 4000);
+	put_host(series || gpu ? 86400 : 4000);
 	if (series)
 		put_series();
+	else if (gpu)
+		put_gpus();
 	else
 		put_examples(fixed);
 	stream.committed_boot_ns = (uint64_t)boot_ns;

@@ -185,13 +185,16 @@ def ship(lake, store):
 
 
 @contextlib.contextmanager
-def shipped(lake, name):
-    """One store, shipped into an empty lake. Yields its path."""
+def shipped(lake, name, change=None):
+    """One store, perhaps changed, shipped into an empty lake. Yields its path."""
     if lake.value("EXISTS DATABASE tracer") == "0":
         command(TRACER, "lake", "init", "--lake", lake.url, env=environment(lake, "migrator"))
     for table, in lake.rows("SELECT name FROM system.tables WHERE database = 'tracer' AND name LIKE '%_rows'"):
         lake.query(f"TRUNCATE TABLE tracer.{table}")
     with made(name) as store:
+        if change:
+            with contextlib.closing(sqlite3.connect(store)) as database, database:
+                change(database)
         ship(lake, store)
         lake.query("TRUNCATE TABLE tracer.host_activity_rows")  # into an empty one all periods are computed, old ones too
         refresh(lake, "host_activity")

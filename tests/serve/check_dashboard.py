@@ -136,6 +136,34 @@ def two_hosts(path):
 # ---- runs -------------------------------------------------------------------------------
 
 
+def columns_seen(session):
+    return session.browser.script("return [...document.querySelectorAll('main th[scope=col]')].filter((head) => head.checkVisibility()).map("
+                                  "(head) => head.innerText.trim())")
+
+
+def test_gpus_are_shown_where_there_are_some(session):
+    server = session.server("gpu", lambda: session.make("tests/cli/make_store", "gpu", "gpu"))
+    for width in 390, 1366:
+        session.browser.resize(width)
+        session.open(server, "/")
+        session.wait("what runs use now", lambda: {"GPUs now", "GPU memory now", "GPU time", "GPU memory"} <= set(columns_seen(session)))
+        session.browser.screenshot(session.kept / f"dashboard-gpu-{width}.png", whole=True)
+    running = session.text("[aria-label='Runs that run now'] tbody tr").split("\t")
+    assert "1.36" in running and "90.0 GiB" in running, running
+    assert any("1h12m" in row and "60.5 GiB" in row for row in session.text("[aria-label='All runs'] tbody").split("pipeline.sh")), session.text()
+    session.open(server, "/cost?since=2025-01-01")
+    session.wait("costs of GPUs", lambda: {"GPUs", "GPUs unused"} <= set(columns_seen(session)))
+    session.browser.screenshot(session.kept / "dashboard-gpu-cost.png", whole=True)
+    session.open(server, "/sweep?since=2025-01-01")
+    session.wait_text("holds 22.5 GiB of GPU memory")
+    session.browser.screenshot(session.kept / "dashboard-gpu-sweep.png", whole=True)
+    session.silent("pages with GPUs")
+    for path, text in ("/", "nightly"), ("/cost?since=2025-01-01", "nightly"):
+        session.open(session.many(), path)
+        session.wait_text(text)
+        same(f"columns of GPUs on {path}", [column for column in columns_seen(session) if "GPU" in column], [])
+
+
 def test_of_several_hosts_one_is_chosen_for_what_they_use_now(session):
     server = session.server("hosts", lambda: two_hosts(session.make("tests/cli/make_store", "hosts", "fixed")))
     session.open(server, "/")
@@ -423,6 +451,20 @@ def test_nothing_grows_with_the_updates(session):
     print(f"# after 3 and after 9 updates: {seen}", flush=True)
     for name, slack in (("JSHeapUsedSize", 2e6), ("Nodes", 50), ("JSEventListeners", 3), ("runs", 0)):
         assert seen[1][name] <= seen[0][name] + slack, f"{name} grows from {seen[0][name]} to {seen[1][name]}"
+
+
+def test_a_page_shows_gpus_from_when_they_are_used(session):
+    growing = Growing(session, "gains", (("running", 600), ("gpu", 600)))
+    tracks = "return [...document.querySelectorAll('.timeline-tracks .timeline-names b')].map((name) => name.innerText)"
+    session.open(session.server("gains", lambda: growing.path), f"/runs/{LIVE_RUN}")
+    session.browser.wait_ready()
+    before = session.browser.script(tracks)
+    growing.show(1)
+    session.wait("tracks of GPUs", lambda: set(session.browser.script(tracks)) - set(before) == {"GPUs", "GPU memory"})
+    same("height of the curves", *session.browser.script("""
+        const place = document.querySelector(".timeline-tracks");
+        return ["canvas", ".timeline-names"].map((of) => place.querySelector(of).getBoundingClientRect().height);"""))
+    session.silent("a page that gains GPUs")
 
 
 def test_a_large_run_is_live(session):

@@ -8,7 +8,8 @@ WITH parents AS (
 )
 SELECT p.id AS id, p.pid AS pid, p.program AS program, p.path AS path, p.arguments AS arguments,
        p.working_directory AS working_directory, p.began AS began, p.ended AS ended,
-       p.totals AS totals, p.role AS role, p.rule AS rule, p.reason AS reason,
+       p.gpu AS gpu, p.gpu_busy_ns AS gpu_busy_ns, p.gpu_peak_bytes AS gpu_peak_bytes,
+       p.gpu_capacity_bytes AS gpu_capacity_bytes, p.totals AS totals, p.role AS role, p.rule AS rule, p.reason AS reason,
        p.parent_id AS parent_id, parent.pid AS parent_pid, parent.program AS parent_program,
        parent.role AS parent_role,
        p.tool_id AS tool_id, tool.name AS tool_name, tool.role AS tool_role,

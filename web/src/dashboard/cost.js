@@ -33,6 +33,8 @@ function columns(by, bill) {
     { title: "of the bill", definition: "Share of all that the hosts cost.", cell: (row) => formatShare(row.cost_micros / bill()), sort: (row) => row.cost_micros },
     { title: "share", isHidden: true, isText: true, cell: (row) => bar(row.cost_micros / bill()) },
     money("processors", "cpu_micros", "Of the cost, for processors."), money("memory", "memory_micros", "Of the cost, for memory."),
+    { ...money("GPUs", "gpu_micros", "Of the cost, for GPUs that it held."), has: (row) => row.gpu_micros > 0 },
+    { ...money("GPUs unused", "gpu_unused_micros", "Of the cost, for GPUs that it held and that did not work for it."), has: (row) => row.gpu_micros > 0 },
     money("used", "used_micros", "Of the cost, what was used."), money("unused", "unused_micros", "Of the cost, what was reserved and not used."),
     ...own,
     { title: "tasks", cell: (row) => formatCount(row.task_count), sort: (row) => row.task_count },

@@ -13,6 +13,7 @@ import { UNKNOWN } from "../figures.js";
  * @property {(row: Row) => import("../dom.js").Child} cell "unknown" or null: unknown
  * @property {(row: Row) => number | string | null | undefined} [sort] what it is sorted by; none: it is not
  * @property {(row: Row) => string} [kind] a class of the cell
+ * @property {(row: Row) => boolean} [has] a column that no row has is not shown
  */
 
 const collator = new Intl.Collator("en", { numeric: true });
@@ -47,6 +48,8 @@ export class LiveTable {
     this.rows = [];
     /** @type {Map<string, HTMLTableRowElement>} */
     this.lines = new Map();
+    /** @type {boolean[]} by column */
+    this.shown = [];
     this.sorted = -1;
     this.direction = -1;
     this.heads = columns.map((column, at) => this.makeHead(column, at));
@@ -88,6 +91,8 @@ export class LiveTable {
   update(rows) {
     this.rows = rows;
     const sort = this.columns[this.sorted]?.sort;
+    this.shown = this.columns.map(({ has }) => !has || rows.some(has));
+    this.heads.forEach((head, at) => (head.hidden = !this.shown[at]));
     const ordered = sort ? [...rows].sort((a, b) => compare(sort(a), sort(b), this.direction)) : rows;
     const gone = new Set(this.lines.keys());
     /** @type {Element | null} */
@@ -117,6 +122,7 @@ export class LiveTable {
   fill(line, row) {
     this.columns.forEach((column, at) => {
       const cell = line.cells[at];
+      cell.hidden = !this.shown[at];
       const content = column.cell(row);
       const shown = content === null || content === UNKNOWN ? unknownMark() : typeof content === "string" ? document.createTextNode(content) : content;
       const kind = `${column.isText ? "" : "number"} ${column.kind?.(row) ?? ""}`.trim();

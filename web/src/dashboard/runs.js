@@ -56,12 +56,14 @@ const COLUMNS = {
   memory: { title: "peak memory", definition: figures.peak_rss_bytes.definition, cell: (run) => formatBytes(run.peak_rss_bytes), sort: (run) => run.peak_rss_bytes },
   read: { title: "read", definition: figures.read_bytes.definition, cell: (run) => formatBytes(run.read_bytes), sort: (run) => run.read_bytes },
   written: { title: "written", definition: figures.write_bytes.definition, cell: (run) => formatBytes(run.write_bytes), sort: (run) => run.write_bytes },
+  gpu: { title: "GPU time", definition: figures.gpu_busy_us.definition, cell: (run) => formatNanoseconds(run.gpu_busy_ns), sort: (run) => run.gpu_busy_ns, has: (run) => isKnown(run.gpu_busy_ns) },
+  gpuMemory: { title: "GPU memory", definition: figures.gpu_peak_bytes.definition, cell: (run) => formatBytes(run.gpu_peak_bytes), sort: (run) => run.gpu_peak_bytes, has: (run) => isKnown(run.gpu_peak_bytes) },
   tasks: { title: "tasks", definition: figures.task_count.definition, cell: (run) => formatCount(run.task_count), sort: (run) => run.task_count },
   processes: { title: "processes", definition: figures.process_count.definition, cell: (run) => formatCount(run.process_count), sort: (run) => run.process_count },
   failed: { title: "failed", definition: figures.failed_count.definition, cell: failedCount, sort: (run) => run.failed_count, kind: (run) => (run.failed_count > 0 ? "bad" : "") },
 };
 
-const USED = ["cores", "rss_bytes", "read_bytes_per_second", "write_bytes_per_second"];
+const USED = ["cores", "rss_bytes", "gpus", "gpu_memory_bytes", "read_bytes_per_second", "write_bytes_per_second"];
 
 /**
  * What the tools of each run use now; unknown where it is of all.
@@ -94,7 +96,7 @@ class Runs {
     this.running = new LiveTable({ caption: "Runs that run now", isFull: true, key: (run) => run.id, columns: this.runningColumns() });
     this.all = new LiveTable({ caption: "All runs", isFull: true, key: (run) => run.id, head: 1, columns: [
       { title: "compare", isHidden: true, isText: true, cell: (run) => this.tick(run) },
-      ...["name", "status", "failed", "user", "host", "began", "wall", "cpu", "cores", "memory", "read", "written", "tasks", "processes"].map((name) => COLUMNS[name])] });
+      ...["name", "status", "failed", "user", "host", "began", "wall", "cpu", "cores", "memory", "gpu", "gpuMemory", "read", "written", "tasks", "processes"].map((name) => COLUMNS[name])] });
     this.runningCount = aside();
     this.warnings = element("div");
     this.count = aside();
@@ -134,12 +136,16 @@ class Runs {
     const now = (/** @type {Row} */ run, /** @type {string} */ name) => this.usage.get(run.id)?.[name];
     /** @type {(title: string, definition: string, name: string, write: (value: any) => string) => import("./live_table.js").Column<Row>} */
     const used = (title, definition, name, write) => ({ title, definition, cell: (run) => write(now(run, name)), sort: (run) => now(run, name) });
+    /** @type {typeof used} */
+    const usedIfKnown = (title, definition, name, write) => ({ ...used(title, definition, name, write), has: (run) => isKnown(now(run, name)) });
     const perSecond = (/** @type {number | undefined} */ bytes) => (isKnown(bytes) ? `${formatBytes(bytes)}/s` : formatBytes(bytes));
     return [
       COLUMNS.name, COLUMNS.user, COLUMNS.host, COLUMNS.began,
       { ...COLUMNS.wall, title: "for" },
       used("cores now", "Processors used, on average of the last few seconds.", "cores", formatCores),
       used("memory now", "Resident sets of its processes, added up: memory that they share counts in each.", "rss_bytes", formatBytes),
+      usedIfKnown("GPUs now", "GPUs that worked for it, on average of the last few seconds, as a sampler reported them.", "gpus", formatCores),
+      usedIfKnown("GPU memory now", "Memory of its processes on GPUs, added up.", "gpu_memory_bytes", formatBytes),
       used("reads", "Read from storage now.", "read_bytes_per_second", perSecond),
       used("writes", "Written to storage now.", "write_bytes_per_second", perSecond),
       { title: "busy now", isText: true, definition: "The tools that use most processors now, and how many.", cell: (run) => this.busiest(run) },
