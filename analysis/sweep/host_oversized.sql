@@ -33,9 +33,8 @@ WITH watched AS (
    WHERE begin_unix_ns >= :since_unix_ns
    GROUP BY host_id
 ), gpu AS (
-  SELECT host_id AS gpu_host_id FROM processes
-   WHERE gpu IS NOT NULL
-     AND host_id IN (SELECT id FROM hosts WHERE cloud_instance_type IS NOT NULL OR vendor = 'Amazon EC2')
+  SELECT host_id AS gpu_host_id FROM gpu_processes
+   WHERE host_id IN (SELECT id FROM hosts WHERE cloud_instance_type IS NOT NULL OR vendor = 'Amazon EC2')
      AND (end_boot_ns IS NULL OR started_unix_ns + (end_boot_ns - begin_boot_ns) >= :since_unix_ns)
 ), typed AS (
   SELECT id AS typed_host_id, hostname AS typed_hostname, cpu_count AS typed_count, memory_bytes AS typed_bytes,

@@ -20,12 +20,10 @@ WITH run AS (
   SELECT host_id AS run_host_id, id AS work_run_id, name AS work_run
     FROM work_runs
    WHERE kind NOT IN ('service', 'cron')
-), likely AS (
-  SELECT host_id AS likely_host_id, command_key AS likely_key
-    FROM repeatable_processes
+), done AS (
+  SELECT host_id AS done_host_id, id AS done_id, command_key AS done_key
+    FROM repeatable_versions
    WHERE started_unix_ns >= :since_unix_ns AND cpu_ns >= :least_each_ns AND exit_code = 0
-   GROUP BY host_id, command_key
-  HAVING count(*) > 1
 ), total AS (
   SELECT host_id AS total_host_id, arguments AS total_arguments, count(*) AS all_count,
          count(DISTINCT run_id) AS all_run_count, max(run_id) AS total_run_id, max(program) AS total_program,
@@ -33,7 +31,9 @@ WITH run AS (
          sum(cpu_ns) - max(cpu_ns) AS again_cpu_ns,
          sum(1.0 * peak_rss_bytes * wall_ns / 1000000000) AS all_byte_seconds
     FROM repeatable_processes
-   WHERE (host_id, command_key) IN (SELECT likely_host_id, likely_key FROM likely)
+   WHERE (host_id, id) IN (SELECT done_host_id, done_id FROM done
+                            WHERE (done_host_id, done_key) IN (SELECT done_host_id, done_key FROM done
+                                                                GROUP BY done_host_id, done_key HAVING count(*) > 1))
      AND started_unix_ns >= :since_unix_ns AND cpu_ns >= :least_each_ns AND exit_code = 0
      AND (host_id, run_id) IN (SELECT run_host_id, work_run_id FROM run)
    GROUP BY host_id, arguments, working_directory

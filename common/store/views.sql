@@ -6,7 +6,9 @@
 -- the first CREATE: restrict.c runs what follows.
 DROP VIEW IF EXISTS process_commands; -- in older stores
 DROP VIEW IF EXISTS readable_processes;
+DROP VIEW IF EXISTS repeatable_versions;
 DROP VIEW IF EXISTS repeatable_processes;
+DROP VIEW IF EXISTS gpu_processes;
 DROP VIEW IF EXISTS open_processes;
 DROP VIEW IF EXISTS open_tasks;
 DROP VIEW IF EXISTS readable_incidents;
@@ -134,6 +136,10 @@ CREATE VIEW open_tasks AS
     FROM tasks
    WHERE merged_into_id IS NULL AND process_count > 0 AND end_boot_ns IS NULL;
 
+-- Processes that had a GPU open: a lake finds them without reading the others.
+CREATE VIEW gpu_processes AS
+  SELECT * FROM processes WHERE gpu IS NOT NULL;
+
 -- For use with SQL: ids as tracer prints them. `run` is the id of the run, and so on.
 CREATE VIEW readable_runs AS
   SELECT printf('%016x', r.id) AS run, r.* FROM standing_runs r;
@@ -174,13 +180,17 @@ CREATE VIEW readable_processes AS
      WHERE number > 0) AS command
     FROM processes p;
 
--- Processes whose command line and directory are known. command_key is the same number for the same command line in the
--- same directory, and may be for others: it finds those that may be the same without reading texts. A lake keeps a hash.
+-- Processes whose command line and directory are known.
 CREATE VIEW repeatable_processes AS
-  SELECT id, host_id, run_id, program, arguments, working_directory, length(arguments) AS command_key, exit_code,
-         started_unix_ns, end_boot_ns - begin_boot_ns AS wall_ns, cpu_ns, peak_rss_bytes
+  SELECT id, host_id, run_id, program, arguments, working_directory, exit_code, started_unix_ns,
+         end_boot_ns - begin_boot_ns AS wall_ns, cpu_ns, peak_rss_bytes
     FROM processes
    WHERE length(arguments) > 0 AND working_directory IS NOT NULL;
+-- What finds those of them that may be the same without reading texts: command_key is the same number for the same command
+-- line in the same directory, and may be for others. A lake keeps a hash, and has all versions of a row here.
+CREATE VIEW repeatable_versions AS
+  SELECT id, host_id, length(arguments) AS command_key, exit_code, started_unix_ns, cpu_ns
+    FROM repeatable_processes;
 
 -- Samples with their wall-clock time and the host of their process: a lake orders samples by host and process.
 CREATE VIEW placed_samples AS

@@ -17,3 +17,4 @@ ALTER TABLE process_rows ADD COLUMN gpu_memory_busy_ns INTEGER;
 ALTER TABLE hosts ADD COLUMN gpus TEXT; -- text; GPU devices that it has, separated by commas, NULL: no sampler reported any; sampler
 
 -- needed_bytes in the views of runs and tasks (views.sql); tables are unchanged.
+-- The views gpu_processes and repeatable_versions (views.sql).
