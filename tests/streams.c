@@ -7,7 +7,7 @@
 #include <sqlite3.h>
 
 #include "common/log.h"
-#include "correlator/apply/found.h"
+#include "correlator/apply/state.h"
 #include "correlator/model/model.h"
 
 /* The correlator is restarted before each of the first 50 events of a test, then only at powers of two
@@ -56,7 +56,7 @@ bool has_restarts(void)
 static void restart_unseen(void)
 {
 	event_count++;
-	if (!with_restarts || found_any(model) || (event_count > RESTARTS_MAX && (event_count & (event_count - 1))))
+	if (!with_restarts || model->apply->found || (event_count > RESTARTS_MAX && (event_count & (event_count - 1))))
 		return;
 	restart();
 	now -= MS;

@@ -122,11 +122,6 @@ static int compare_found(struct found *left, struct found *right)
 	return left->key.pid < right->key.pid ? -1 : left->key.pid > right->key.pid;
 }
 
-bool found_any(const struct model *model)
-{
-	return model->apply->found;
-}
-
 /* Places all remaining found processes, oldest first, so that siblings are placed in start order. */
 void found_place_all(struct model *model)
 {

@@ -21,8 +21,6 @@ void found_complete_sample(struct model *model, struct process *process, const s
 struct found *found_find(struct model *model, const struct image_key *image);
 void found_free(struct model *model, struct found *found);
 void found_free_all(struct model *model);
-/* Whether processes that a scan found wait to be placed. */
-bool found_any(const struct model *model);
 void found_place_all(struct model *model);
 /* Places all found processes once the stream has passed the scan: an event at `boot_ns` shows that their
  * forks are not still to come. */

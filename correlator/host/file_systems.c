@@ -22,8 +22,8 @@ struct file_system {
 	struct mount mount;
 	bool is_listed; /* in the latest round */
 	enum { UNKNOWN, WANTED, ASKED, ANSWERED } state;
-	struct answer answer, told; /* of the latest round; as last said */
-	int64_t told_unix_ns;       /* 0: nothing was said of it yet */
+	struct answer answer, reported; /* of the latest round; as last reported */
+	int64_t reported_unix_ns;       /* 0: never reported */
 	struct file_system *prev, *next;
 };
 
@@ -135,24 +135,24 @@ static int begin_thread(struct file_systems *file_systems)
 static bool is_news(const struct file_system *item, const struct answer *answer, int64_t unix_ns)
 {
 	if (!item->is_listed)
-		return item->told.available_bytes != ROW_NULL;
-	if (answer->total_bytes != item->told.total_bytes || unix_ns - item->told_unix_ns >= REPEAT_NS ||
-	    unix_ns < item->told_unix_ns)
+		return item->reported.available_bytes != ROW_NULL;
+	if (answer->total_bytes != item->reported.total_bytes || unix_ns - item->reported_unix_ns >= REPEAT_NS ||
+	    unix_ns < item->reported_unix_ns)
 		return true;
-	int64_t change = answer->available_bytes - item->told.available_bytes; /* both are known, or neither is */
+	int64_t change = answer->available_bytes - item->reported.available_bytes; /* both are known, or neither is */
 
-	return change != 0 && (change < 0 ? -change : change) >= item->told.available_bytes / 100;
+	return change != 0 && (change < 0 ? -change : change) >= item->reported.available_bytes / 100;
 }
 
-/* Says what the latest round found of it. */
-static void tell(struct file_system *item, int64_t unix_ns, file_systems_take *take, void *data)
+/* Reports what the latest round found of it. */
+static void report(struct file_system *item, int64_t unix_ns, file_systems_take *take, void *data)
 {
 	const struct answer *answer = item->is_listed && item->state == ANSWERED ? &item->answer : &unknown;
 
-	if (item->told_unix_ns && !is_news(item, answer, unix_ns))
+	if (item->reported_unix_ns && !is_news(item, answer, unix_ns))
 		return;
-	item->told = *answer;
-	item->told_unix_ns = unix_ns;
+	item->reported = *answer;
+	item->reported_unix_ns = unix_ns;
 	take(&(struct row_file_system_sample){.unix_ns = unix_ns,
 					      .mount_point = item->mount.point,
 					      .type = item->mount.type,
@@ -166,7 +166,7 @@ static void end_round(struct file_systems *file_systems, file_systems_take *take
 	struct file_system *item, *next;
 
 	DL_FOREACH_SAFE (file_systems->items, item, next) {
-		tell(item, file_systems->unix_ns, take, data);
+		report(item, file_systems->unix_ns, take, data);
 		if (!item->is_listed && item->state != ASKED)
 			item_free(file_systems, item);
 		else

@@ -24,7 +24,7 @@ struct file_systems *file_systems_new(file_systems_ask *ask);
 /* Threads that still ask are left alone, with what they use. */
 void file_systems_free(struct file_systems *file_systems);
 
-/* Takes the answers of the previous round, as far as they say something new: if what is available has changed by a
+/* Takes the answers of the previous round, as far as they are new: if what is available has changed by a
  * hundredth, or after ten minutes. Then begins a round with `mounts`. Returns 0 or -errno. */
 int file_systems_step(struct file_systems *file_systems, const struct mounts *mounts, int64_t unix_ns,
 		      file_systems_take *take, void *data);

@@ -68,9 +68,9 @@ struct container *container_get(struct model *model, const struct container_name
 	return container;
 }
 
-void container_set_label(struct model *model, struct container *container, const struct process *teller)
+void container_set_label(struct model *model, struct container *container, const struct process *source)
 {
-	const struct command *command = teller->command;
+	const struct command *command = source->command;
 	struct rules_container label;
 
 	if (!command || model->options.arguments == REDACT_PROGRAM_ONLY)

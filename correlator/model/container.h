@@ -43,7 +43,7 @@ struct container *container_get(struct model *model, const struct container_name
 /* Takes those of the first process inside: a runtime that is still entering has the host's. */
 void container_note_namespaces(struct model *model, struct container *container, const struct process *process);
 /* Takes name and image of a container from the command line that started or monitors it. */
-void container_set_label(struct model *model, struct container *container, const struct process *teller);
+void container_set_label(struct model *model, struct container *container, const struct process *source);
 /* Whether it is of a pod, new, and has no name yet. */
 bool container_awaits_pod(const struct model *model, const struct container *container);
 /* `name`: NAMESPACE/POD/CONTAINER. */

@@ -137,11 +137,7 @@ bool origin_is_step(const struct process *process, const struct placing *placing
 /* Whether a process beneath `origin` can begin a run, even if `origin` itself is part of a run. */
 static bool origin_is_free(const struct process *origin)
 {
-	const struct image *image = origin->image;
-
-	if (!run_is_workload(origin->run) || image->boundary == RULES_BOUNDARY_COMMAND)
-		return true;
-	return image->nested && !run_is_recorded_whole(origin->run, origin);
+	return !run_is_workload(origin->run) || (origin->image->nested && !run_is_recorded_whole(origin->run, origin));
 }
 
 /* Whether `process` begins a run or joins one that began so. An interactive shell begins a run for every job; for an
