@@ -46,6 +46,21 @@ TEST_EACH(sender_of_a_fatal_signal, senders)
 	ck_assert_rows(INCIDENT, expected);
 }
 
+static const struct {
+	const char *program, *name;
+} same_run[] = {{"sort x", "sort"}, {"kill 12", "kill"}};
+
+TEST_EACH(a_sender_of_the_same_run, same_run)
+{
+	char expected[64];
+
+	begin_step();
+	tell("10>14 %s; 12 gets 9 from 14", same_run[_i].program);
+	end_step(9);
+	snprintf(expected, sizeof(expected), "%s of the same run ended it\n", same_run[_i].name);
+	ck_assert_rows("SELECT cause FROM incidents", expected);
+}
+
 static void begin_job(void)
 {
 	tell("cgroup 300 /slurm_host/uid_0/job_7/step_batch; 1>19 slurmd; 19>20 slurmstepd; "
