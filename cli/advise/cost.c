@@ -83,7 +83,10 @@ static const char *row_name(const struct cost *cost, const struct bill_row *row)
 static void line_add(const struct cost *cost, struct table *table, enum style style, const char *name,
 		     const struct bill_row *row, int64_t total, int64_t co2_units)
 {
+	bool is_run = cost->request.by == BILL_BY_RUN && row && row->id;
+
 	table_add_name(table, style, "", name);
+	table_add(table, STYLE_DIM, is_run ? units_id(row->id, true) : ""); /* of one name there may be many */
 	table_add(table, STYLE_PLAIN, row && row->item_count ? units_count((int64_t)row->item_count, false) : "");
 	decimal_add(table, STYLE_PLAIN, row ? row->cpu_nanos : 0, cost->decimals);
 	decimal_add(table, STYLE_PLAIN, row ? row->memory_nanos : 0, cost->decimals);
@@ -221,6 +224,7 @@ static int print_text(struct cost *cost, const struct output *output)
 {
 	const struct table_column columns[] = {
 		{"", TABLE_LEFT, 30, 0},
+		{"run", TABLE_LEFT, 0, 4, true},
 		{"tasks", TABLE_RIGHT, 0, 4},
 		{"CPU", TABLE_RIGHT, 0, 3},
 		{"memory", TABLE_RIGHT, 0, 2},
