@@ -29,8 +29,8 @@ WITH digit AS (
   SELECT p.host_id AS holding_host_id, ',' || p.gpu || ',' AS holding_list,
          max(CASE WHEN p.end_boot_ns IS NULL THEN 1 ELSE 0 END) AS is_held,
          max(p.started_unix_ns + (p.end_boot_ns - p.begin_boot_ns)) AS holding_until_unix_ns
-    FROM processes p
-   WHERE p.gpu IS NOT NULL AND p.host_id IN (SELECT id FROM hosts WHERE gpus IS NOT NULL)
+    FROM gpu_processes p
+   WHERE p.host_id IN (SELECT id FROM hosts WHERE gpus IS NOT NULL)
      AND (p.host_id, p.run_id) NOT IN (SELECT host_id, id FROM runs WHERE kind IN ('system', 'host-service'))
    GROUP BY p.host_id, p.gpu
 ), held AS (

@@ -298,9 +298,12 @@ static int print_text(const struct tuning *tune, const struct output *output)
 	int error;
 
 	output_print(output, STYLE_TITLE, "run %s", run->name);
-	output_print(output, STYLE_PLAIN, "  %s, %s, %s of CPU time\n",
+	output_print(output, STYLE_PLAIN, "  %s, %s, %s of CPU time",
 		     units_duration(schedule->end_ns - schedule->begin_ns, raw),
 		     units_counted(run->task_count, false, "task", "tasks"), units_duration(run->cpu_ns, raw));
+	if (run->gpu_busy_ns != ROW_NULL)
+		output_print(output, STYLE_PLAIN, ", %s of GPU time", units_duration(run->gpu_busy_ns, raw));
+	fputc('\n', output->file);
 	print_doubts(tune, output);
 	error = print_wall(tune, output);
 	if (error == 0)

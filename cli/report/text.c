@@ -10,6 +10,7 @@
 #include "cli/report/sample_options.h"
 #include "cli/report/views.h"
 
+#define UJ_PER_WH 3600000000
 #define LABEL_COLUMNS 12 /* columns before the text of a header line */
 #define INCIDENTS_MAX 8  /* on a terminal, without --all */
 #define CONTAINERS_MAX 4
@@ -178,7 +179,8 @@ static void print_gpu(const struct page *page)
 				    report_wall_ns(page->report, run->begin_boot_ns, run->end_boot_ns)));
 	fprintf(file, "; %s of GPU memory in the largest process", units_bytes(run->gpu_peak_bytes, page->raw));
 	if (run->gpu_energy_uj != ROW_NULL)
-		fprintf(file, "; %.1f Wh while held alone", (double)run->gpu_energy_uj / 3.6e9);
+		fprintf(file, "; %.*f Wh while held alone", run->gpu_energy_uj < UJ_PER_WH ? 3 : 1,
+			(double)run->gpu_energy_uj / UJ_PER_WH);
 	print_gpu_clocks(page);
 	fputc('\n', file);
 }

@@ -443,7 +443,7 @@ class Printing(Case):
             database.execute(f"UPDATE tasks SET {used} WHERE id = ?", (task,))
         shown = self.text("show", f"{run:016x}", "--store", store)
         self.assertRegex(shown, r"GPU +3.00 s: [0-9.]+ devices on average; 1.00 GiB of GPU memory in the largest process; "
-                                r"0.5 Wh while held alone; memory read or written for 1.50 s; clocks at 80.0 % of the highest, "
+                                r"0.500 Wh while held alone; memory read or written for 1.50 s; clocks at 80.0 % of the highest, "
                                 r"of memory at 90.0 %; clocks lowered for heat or power in 40.0 % of the time\n")
         self.assertRegex(shown, r"peak RSS +GPU time +GPU peak ")
         self.assertRegex(shown, r" 3.00 s +1.00 GiB ")

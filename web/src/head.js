@@ -118,7 +118,8 @@ function storageFact(run) {
 function gpuFact(run) {
   const { gpu_busy_ns, gpu_peak_bytes, gpu_energy_uj, gpu_throttled_ns } = run.facts.run;
   if (!isKnown(gpu_busy_ns) && !isKnown(gpu_peak_bytes)) return null;
-  const energy = isKnown(gpu_energy_uj) ? [`${(gpu_energy_uj / 3.6e9).toFixed(1)} Wh while held alone`] : [];
+  const wattHours = gpu_energy_uj / 3.6e9;
+  const energy = isKnown(gpu_energy_uj) ? [`${wattHours.toFixed(wattHours < 1 ? 3 : 1)} Wh while held alone`] : [];
   const throttled = gpu_throttled_ns > 0 ? [`clocks lowered for ${formatShare(gpu_throttled_ns / gpu_busy_ns)} of it`] : [];
   return fact("GPU time", [formatNanoseconds(gpu_busy_ns)], [`${formatBytes(gpu_peak_bytes)} in the largest process`, ...throttled, ...energy], figures.gpu_busy_us.definition);
 }
