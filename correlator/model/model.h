@@ -47,6 +47,10 @@ struct losses {
 	uint64_t number; /* number of losses that this correlator has counted */
 };
 
+/* On an idle host, samples of it wait for its row, which is written every 30 s while the probe works, or until there are
+ * so many. */
+#define HOST_SAMPLES_WAITING_MAX 4
+
 struct model {
 	struct store *store;
 	struct model_options options;
@@ -93,6 +97,7 @@ struct model {
 	size_t dirty_image_count;
 	struct fact *facts;                   /* to be written */
 	size_t fact_count, host_sample_count; /* host samples, also of file systems, are included in fact_count */
+	unsigned host_samples_waiting;        /* added since a commit wrote them */
 	int64_t *gone;                        /* ids whose states are to be deleted */
 	size_t gone_count, gone_capacity;
 	struct losses losses;

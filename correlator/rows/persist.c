@@ -290,6 +290,12 @@ static bool host_is_due(const struct model *model)
 	return model->host_dirty || model->host.last_seen_unix_ns - model->written_seen_unix_ns >= LAST_SEEN_PERIOD_NS;
 }
 
+/* While nothing else changes, samples of the host wait: each page is then written once for several. */
+static bool facts_are_due(const struct model *model)
+{
+	return model_is_dirty(model) || host_is_due(model) || model->host_samples_waiting >= HOST_SAMPLES_WAITING_MAX;
+}
+
 static int put_fact(struct model *model, const struct fact *fact)
 {
 	switch (fact->kind) {
@@ -313,7 +319,7 @@ static int put_all(struct saver *saver)
 	MODEL_DIRTY(PUT)
 	if (r == 0 && images.next)
 		r = store_put_processes(model->store, next_image, &images);
-	for (const struct fact *fact = model->facts; fact && r == 0; fact = fact->next)
+	for (const struct fact *fact = facts_are_due(model) ? model->facts : NULL; fact && r == 0; fact = fact->next)
 		r = put_fact(model, fact);
 	if (r == 0 && model->options.keep_states)
 		r = put_states(saver);
@@ -335,6 +341,10 @@ static void clear_processes(struct model *model)
 
 static void clear_all(struct model *model)
 {
+	if (facts_are_due(model)) {
+		pending_clear(model);
+		model->host_samples_waiting = 0;
+	}
 	for (struct tool *tool = model->dirty_tools; tool; tool = tool->dirty_next)
 		tool->moved = false;
 #define CLEAR(kind) \
@@ -344,7 +354,6 @@ static void clear_all(struct model *model)
 	CLEAR(image)
 	model->dirty_image_count = 0;
 	clear_processes(model);
-	pending_clear(model);
 	model->losses.dirty = false;
 	model->gone_count = 0;
 	if (host_is_due(model))

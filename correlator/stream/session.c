@@ -23,7 +23,6 @@ int session_init(struct session *session, struct model *model, struct store *sto
 #define FOLLOW_NS (4 * UINT64_C(1000000000))
 /* The time of the last commit also shows that the daemons are running. */
 #define HEARTBEAT_NS (10 * UINT64_C(1000000000))
-#define HOST_SAMPLES_A_COMMIT 3 /* on an idle host: each page is written once for all of them */
 
 /* What the previous peer sent is still committed. */
 void session_reset(struct session *session)
@@ -203,7 +202,6 @@ int session_commit(struct session *session, uint64_t now_unix_ns)
 		return r;
 	session->committed_offset = session->stream.ring_offset;
 	session->changed = false;
-	session->host_samples = 0;
 	return 0;
 }
 
@@ -217,11 +215,12 @@ int session_acknowledge(const struct session *session, struct wire_output *outpu
 
 void session_add_host_sample(struct session *session, const struct row_host_sample *sample)
 {
-	apply_host_sample(session->model, sample);
+	struct model *model = session->model;
+
+	apply_host_sample(model, sample);
 	if (session->stream.ring_epoch == 0)
 		return;
-	session->host_samples++;
-	session->changed =
-		session->changed || !session->was_host_sampled || session->host_samples >= HOST_SAMPLES_A_COMMIT;
+	model->host_samples_waiting += session->was_host_sampled ? 1 : HOST_SAMPLES_WAITING_MAX;
+	session->changed = session->changed || model->host_samples_waiting >= HOST_SAMPLES_WAITING_MAX;
 	session->was_host_sampled = true;
 }

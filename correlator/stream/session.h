@@ -12,7 +12,6 @@ struct session {
 	uint64_t committed_offset;  /* the store has this ring up to here */
 	bool greeted;
 	bool changed;              /* something to commit */
-	unsigned host_samples;     /* added since the last commit */
 	bool was_host_sampled;     /* at least once: the first one is committed immediately */
 	uint64_t eventful_boot_ns; /* latest scan or event that changed a process */
 	struct wire_message message;

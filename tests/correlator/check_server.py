@@ -390,7 +390,22 @@ def test_samples_of_an_idle_host_share_a_commit(directory):
             return len(stored) > 3
 
         wait_until("commits", another_commit)
-    same("samples in a commit", stored[3] - stored[2], 3)
+    same("samples in a commit", stored[3] - stored[2], 4)
+
+
+def test_a_sign_of_life_takes_no_samples(directory):
+    """The commit that only shows that the daemons are running leaves samples of the host for a later one."""
+    story, life = Story().commands(3), "SELECT committed_boot_ns FROM stream"
+    with Correlator(directory, "--host-period", "5") as correlator:
+        peer = connect(correlator.socket, story, acknowledged=True)
+        wait_until("the first sample", lambda: correlator.rows("SELECT 1 FROM host_samples"))
+        time.sleep(6)  # another one waits
+        seen_ns = story.now + 11_000_000_000
+        peer.send(story.process_scan(now_ns=seen_ns))
+        wait_until("a sign of life", lambda: correlator.rows(life) == [(seen_ns,)])
+        same("samples", correlator.rows("SELECT count(*) FROM host_samples"), [(1,)])
+        correlator.stop()
+        assert correlator.rows("SELECT count(*) FROM host_samples")[0][0] > 1
 
 
 def test_nothing_of_the_host_where_it_is_not_asked(directory):
