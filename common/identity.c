@@ -47,6 +47,13 @@ int64_t identity_end(struct identity *identity)
 	return hash ? (int64_t)hash : 1;
 }
 
+int64_t identity_add(int64_t base, int64_t offset)
+{
+	int64_t id = (int64_t)(((uint64_t)base + (uint64_t)offset) & INT64_MAX);
+
+	return id ? id : 1;
+}
+
 void identity_format(int64_t id, char text[IDENTITY_TEXT_SIZE])
 {
 	for (int i = 0; i < IDENTITY_TEXT_SIZE - 1; i++)

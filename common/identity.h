@@ -22,6 +22,9 @@ void identity_add_bytes(struct identity *identity, const void *data, size_t size
 void identity_add_u64(struct identity *identity, uint64_t value);
 /* Returns an id in 1 .. INT64_MAX; 0 always means "none". */
 int64_t identity_end(struct identity *identity);
+/* Returns the id at a distance from another one. Ids whose distances follow the time are adjacent in the store, so that a
+ * commit writes few pages. */
+int64_t identity_add(int64_t base, int64_t offset);
 
 /* Returns true if a column of that name holds hashes. They are not quantities: they must not be summed,
  * and JSON parsers would round them if they were written as numbers. */

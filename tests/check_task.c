@@ -56,6 +56,17 @@ TEST(tools_of_a_group_are_bounded)
 		       "(others)\n");
 }
 
+/* So a commit writes them to few pages, however many the store has. Ids of processes count microseconds, times 2^23. */
+TEST(ids_of_tasks_and_tools_of_one_time_are_adjacent)
+{
+	tell("2>10 make all; 10>11 bwa index x; ends; 10>12 samtools faidx x; ends; 10>13 bwa mem x; ends");
+	for (size_t i = 0; i < 2; i++)
+		ck_assert_rows(
+			i ? "SELECT count(*), max(id) - min(id) < 1000000 * 8388608 FROM tools WHERE role = 'tool'"
+			  : "SELECT count(*), max(id) - min(id) < 1000000 * 8388608 FROM tasks WHERE kind = 'engine'",
+			"3 1\n");
+}
+
 int main(void)
 {
 	return streams_run("task");

@@ -13,8 +13,7 @@ int64_t task_id(const struct run *run, int64_t id_part)
 
 	identity_begin(&identity, "task");
 	identity_add_u64(&identity, (uint64_t)run->id);
-	identity_add_u64(&identity, (uint64_t)id_part);
-	return identity_end(&identity);
+	return identity_add(identity_end(&identity), id_part);
 }
 
 struct task *task_new(struct model *model, struct run *run, enum task_kind kind, enum reason reason, int64_t id_part)

@@ -10,6 +10,8 @@
  * that they are reported as one tool. */
 #define GROUP_TOOLS_MAX 500
 #define GROUP_TOOL_OTHERS "(others)"
+/* Tools of groups that began within a millisecond, and so have ids that differ below this, are told apart by hashes. */
+#define TOOL_HASH_MASK ((INT64_C(1) << 33) - 1)
 
 static struct tool *tool_new(struct model *model, struct group *group, const char *name, enum rules_role role)
 {
@@ -22,7 +24,7 @@ static struct tool *tool_new(struct model *model, struct group *group, const cha
 	identity_add_u64(&identity, (uint64_t)group->id);
 	identity_add_u64(&identity, role);
 	identity_add_bytes(&identity, name, strlen(name));
-	tool->id = identity_end(&identity);
+	tool->id = (group->id & ~TOOL_HASH_MASK) | (identity_end(&identity) & TOOL_HASH_MASK);
 	tool->group = group;
 	model_set_text(model, &tool->name, name);
 	tool->role = role;

@@ -144,9 +144,7 @@ struct group *group_open(struct model *model, struct task *task, const struct pr
 		return NULL;
 	identity_begin(&identity, "group");
 	identity_add_u64(&identity, (uint64_t)task->run->id);
-	identity_add_u64(&identity, process->key.pid);
-	identity_add_u64(&identity, process->key.start_boot_ns);
-	group->id = identity_end(&identity);
+	group->id = identity_add(identity_end(&identity), process_row_id(model, process));
 	group->task = task;
 	cgroup_limits_init(&group->limits);
 	DL_APPEND(task->groups, group);
