@@ -36,6 +36,18 @@ TEST(bytes_change_units)
 	ck_assert_str_eq(units_rate(2048, false), "2.00 KiB/s");
 }
 
+TEST(numbers_have_no_exponent)
+{
+	static const struct {
+		double number;
+		const char *text;
+	} numbers[] = {{0, "0"},       {0.0000612, "0.000061"}, {0.000612, "0.000612"}, {12.5, "12.5"},
+		       {999.4, "999"}, {999.6, "1000"},         {1234567.8, "1234568"}, {-2500, "-2500"}};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		ck_assert_str_eq(units_number(numbers[i].number), numbers[i].text);
+}
+
 TEST(unknown_is_a_dash)
 {
 	ck_assert_str_eq(units_duration(ROW_NULL, false), "-");

@@ -101,6 +101,15 @@ const char *units_ratio(double ratio)
 	return isfinite(ratio) ? text_make("%.2f", ratio) : "-";
 }
 
+const char *units_number(double number)
+{
+	double size = fabs(number);
+
+	if (size >= 999.5)
+		return text_make("%.0f", number);
+	return size > 0 && size < 0.0001 ? text_make("%.6f", number) : text_make("%.3g", number);
+}
+
 const char *units_share(int64_t part, int64_t whole)
 {
 	return part != ROW_NULL && whole > 0 ? text_make("%.1f %%", 100.0 * (double)part / (double)whole) : "-";
@@ -146,7 +155,7 @@ static const char *units_real(enum question_type type, double real, bool raw)
 	if (raw)
 		return text_make("%.15g", real);
 	if (type != QUESTION_SHARE)
-		return text_make("%.3g", real);
+		return units_number(real);
 	return text_make("%.*f %%", fabs(real) < 0.0995 ? 1 : 0, real * 100);
 }
 

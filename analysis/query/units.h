@@ -24,6 +24,8 @@ const char *units_count(int64_t count, bool raw);
 
 /* "1.02"; "-" if it is not finite. */
 const char *units_ratio(double ratio);
+/* A plain number of three digits, or of all before the point. */
+const char *units_number(double number);
 
 /* "12.3 %"; "-" if it is unknown, or there is no whole. */
 const char *units_share(int64_t part, int64_t whole);

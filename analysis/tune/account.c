@@ -190,6 +190,9 @@ static int task_take(void *context, size_t index, const struct row_task *row, co
 	if (place == SCHEDULE_NO_TASK) {
 		maker->account->driver_cpu_ns = row_add(maker->account->driver_cpu_ns, row->cpu_ns);
 		maker->account->driver_queue_ns = row_add(maker->account->driver_queue_ns, row->run_delay_ns);
+		maker->account->driver_bytes =
+			row_most(maker->account->driver_bytes,
+				 right_size_need(row->concurrent_memory_bytes, row->peak_rss_bytes, &is_peak_rss));
 		return 0;
 	}
 	task_name = task_name_get(maker->account, report_task_name(maker->report, index, row));

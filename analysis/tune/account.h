@@ -96,6 +96,7 @@ struct account {
 	struct account_text *texts;
 	/* Of the engine or script itself, if it is no task of the schedule; ROW_NULL: unknown. */
 	int64_t driver_cpu_ns, driver_queue_ns; /* queue: runnable, but waiting for a processor */
+	int64_t driver_bytes;                   /* memory that it needed */
 
 	/* Time of processors: what was held is the sum of the rest; ROW_NULL if their number is unknown. What threads
 	 * waited is counted at most until nothing is left, in this order. */

@@ -69,6 +69,28 @@ static double held_byte_ns(const struct asking *asking, const struct named *name
 	return (double)task->memory_bytes * asleep_ns(task);
 }
 
+/* A script, or the kernel of a notebook, that is no task because others are: it slept while none of these ran. */
+static int driver_give(struct asking *asking)
+{
+	const struct account *account = asking->account;
+	const struct row_run *run = report_run(asking->report);
+	double active_ns = account_known(account->driver_cpu_ns) + account_known(account->driver_queue_ns);
+	double wall_ns = (double)asking_wall_ns(asking), ns = -active_ns;
+
+	ns += (double)(account->schedule.owned_ns[SCHEDULE_DRIVER] + account->schedule.owned_ns[SCHEDULE_GAP]);
+	if (run->engine || asking->report->parts.count != 1 || account->driver_cpu_ns == ROW_NULL ||
+	    (double)account->driver_bytes < asking_given(asking, "least_bytes") ||
+	    ns < asking_given(asking, "least_ns") || ns < (1 - asking_given(asking, "most_share")) * wall_ns)
+		return 0;
+	asking_put_text(asking, "name", run->name);
+	asking_put_integer(asking, "task_count", 1);
+	asking_put_integer(asking, "used_bytes", account->driver_bytes);
+	asking_put_integer(asking, "asleep_ns", (int64_t)ns);
+	asking_put_real(asking, "cpu_share", account_known(account->driver_cpu_ns) / wall_ns);
+	asking_put_integer(asking, "saved_byte_seconds", (int64_t)((double)account->driver_bytes * ns / NS));
+	return asking_give(asking);
+}
+
 /* ---- both -------------------------------------------------------------------------- */
 
 static void name_add(struct named *name, const struct account_task *task)
@@ -120,6 +142,8 @@ int memory_ask(struct asking *asking)
 	}
 	if (count > 0)
 		qsort(places, count, sizeof(*places), asking_compare_places);
+	if (error == 0 && kind == &held)
+		error = driver_give(asking);
 	for (size_t i = 0; i < count && error == 0; i++)
 		error = task_give(asking, &names[asking_task(asking, places[i].task)->name], places[i].task,
 				  places[i].ns);

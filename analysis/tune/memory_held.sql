@@ -1,13 +1,14 @@
 -- title: Which tasks held memory while they slept?
 -- explanation: Tasks that held much memory and neither computed nor waited for a processor, for storage or for memory: they waited
 --   for a lock, a socket, a timer or a person. Others on the host could not use the memory meanwhile. It is taken to be held
---   for all of that time, at its peak.
+--   for all of that time, at its peak. A script, or the kernel of a notebook, counts as long as no task of it ran; an
+--   engine does not.
 -- finding: tune
 -- rows: account
 -- parameter: most_share share = 10%; maximum share of a task's time in which a thread of it was active; source: our proposal
 -- parameter: least_bytes bytes = 512M; minimum memory of a task
 -- parameter: least_ns duration = 1m; minimum time asleep of a task
--- column: task_id id; the task
+-- column: task_id id; the task, unknown for the script itself
 -- column: name text; name of the tasks
 -- column: task_count count; tasks of this name
 -- column: used_bytes bytes; the most that one of them held

@@ -130,7 +130,7 @@ static int print_processors(const struct tuning *tune, const struct output *outp
 		 "threads waited for storage");
 	time_add(table, tune, "  idle: memory", account->waiting_memory_ns, account->held_ns, "reclaim, swap");
 	time_add(table, tune, "  taken", account->waiting_processor_ns, account->held_ns,
-		 "threads waited for a processor: for others, each other, a quota");
+		 "threads waited for others, each other or a quota");
 	time_add(table, tune, "  idle", account->idle_ns, account->held_ns, "held, but nothing to do");
 	return table_finish(table, output);
 }
@@ -219,14 +219,15 @@ static void print_savings(const struct tuning *tune, const struct output *output
 		separator = ", ";
 	}
 	if (finding->memory_byte_seconds > 0) {
-		output_print(output, STYLE_GOOD, "%s%.3g GiB-hours", separator,
-			     (double)finding->memory_byte_seconds / GIB / 3600);
+		output_print(output, STYLE_GOOD, "%s%s GiB-hours", separator,
+			     units_number((double)finding->memory_byte_seconds / GIB / 3600));
 		separator = ", ";
 	}
 	if (*separator == 's')
 		output_print(output, STYLE_DIM, "saving unknown");
 	else if (micros > 0)
-		output_print(output, STYLE_DIM, ", %s %.3g", prices_currency(tune->prices), (double)micros / 1e6);
+		output_print(output, STYLE_DIM, ", %s %s", prices_currency(tune->prices),
+			     units_number((double)micros / 1e6));
 	fputc('\n', output->file);
 }
 

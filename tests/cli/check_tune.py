@@ -10,6 +10,7 @@ is found in each.
 import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,9 +25,9 @@ class Run:
     unless it says."""
 
     def __init__(self, *tasks, cores=16, engine=None, status="succeeded", jobs=None, driver=0, allowed=None, memory=None,
-                 beside=None, running=False, others=(), scans=None):
+                 beside=None, running=False, others=(), scans=None, driver_bytes=None):
         self.tasks, self.cores, self.engine, self.status, self.jobs = tasks, cores, engine, status, jobs
-        self.driver, self.allowed, self.memory = driver, allowed, memory
+        self.driver, self.allowed, self.memory, self.driver_bytes = driver, allowed, memory, driver_bytes
         self.beside = beside  # the part on another host
         self.running = running  # and so do the tasks that end with it
         self.others = others  # programs outside the run, each with the cores that it uses all the time
@@ -54,7 +55,7 @@ class Run:
         run = store.add("runs", kind="command", name="run", run_key="key", engine=self.engine, status=self.status, cpu_ns=int(cpu * S),
                         task_count=len(self.tasks), **times, **common)
         main = store.add("tasks", run_id=run, kind="main", name="run", status=self.status, cpu_ns=int(self.driver * S),
-                         **times, **common)
+                         peak_rss_bytes=self.driver_bytes, **times, **common)
         driver = store.add("tools", run_id=run, task_id=main, name="run", role="orchestrator" if self.engine else "script",
                            requested_thread_count=self.jobs, **times, host_id=host.id, process_count=1)
         if self.scans:
@@ -193,6 +194,11 @@ RUNS = {
     "a pool of equal workers": (set(), Run(("train.py", 0, 600, 4, {"workers": [590, 595, 600, 600]}))),
     "one worker beside its parent": (set(), Run(("serve.py", 0, 600, 0.6, {"workers": [300]}))),
     "a task that holds memory and computes": (set(), Run(("assemble", 0, 600, 15, {"peak_rss_bytes": 40 * GIB}))),
+    "an engine that holds memory while its tasks wait in a queue": (
+        set(), Run(("align", 5900, 6000, 15), engine="nextflow", driver=200, driver_bytes=4 * GIB)),
+    "a script that holds memory while its tasks run": (set(), Run(("align", 0, 900, 15), driver=1, driver_bytes=40 * GIB)),
+    "a notebook that holds memory and computes": (
+        set(), Run(("git", 0, 1), ("ls", 3599, 3600), cores=2, driver=3500, driver_bytes=40 * GIB, scans=(0, 3600, 0.97, 0))),
     "a short nap with memory": (
         set(), Run(("load", 0, 40, 0.01, {"peak_rss_bytes": 4 * GIB}), ("align", 40, 900, 15))),
     "a disk that is slow for a task with memory": (
@@ -310,6 +316,8 @@ RUNS = {
                                       beside=Run(("call", 0, 600, 15)), others=(("stress-ng", 8), ("cron", 0.1)))),
     "a task that sleeps on its memory": (
         {"memory_held"}, Run(("kernel", 0, 3600, 0.03, {"peak_rss_bytes": 4 * GIB}))),
+    "a notebook that started a program and sleeps on its memory": (
+        {"memory_held", "gaps_between_tasks"}, Run(("git", 0, 1), ("ls", 3599, 3600), driver=10, driver_bytes=4 * GIB)),
     "one slow loader of three": (
         {"uneven_workers"}, Run(("train.py", 0, 600, 1.4, {"workers": [550, 40, 40]}))),
     "a job that fails five times": (
@@ -320,6 +328,11 @@ RUNS = {
                                                         "core_limit_milli": 4000}), cores=64)),
     "a pool of sixteen workers on four allowed cores": (
         {"too_many_threads"}, Run(("fit.py", 0, 600, 4, {"run_delay_ns": 7200 * S, "workers": [150] * 16, "threads": 4, "core_limit_milli": 4000}), cores=64)),
+    "four hundred tasks of a second, and a moment before each": (
+        {"short_tasks"}, Run(*(("step", 1.3 * i, 1.3 * i + 1, 15.5) for i in range(400)))),
+    "half of the time waiting for a network filesystem": (
+        {"network_filesystem_wait"}, Run(("sort", 0, 600, 8, {"block_io_delay_ns": 0, "memory_delay_ns": 0,
+                                                              "uninterruptible_ns": 4800 * S}), ("align", 600, 700, 15))),
     "half of the time waiting for a disk": (
         {"storage_wait"}, Run(("sort", 0, 600, 8, {"block_io_delay_ns": 600 * 8 * S}), ("align", 600, 700, 15))),
 }
@@ -349,6 +362,14 @@ class LabelledRuns(unittest.TestCase):
         for name, (expected, run) in RUNS.items():
             with self.subTest(name):
                 self.assertEqual({finding["finding"] for finding in ask(run)["findings"]}, expected)
+
+    def test_the_documents_say_how_many(self):
+        expected = [expected for expected, _ in RUNS.values()]
+        figures = [len(RUNS), sum(not findings for findings in expected), sum(map(len, expected)), len(set.union(*expected))]
+        text = (pathlib.Path(__file__).parents[2] / "docs" / "tune.md").read_text(encoding="utf-8")
+        found = re.search(r"check_tune.py` has (\d+) more runs.* (\d+)\sof\sthem\snone.* (\d+) findings of (\d+) kinds", text, re.DOTALL)
+        self.assertEqual([int(figure) for figure in found.groups()], figures)
+        self.assertGreaterEqual(2 * figures[1], len(RUNS))
 
     def test_the_program_that_took_the_processors_is_named(self):
         waiting = ("align", 0, 600, 1, {"run_delay_ns": 600 * S})
@@ -390,6 +411,14 @@ class LabelledRuns(unittest.TestCase):
         """16 cores weigh 144, 16 GiB 16 and a GPU 90: 90 of the 250 USD an hour."""
         finding, = ask(RUNS["a notebook that holds a GPU"][1], "AssetClass,MarketPriceHourly,Currency\nnode,250,USD\n")["findings"]
         self.assertEqual((finding["saved_gpu_ns"], finding["saved_micros_high"]), (7200 * S, 180_000_000))
+
+    def test_amounts_have_no_exponent(self):
+        """Of 250 USD an hour 90 are the GPU's, for two hours."""
+        notebook = RUNS["a notebook that holds a GPU"][1]
+        for price, amount in (("250", "180"), ("2500", "1800"), ("0.00005", "0.000036")):
+            text = print_of(notebook, prices=f"AssetClass,MarketPriceHourly,Currency\nnode,{price},USD\n")
+            self.assertIn(f"saves up to 2.0 GPU-hours, USD {amount}\n", text)
+        self.assertIn("saves up to 1920 GiB-hours, ", print_of(Run(("kernel", 0, 3600, 0.04, {"peak_rss_bytes": 2000 * GIB}))))
 
     def test_the_path_follows_the_files_that_command_lines_name(self):
         """An engine that looks every 60 s: two steps ended before the third began, and it reads what the first to end wrote."""
