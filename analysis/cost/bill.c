@@ -29,6 +29,7 @@ struct maker {
 	struct bill *bill;
 	struct rows parts;           /* of the run that is asked for; else of all shared runs */
 	struct sampled_run *sampled; /* if by sample */
+	struct bill_row *row;        /* the one that was found last */
 	const char *day;             /* name of the row for what is divided now, if by day */
 	struct bill_place place;     /* of what is divided now, if as charges */
 	int64_t centre_run_id;
@@ -80,12 +81,21 @@ struct row_key {
 	int64_t is_rest; /* no work */
 };
 
+static bool row_is(const struct bill_row *row, const struct row_key *key, const char *name)
+{
+	return row && memcmp(row->key, key, sizeof(*key)) == 0 && strcmp(row->name, name) == 0;
+}
+
+/* Tasks come run by run: most belong to the row of the one before. */
 static struct bill_row *row_find(struct maker *maker, const struct row_key *key, const char *name)
 {
 	struct bill *bill = maker->bill;
 	size_t name_size = strlen(name) + 1, key_size = sizeof(*key) + name_size;
-	struct bill_row *made = calloc(1, sizeof(*made) + key_size), *found;
+	struct bill_row *made, *found;
 
+	if (row_is(maker->row, key, name))
+		return maker->row;
+	made = calloc(1, sizeof(*made) + key_size);
 	if (!made)
 		return NULL;
 	memcpy(made->key, key, sizeof(*key));
@@ -98,7 +108,8 @@ static struct bill_row *row_find(struct maker *maker, const struct row_key *key,
 		free(made);
 	else
 		HASH_ADD_KEYPTR(hh, bill->rows, made->key, key_size, made);
-	return found ? found : made;
+	maker->row = found ? found : made;
+	return maker->row;
 }
 
 static struct row_key row_key(const struct maker *maker, int64_t id)
