@@ -6,6 +6,7 @@ usage: check_lake.py BUILD [NAME...]
 
 import collections
 import contextlib
+import csv
 import functools
 import itertools
 import json
@@ -406,6 +407,31 @@ def test_newest_row_stands_whatever_the_order(lake):
 
 # Rollups recompute the last weeks; for older days the result of an early refresh would stay.
 RECENT_DAY = time.time_ns() // DAY_NS - 10
+
+
+def test_what_is_searched_among_all_versions_is_asked_of_the_newest(lake):
+    fresh(lake)
+    minute_ns = 60 * 10**9
+    process = {"host_id": 1, "run_id": 1, "rev": 1, "version": 1, "pid": 1, "program": "sort", "began": "exec", "totals": "final",
+               "begin_boot_ns": DAY_NS, "started_unix_ns": RECENT_DAY * DAY_NS, "working_directory": "/data"}
+    ended = process | {"end_boot_ns": DAY_NS + 20 * minute_ns, "exit_code": 0, "cpu_ns": 20 * minute_ns}
+    older = [process | {"id": 1}, process | {"id": 2, "gpu": "nvidia1"}, process | {"id": 7, "gpu": "nvidia7"}]
+    older += [ended | {"id": number, "arguments": [word]} for number, word in
+              ((3, "twice"), (4, "twice"), (5, "once"), (6, "once"), (8, "late"), (9, "late"))]
+    newer = [process | {"id": 1, "gpu": "nvidia0"}, process | {"id": 2}, process | {"id": 7, "gpu": "nvidia7"}]
+    newer += [ended | {"id": number, "arguments": [word], "exit_code": code} for number, word, code in
+              ((3, "twice", 0), (4, "twice", 0), (5, "once", 1))]
+    loader.insert(lake, "hosts", [{"id": 1, "rev": 1, "version": 1, "hostname": "a", "last_seen_unix_ns": time.time_ns()}])
+    loader.insert(lake, "runs", [{"id": 1, "host_id": 1, "rev": 1, "version": 1, "kind": "command", "name": "sort", "status": "succeeded",
+                                  "started_unix_ns": RECENT_DAY * DAY_NS, "process_count": 9}])
+    for rows in (older, [row | {"version": 2} for row in newer], [row | {"exit_code": 1, "version": 3} for row in older if row["id"] == 9]):
+        loader.insert(lake, "processes", rows)
+    for _ in range(2):
+        same("processes with a GPU", lake.rows("SELECT id, gpu FROM tracer.gpu_processes ORDER BY id", user="analyst"),
+             [["1", "nvidia0"], ["7", "nvidia7"]])
+        found = list(csv.DictReader(tracer(lake, "query", "task_repeats", "--since", "30d", "--format", "csv").splitlines()))
+        same("commands that were repeated", [(row["arguments"], row["process_count"]) for row in found], [('["twice"]', "2")])
+        lake.query("OPTIMIZE TABLE tracer.processes_rows FINAL")
 
 
 def host_sample(host, hour, minute, cpu_s, boot_minute=0):
