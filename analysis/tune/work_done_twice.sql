@@ -1,6 +1,7 @@
 -- title: What did a run do more than once, as far as can be seen?
--- explanation: Processes with the same command line, in the same directory, that read and wrote as many bytes, in tasks
---   that did not fail. Whether they did the same work also depends on their input: a file may have changed in between.
+-- explanation: Processes with the same command line, in the same directory, that wrote something, and read and wrote as
+--   many bytes, in tasks that did not fail. Whether they did the same work also depends on their input: a file may have
+--   changed in between.
 -- finding: tune
 -- parameter: run_id run = latest; the run
 -- parameter: least_ns duration = 1s; minimum CPU time of all but the longest process
@@ -26,7 +27,8 @@ WITH same AS (
          row_number() OVER (PARTITION BY arguments, working_directory, rchar_bytes, wchar_bytes
                             ORDER BY cpu_ns DESC, begin_boot_ns, id) AS place
     FROM processes
-   WHERE host_id = :host_id AND length(arguments) > 0 AND rchar_bytes >= :least_bytes AND end_boot_ns IS NOT NULL AND failed = 0
+   WHERE host_id = :host_id AND length(arguments) > 0 AND rchar_bytes >= :least_bytes AND wchar_bytes > 0
+     AND end_boot_ns IS NOT NULL AND failed = 0
      AND role IN ('tool', 'helper', 'interpreter')
      AND tool_id IN (SELECT id FROM tools
                       WHERE host_id = :host_id

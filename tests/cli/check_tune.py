@@ -69,6 +69,7 @@ class Run:
             row = common | {"status": "succeeded", "peak_rss_bytes": GIB // 4, "concurrent_memory_bytes": GIB // 4}
             row |= more[1] if len(more) > 1 else {}
             workers, files, gpus = row.pop("workers", ()), row.pop("files", ()), row.pop("gpus", ())
+            moved = row.pop("moved", None)  # bytes that one process read and wrote
             pipe = row.pop("pipe", ())  # programs that compute all the time, each with so many threads
             if threads := row.pop("threads", None):  # of the parent of the workers, which waits for them
                 pipe = ((name, threads, 0.01),)
@@ -87,9 +88,13 @@ class Run:
                     store.db.execute(f"UPDATE {table} SET gpu_busy_ns = coalesce(gpu_busy_ns + ?1, ?1) WHERE id = ?2",
                                      (busy, row_id))
                     store.db.execute(f"UPDATE {table} SET gpu_peak_bytes = ? WHERE id = ?", (memory[0][0] if memory else None, row_id))
-            for program, threads, *used in pipe:
+            if moved:
+                process = host.process(tool, begin - first, begin - last, program=name, cpu_s=used * (last - first))
+                store.db.execute("UPDATE process_rows SET rchar_bytes = ?, wchar_bytes = ?, failed = 0 WHERE id = ?",
+                                 (*moved, process))
+            for program, threads, *share in pipe:
                 process = host.process(tool, begin - first, begin - last, program=program,
-                                       cpu_s=(used[0] if used else 1) * (last - first))
+                                       cpu_s=(share[0] if share else 1) * (last - first))
                 store.add("samples", process_id=process, thread_count=threads, cpu_ns=0,
                           boot_ns=host.times(begin - first - 1, None)["begin_boot_ns"])
             for cpu in workers:  # they begin together, and only compute, or wait for a processor
@@ -123,6 +128,8 @@ RUNS = {
     "a pipe whose programs have as many threads as cores each": (
         set(), Run(("map", 0, 600, 3.9, {"run_delay_ns": 1200 * S, "pipe": [("bwa", 4), ("samtools", 4)],
                                          "core_limit_milli": 4000}), cores=64)),
+    "a simulation without output, again and again": (
+        set(), Run(*(("simulate", 60 * i, 60 * i + 60, 15.5, {"moved": (5 << 20, 0)}) for i in range(5)))),
     "four threads on four allowed cores": (set(), Run(("align", 0, 600, 3.9), cores=128, allowed=4000)),
     "a chain of steps that use all cores": (set(), Run(*((f"step{i}", i * 60, i * 60 + 60, 15.5) for i in range(5)))),
     "a chain under make -j4": (set(), Run(*(("cc", i * 60, i * 60 + 60, 15) for i in range(6)), engine="make", jobs=4)),
@@ -333,6 +340,8 @@ RUNS = {
     "half of the time waiting for a network filesystem": (
         {"network_filesystem_wait"}, Run(("sort", 0, 600, 8, {"block_io_delay_ns": 0, "memory_delay_ns": 0,
                                                               "uninterruptible_ns": 4800 * S}), ("align", 600, 700, 15))),
+    "the same command again and again": (
+        {"work_done_twice"}, Run(*(("sort", 60 * i, 60 * i + 60, 15.5, {"moved": (5 << 20, 5 << 20)}) for i in range(5)))),
     "half of the time waiting for a disk": (
         {"storage_wait"}, Run(("sort", 0, 600, 8, {"block_io_delay_ns": 600 * 8 * S}), ("align", 600, 700, 15))),
 }
