@@ -93,7 +93,7 @@ static const struct {
 	{"timeout 5 bwa mem", 124 << 8, 0, "its time limit was reached"},
 	{"bwa mem x; 10 gets 3", 3, 0, "it was quit at its terminal"},
 	{"bwa mem x; 10 gets 14", 14, 0, "its own timer expired"},
-	{"bwa mem x; 10 gets 25", 25, 0, FILE_LIMIT},
+	{"bwa mem x; 10 gets 25", 153 << 8, 0, FILE_LIMIT},
 	{"bwa mem x; 10 gets 24", 152 << 8, 0, CPU_LIMIT}, /* handled */
 	{"bwa mem x; 10 gets 9", 9, RECORD_EXIT_CPU_LIMIT, CPU_LIMIT},
 	{"bwa mem x", 24, 0, CPU_LIMIT},
@@ -104,6 +104,7 @@ static const struct {
 	{"bwa mem x", 6, 0, "it called abort(3), as programs do when they detect an internal error"},
 	{"bwa mem x", 13, 0, "it wrote to a pipe or socket whose reader had closed it"},
 	{"bwa mem x", 15, 0, "-"},
+	{"python3 main.py; 10>11 bwa mem; ends 3", 15, 0, "-"},
 	{"bash x.sh", 127 << 8, 0, "shells exit with 127 if a command does not exist"},
 	{"bash x.sh", 126 << 8, 0, "shells exit with 126 if a command cannot be executed"},
 	{"bash x.sh", 139 << 8, 0, "shells exit with 139 if SIGSEGV killed a command"},
