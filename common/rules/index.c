@@ -1,8 +1,7 @@
 /* Index of rules by the base name of the program, so that classifying an exec tries a few
  * rules instead of all.
  *
- * A rule that lists exact names is found by binary search; of the others, those whose globs begin
- * with another byte are skipped. Candidates are returned in the order
+ * A rule that lists exact names is found by binary search, one with globs by their first byte. Candidates are returned in the order
  * of the rules, however they were found, so the index changes no result. Rules with
  * `continue: true` have a separate index.
  */
@@ -58,6 +57,27 @@ static void index_add_rule(struct rule_index *index, const struct rule_patterns 
 	}
 }
 
+static int glob_compare(const void *a, const void *b)
+{
+	const struct rule_index_entry *left = a, *right = b;
+	int order = (unsigned char)left->name[0] - (unsigned char)right->name[0];
+
+	return order ? order : (left->rule > right->rule) - (left->rule < right->rule);
+}
+
+static void index_sort(struct rule_index *index)
+{
+	size_t glob = 0;
+
+	qsort(index->exact, index->exact_count, sizeof(*index->exact), entry_compare);
+	qsort(index->globs, index->glob_count, sizeof(*index->globs), glob_compare);
+	for (unsigned byte = 0; byte <= UCHAR_MAX + 1; byte++) {
+		while (glob < index->glob_count && (unsigned char)index->globs[glob].name[0] < byte)
+			glob++;
+		index->globs_from[byte] = glob;
+	}
+}
+
 static int index_build(struct rule_index *index, struct rules *rules, bool continuing)
 {
 	size_t capacity = 1;
@@ -72,7 +92,7 @@ static int index_build(struct rule_index *index, struct rules *rules, bool conti
 	for (size_t i = 0; i < rules->count; i++)
 		if (rules->items[i].continues == continuing)
 			index_add_rule(index, &rules->items[i].match.executable, i);
-	qsort(index->exact, index->exact_count, sizeof(*index->exact), entry_compare);
+	index_sort(index);
 	return 0;
 }
 
@@ -115,6 +135,12 @@ static size_t index_find_exact(const struct rule_index *index, const char *progr
 	return low;
 }
 
+static struct rule_index_range globs_with(const struct rule_index *index, unsigned char first_byte)
+{
+	return (struct rule_index_range){&index->globs[index->globs_from[first_byte]],
+					 &index->globs[index->globs_from[first_byte + 1]]};
+}
+
 void rule_candidates_begin(struct rule_candidates *candidates, const struct rules *rules,
 			   const struct rule_index *index, const char *program)
 {
@@ -124,32 +150,28 @@ void rule_candidates_begin(struct rule_candidates *candidates, const struct rule
 		exact_end++;
 	*candidates = (struct rule_candidates){
 		.rules = rules,
-		.first_byte = program[0],
-		.exact = &index->exact[exact],
-		.exact_end = &index->exact[exact_end],
-		.glob = index->globs,
-		.glob_end = index->globs + index->glob_count,
+		.ranges = {{&index->exact[exact], &index->exact[exact_end]},
+			   globs_with(index, (unsigned char)program[0]),
+			   globs_with(index, 0)},
 	};
 }
 
 const struct rule *rule_candidates_next(struct rule_candidates *candidates)
 {
-	const struct rule_index_entry *exact = candidates->exact, *glob = candidates->glob;
+	uint32_t rule = UINT32_MAX;
 
-	while (exact < candidates->exact_end && exact->rule < candidates->next)
-		exact++;
-	while (glob < candidates->glob_end &&
-	       (glob->rule < candidates->next || (glob->name[0] && glob->name[0] != candidates->first_byte)))
-		glob++;
-	candidates->exact = exact;
-	candidates->glob = glob;
-	uint32_t exact_rule = exact < candidates->exact_end ? exact->rule : UINT32_MAX;
-	uint32_t glob_rule = glob < candidates->glob_end ? glob->rule : UINT32_MAX;
-	uint32_t rule = exact_rule < glob_rule ? exact_rule : glob_rule;
+	for (size_t i = 0; i < 3; i++) {
+		struct rule_index_range *range = &candidates->ranges[i];
 
+		while (range->first < range->end && range->first->rule < candidates->next)
+			range->first++;
+		if (range->first < range->end && range->first->rule < rule) {
+			rule = range->first->rule;
+			candidates->named = i == 0;
+		}
+	}
 	if (rule == UINT32_MAX)
 		return NULL;
-	candidates->named = exact_rule == rule;
 	candidates->next = rule + 1;
 	return &candidates->rules->items[rule];
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #define PCRE2_CODE_UNIT_WIDTH 8
+#include <limits.h>
 #include <pcre2.h>
 
 #include "common/identity.h"
@@ -163,8 +164,9 @@ struct rule_index_entry {
 
 struct rule_index {
 	struct rule_index_entry *exact; /* sorted by name, then rule */
-	struct rule_index_entry *globs; /* in the order of rules, with those of any name */
+	struct rule_index_entry *globs; /* sorted by the first byte of the name, 0 for those of any name, then rule */
 	size_t exact_count, glob_count;
+	size_t globs_from[UCHAR_MAX + 2]; /* the first with that byte or a later one */
 };
 
 struct rules {
@@ -199,11 +201,12 @@ int rules_index_build(struct rules *rules);
 /* Iterates in order over the rules that may match a program of that base name. */
 struct rule_candidates {
 	const struct rules *rules;
-	char first_byte;
-	const struct rule_index_entry *exact, *exact_end; /* the rest of those that list the name */
-	const struct rule_index_entry *glob, *glob_end;   /* the rest of the others */
-	uint32_t next;                                    /* rules before this one were returned or skipped */
-	bool named;                                       /* the last returned rule lists the exact name */
+	/* The rest of those that list the name, of globs that begin as it does, and of globs that fit any. */
+	struct rule_index_range {
+		const struct rule_index_entry *first, *end;
+	} ranges[3];
+	uint32_t next; /* rules before this one were returned */
+	bool named;    /* the last returned rule lists the exact name */
 };
 void rule_candidates_begin(struct rule_candidates *candidates, const struct rules *rules,
 			   const struct rule_index *index, const char *program);
