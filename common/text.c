@@ -134,15 +134,3 @@ size_t text_width(const char *text)
 	}
 	return width;
 }
-
-bool text_list_has(const char *list, const char *name, char separator)
-{
-	size_t size = strlen(name);
-
-	for (const char *item = list; item; item = strchr(item, separator)) {
-		item += *item == separator;
-		if (strncmp(item, name, size) == 0 && (item[size] == separator || item[size] == '\0'))
-			return true;
-	}
-	return false;
-}

@@ -24,6 +24,3 @@ size_t text_escape(const char *data, size_t size, char *ret_text, size_t capacit
 
 /* Returns the number of terminal columns of `text` (wcwidth; 1 for bytes that are not UTF-8). */
 size_t text_width(const char *text);
-
-/* Whether `name` is one of the items of `list`, which the separator divides. */
-bool text_list_has(const char *list, const char *name, char separator);

@@ -80,16 +80,6 @@ TEST(a_short_place_ends_between_characters)
 	}
 }
 
-TEST(a_list_has_whole_items)
-{
-	ck_assert(text_list_has("bwa,samtools", "bwa", ','));
-	ck_assert(text_list_has("bwa,samtools", "samtools", ','));
-	ck_assert(!text_list_has("bwa,samtools", "sam", ','));
-	ck_assert(!text_list_has("bwa,samtools", "tools", ','));
-	ck_assert(!text_list_has("bwa,samtools", "bwa", ' '));
-	ck_assert(!text_list_has("", "bwa", ','));
-}
-
 int main(void)
 {
 	setlocale(LC_CTYPE, "C.UTF-8");

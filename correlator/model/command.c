@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/identity.h"
-#include "common/text.h"
 
 /* The end of a longer path is not known, and so its base name. */
 static bool ends_with_mark(const char *path)
@@ -167,10 +166,19 @@ static struct wire_bytes bytes_of(const char *text)
 	return (struct wire_bytes){.data = text, .size = (uint32_t)strlen(text)};
 }
 
+static bool is_listed(const char *program, const char *programs)
+{
+	size_t size = strlen(program);
+
+	for (const char *item = programs; item; item = strchr(item, ',') ? strchr(item, ',') + 1 : NULL)
+		if (strncmp(item, program, size) == 0 && (item[size] == ',' || item[size] == '\0'))
+			return true;
+	return false;
+}
+
 size_t command_stored_size(const struct command *command, enum redact_mode mode, const char *keep_arguments)
 {
-	if (command->arguments_size == 0 || mode != REDACT_PROGRAM_ONLY ||
-	    (keep_arguments && text_list_has(keep_arguments, command->program, ',')))
+	if (command->arguments_size == 0 || mode != REDACT_PROGRAM_ONLY || is_listed(command->program, keep_arguments))
 		return command->arguments_size;
 	return strlen(command->arguments) + 1;
 }

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "common/text.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
 
@@ -32,11 +31,23 @@ static void device_name(uint64_t major, uint64_t minor, char *text, size_t size)
 		snprintf(text, size, "%" PRIu64 ":%" PRIu64, major, minor);
 }
 
+static bool list_has(const char *list, const char *name)
+{
+	size_t size = strlen(name);
+
+	for (const char *item = list; item; item = strchr(item, ',')) {
+		item += *item == ',';
+		if (strncmp(item, name, size) == 0 && (item[size] == ',' || item[size] == '\0'))
+			return true;
+	}
+	return false;
+}
+
 static void add_name(struct model *model, struct image *image, const char *name)
 {
 	char list[DEVICES_MAX_BYTES];
 
-	if (image->gpu && text_list_has(image->gpu, name, ','))
+	if (image->gpu && list_has(image->gpu, name))
 		return;
 	if ((size_t)snprintf(list, sizeof(list), "%s%s%s", image->gpu ? image->gpu : "", image->gpu ? "," : "", name) >=
 	    sizeof(list))
