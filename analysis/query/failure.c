@@ -7,6 +7,8 @@
 #include "analysis/query/ask.h"
 #include "analysis/query/units.h"
 
+#define PREVIOUS_MAX 20 /* rows of run_previous.sql */
+
 static int task_load(const struct report *report, const struct row_incident *incident, struct failure *failure)
 {
 	int error = 0;
@@ -194,4 +196,22 @@ size_t failure_attempts_before(const struct report *report, const struct failure
 		count += i != failure->index && report->tasks[i].retried_by_id != ROW_NULL &&
 			 report_last_attempt(report, i) == failure->index;
 	return count;
+}
+
+int failure_streak_load(struct store *store, const struct row_run *run, struct failure_streak *ret_streak)
+{
+	const struct store_parameter parameters[] = QUERY_PARAMETERS_OF("run_id", run->id, run->host_id);
+	struct rows previous = {0};
+	int error = rows_load(&previous, &row_type_run, store, "run_previous", parameters);
+	size_t count = 0;
+
+	while (count < previous.count && report_has_failed(ROWS_ITEM(&previous, run, count)->status))
+		count++;
+	*ret_streak = (struct failure_streak){
+		.count = count,
+		.is_more = count == PREVIOUS_MAX,
+		.begin_unix_ns = count ? ROWS_ITEM(&previous, run, count - 1)->started_unix_ns : ROW_NULL,
+	};
+	rows_free(&previous);
+	return error;
 }

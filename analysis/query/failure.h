@@ -29,5 +29,14 @@ const char *failure_sentence(const struct row_incident *incident);
 const char *failure_result(const struct row_run *run);
 /* "snakemake ended with exit 1; of 9 tasks that began, 2 failed". Returns `text`. */
 const char *failure_effect(const struct report *report, char *text, size_t capacity);
+/* The runs of the same work just before a run that failed, too. */
+struct failure_streak {
+	size_t count;
+	bool is_more;          /* there may be more, and earlier ones */
+	int64_t begin_unix_ns; /* of the first, ROW_NULL if there is none */
+};
+
+/* Returns 0 or -errno. */
+int failure_streak_load(struct store *store, const struct row_run *run, struct failure_streak *ret_streak);
 /* How many attempts at the same work failed before it. */
 size_t failure_attempts_before(const struct report *report, const struct failure *failure);

@@ -32,8 +32,9 @@ struct failures {
 	struct output output;
 	bool raw;
 	enum report_effect effect; /* of the incidents that are being printed */
-	size_t count, shown;       /* of failures; without those that only --all shows */
-	struct failure failure;    /* the one that is being printed */
+	struct failure_streak streak;
+	size_t count, shown;    /* of failures; without those that only --all shows */
+	struct failure failure; /* the one that is being printed */
 };
 
 /* ---- text -------------------------------------------------------------------- */
@@ -142,6 +143,17 @@ static void print_failure(const struct failures *failures, const struct row_inci
 	}
 }
 
+/* "The 4 runs of this work before it failed, too: the first at 2026-11-20 11:45:23." */
+static void print_streak(const struct failures *failures)
+{
+	const struct failure_streak *streak = &failures->streak;
+
+	if (streak->count > 0)
+		fprintf(failures->output.file, "The %s%zu run%s of this work before it failed, too: the first at %s.\n",
+			streak->is_more ? "last " : "", streak->count, streak->count == 1 ? "" : "s",
+			units_time(streak->begin_unix_ns));
+}
+
 static void print_head(const struct failures *failures)
 {
 	const struct row_run *run = report_run(&failures->report);
@@ -159,6 +171,7 @@ static void print_head(const struct failures *failures)
 		counts[REPORT_RETRIED], counts[REPORT_HARMLESS], counts[REPORT_HARMLESS] > 0 && !all ? " (--all)" : "");
 	if (counts[REPORT_FATAL] == 0 && report_has_failed(run->status))
 		fprintf(output->file, "The cause is unknown.\n");
+	print_streak(failures);
 }
 
 static int print_incident(void *context, const void *row)
@@ -205,6 +218,7 @@ static int print_document(struct failures *failures, enum format format)
 	int error = failures_to_json(&failures->report, &list);
 
 	json_set_integer(run, "wall_ns", row_subtract(row->end_boot_ns, row->begin_boot_ns));
+	json_set_integer(run, "failed_before_count", (int64_t)failures->streak.count);
 	json_object_set_new(whole, "run", run);
 	json_object_set_new(whole, "failures", list);
 	if (limit)
@@ -236,6 +250,8 @@ static int show_run(struct view *view, const struct row_run *run)
 		error = names_join_run(&names, &failures.report);
 	if (error == 0)
 		error = report_load_labels(&failures.report);
+	if (error == 0 && report_has_failed(run->status))
+		error = failure_streak_load(view->store, run, &failures.streak);
 	if (error == 0)
 		error = view->options->format ? print_document(&failures, view->options->format) : print_all(&failures);
 	report_free(&failures.report);

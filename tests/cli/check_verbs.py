@@ -431,6 +431,20 @@ class Printing(Case):
                 places = [(sample["process_id"], sample["boot_ns"]) for sample in task["series"]]
                 self.assertEqual(places, sorted(places))
 
+    def test_runs_that_failed_before_are_counted(self):
+        with self.changed("streak") as (store, database):
+            columns = [row[1] for row in database.execute("PRAGMA table_info(runs)")]
+            database.execute("UPDATE runs SET status = 'failed' WHERE name = 'gzip'")
+            self.assertNotIn("before it failed", self.text("failed", "gzip", "--store", store))
+            for number, status in enumerate(("failed", "killed", "succeeded", "failed"), 1):
+                values = {"id": f"id + {number}", "status": f"'{status}'",
+                          "started_unix_ns": f"started_unix_ns - {number * 3600 * 10**9}"}
+                database.execute(f"INSERT INTO runs SELECT {', '.join(values.get(name, name) for name in columns)} FROM runs "
+                                 "WHERE name = 'gzip' ORDER BY started_unix_ns DESC LIMIT 1")
+        self.assertRegex(self.text("failed", "gzip", "--store", store),
+                         r"The 2 runs of this work before it failed, too: the first at \S+ \S+\.\n")
+        self.assertEqual(self.json("failed", "gzip", "--store", store)["run"]["failed_before_count"], 2)
+
     def test_gpus_are_shown_where_there_are_some(self):
         self.assertNotIn("GPU", self.text("show", "make"))
         with self.changed("gpu") as (store, database):
