@@ -4,7 +4,6 @@ The other build is the same probe with one unused byte of each BPF object change
 """
 
 import collections
-import json
 import os
 import pathlib
 import random
@@ -192,11 +191,12 @@ def test_a_ring_of_another_version(bench):
     daemons.start() # sends the losses again, which must not be counted twice
     bench.storm(first=UNREAD + READ, count=READ).wait()
     await_ends(daemons, 2 * READ)
+    shown = {loss["kind"]: loss["lost_count"] for loss in daemons.tracer("status")["losses"]}
     daemons.stop()
     same("losses reported again", lost(daemons), reported)
     same("recorded", sorted(leaves(daemons)), list(range(UNREAD, UNREAD + 2 * READ)))
     check_pins(daemons.pin_directory)
-    same("losses of tracer status", shown_losses(daemons), reported)
+    same("losses of tracer status", shown, reported)
     bench.note(f"lost with the old ring: {reported}; the other probe saw {ran}")
 
 
@@ -285,11 +285,6 @@ def test_killed_while_a_version_is_replaced(bench):
         f"{unacknowledged} at most are recorded, too"
     same("status of --detach", daemons.detach().returncode, 0)
     assert not daemons.pin_directory.exists(), "pins are left"
-
-
-def shown_losses(daemons):
-    """Losses in `tracer status`; its exit status says that the daemons have ended."""
-    return {loss["kind"]: loss["lost_count"] for loss in json.loads(daemons.tell("status", "--json", status=1))["losses"]}
 
 
 def kinds_until(recording, end_ns):
