@@ -193,7 +193,9 @@ int web_series_fill(struct web_series *series, struct web_table *table)
 	*table = (struct web_table){"series", series_columns, sizeof(series_columns) / sizeof(series_columns[0]),
 				    sizeof(struct series_row)};
 	for (size_t i = 0; i < WEB_MEMORY_COUNT; i++)
-		qsort(series->memory[i].changes, series->memory[i].count, sizeof(struct change), compare_changes);
+		if (series->memory[i].count > 0)
+			qsort(series->memory[i].changes, series->memory[i].count, sizeof(struct change),
+			      compare_changes);
 	for (size_t i = 0; i < series->count; i++) {
 		int64_t end_us = i + 1 == series->count ? INT64_MAX : (int64_t)(i + 1) * series->step_us;
 		struct series_row *row = web_table_add(table);
