@@ -83,10 +83,10 @@ static const char *row_name(const struct cost *cost, const struct bill_row *row)
 static void line_add(const struct cost *cost, struct table *table, enum style style, const char *name,
 		     const struct bill_row *row, int64_t total, int64_t co2_units)
 {
-	bool is_run = cost->request.by == BILL_BY_RUN && row && row->id;
+	int64_t run_id = cost->request.by == BILL_BY_RUN && row ? row->id : 0;
 
 	table_add_name(table, style, "", name);
-	table_add(table, STYLE_DIM, is_run ? units_id(row->id, true) : ""); /* of one name there may be many */
+	table_add(table, STYLE_DIM, run_id ? units_id(run_id, true) : ""); /* of one name there may be many */
 	table_add(table, STYLE_PLAIN, row && row->item_count ? units_count((int64_t)row->item_count, false) : "");
 	decimal_add(table, STYLE_PLAIN, row ? row->cpu_nanos : 0, cost->decimals);
 	decimal_add(table, STYLE_PLAIN, row ? row->memory_nanos : 0, cost->decimals);

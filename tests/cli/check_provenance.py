@@ -47,7 +47,7 @@ METHODS = """\
 The analysis was run on 2026-11-21 with snakemake. It consisted of 18 tasks, all of which succeeded; 48 processes were \
 executed. It ran on golden (2 processors, 4.00 GiB of memory, Linux 6.1.0). It took 9.36 s and used 3.78 core seconds; the \
 largest process had a resident set of 72.2 MiB. The energy of the processors and memory that it used is estimated at \
-0.00293 Wh, modelled from their use with figures of an average processor; what the hosts take when idle, cooling and networks \
+0.00294 Wh, modelled from their use with figures of an average processor; what the hosts take when idle, cooling and networks \
 are not included.
 
 Software, in the versions that were executed: bwa 0.7.17, samtools (1.19, 1.20 and an unknown version) and wgsim 1.10. \
