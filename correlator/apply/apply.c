@@ -372,18 +372,23 @@ void apply_host(struct model *model, const struct host_facts *given)
 	model->host_dirty = model->host.host_key != NULL;
 }
 
-/* The host is known from a hello, or from the store. */
-#define ADD_SAMPLE(kind) \
-	void apply_##kind(struct model *model, const struct row_##kind *sample) \
-	{ \
-		struct row_##kind row = *sample; \
-\
-		row.host_id = model->host.id; \
-		if (row.host_id) \
-			pending_add_##kind(model, &row); \
-	}
-ADD_SAMPLE(host_sample)
-ADD_SAMPLE(file_system_sample)
+void apply_host_sample(struct model *model, const struct row_host_sample *sample)
+{
+	struct row_host_sample row = *sample;
+
+	row.host_id = model->host.id; /* known from a hello, or from the store */
+	if (row.host_id)
+		pending_add_host_sample(model, &row);
+}
+
+void apply_file_system_sample(struct model *model, const struct row_file_system_sample *sample)
+{
+	struct row_file_system_sample row = *sample;
+
+	row.host_id = model->host.id;
+	if (row.host_id)
+		pending_add_file_system_sample(model, &row);
+}
 
 int apply_begin(const struct model_options *options, struct store *store, struct model **ret_model)
 {
