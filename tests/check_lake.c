@@ -215,6 +215,14 @@ TEST(test_parameters_are_named)
 	assert_translated(":name :run_id :host :unbound 'open", "{name:String} {run_id:Int64} NULL NULL 'open");
 }
 
+TEST(test_materialized_is_dropped)
+{
+	char sql[] = "WITH a AS MATERIALIZED (SELECT 1), b AS (SELECT 2), c AS MATERIALIZED (SELECT 3)";
+
+	statement_drop_materialized(sql);
+	ck_assert_str_eq(sql, "WITH a AS              (SELECT 1), b AS (SELECT 2), c AS              (SELECT 3)");
+}
+
 TEST(test_unknown_parameter)
 {
 	char *text;

@@ -72,6 +72,14 @@ int statement_translate(const char *sql, const struct store_parameter *parameter
 	return 0;
 }
 
+void statement_drop_materialized(char *sql)
+{
+	static const char word[] = " AS MATERIALIZED (";
+
+	while ((sql = strstr(sql, word)))
+		memset(sql + strlen(" AS "), ' ', strlen("MATERIALIZED"));
+}
+
 /* ---- values ------------------------------------------------------------------- */
 
 static void write_encoded(FILE *file, char c)

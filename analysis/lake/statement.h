@@ -9,6 +9,9 @@
  * as it has no type. Returns 0; -EINVAL for a parameter that the query does not have; -ENOMEM. */
 int statement_translate(const char *sql, const struct store_parameter *parameters, char **ret_sql);
 
+/* Blanks the word MATERIALIZED of common table expressions, which servers before ClickHouse 26 do not know. */
+void statement_drop_materialized(char *sql);
+
 /* Returns "&param_NAME=VALUE" for each parameter with a value, percent-encoded, which the caller frees;
  * NULL if out of memory. */
 char *statement_format_parameters(const struct store_parameter *parameters);

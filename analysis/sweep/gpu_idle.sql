@@ -18,7 +18,7 @@
 -- sentence: {program} (pid {pid}) of user {user_id} on {hostname} holds {gpu_bytes} of GPU memory, and has not used a GPU
 --   for {unused_ns}
 -- advice: Ask its user to end it, or to free the device.
-WITH held AS (
+WITH held AS MATERIALIZED (
   SELECT host_id AS held_host_id, id AS held_id, run_id AS held_run_id, user_id AS held_user_id, pid AS held_pid,
          program AS held_program, gpu AS held_gpu
     FROM open_processes

@@ -15,12 +15,12 @@
 -- impact: gpu = held_gpu_ns
 -- sentence: no process has held {gpu} of {hostname} for {unheld_ns}; the host has {gpus}
 -- advice: Take a host with fewer GPUs, or let the batch system give this one to more jobs.
-WITH digit AS (
+WITH digit AS MATERIALIZED (
   SELECT 0 AS number UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3
 ), name AS (
   SELECT 'nvidia' || CAST(16 * a.number + 4 * b.number + c.number AS TEXT) AS name_gpu
     FROM digit a CROSS JOIN digit b CROSS JOIN digit c
-), device AS (
+), device AS MATERIALIZED (
   SELECT h.id AS device_host_id, name.name_gpu AS device_gpu, h.first_seen_unix_ns AS first_unix_ns,
          h.boot_unix_ns AS device_boot_unix_ns
     FROM hosts h CROSS JOIN name
@@ -33,7 +33,7 @@ WITH digit AS (
    WHERE p.host_id IN (SELECT id FROM hosts WHERE gpus IS NOT NULL)
      AND (p.host_id, p.run_id) NOT IN (SELECT host_id, id FROM runs WHERE kind IN ('system', 'host-service'))
    GROUP BY p.host_id, p.gpu
-), held AS (
+), held AS MATERIALIZED (
   SELECT device.device_host_id AS held_host_id, device.device_gpu AS held_gpu, max(holding.is_held) AS held_now,
          max(holding.holding_until_unix_ns) AS held_until_unix_ns
     FROM device

@@ -29,11 +29,11 @@
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds
 -- sentence: {hostname} has been idle for {idle_ns}: no work was active on its {cpu_count} processor(s)
 -- advice: Stop it or give it back, unless one of its services is needed.
-WITH work AS (
+WITH work AS MATERIALIZED (
   SELECT host_id AS work_host_id, id AS work_run_id, started_unix_ns AS work_unix_ns, end_unix_ns AS work_end_unix_ns,
          is_service AS work_is_service, process_count - living_count AS work_ended_count
     FROM work_runs
-), known AS ( -- the latest activity that needs no processes and samples
+), known AS MATERIALIZED ( -- the latest activity that needs no processes and samples
   SELECT known_host_id, max(at_unix_ns) AS known_unix_ns
     FROM (SELECT id AS known_host_id, first_seen_unix_ns AS at_unix_ns FROM hosts
            UNION ALL SELECT id, :since_unix_ns FROM hosts

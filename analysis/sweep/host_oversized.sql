@@ -36,13 +36,13 @@ WITH watched AS (
   SELECT host_id AS gpu_host_id FROM gpu_processes
    WHERE host_id IN (SELECT id FROM hosts WHERE cloud_instance_type IS NOT NULL OR vendor = 'Amazon EC2')
      AND (end_boot_ns IS NULL OR started_unix_ns + (end_boot_ns - begin_boot_ns) >= :since_unix_ns)
-), typed AS (
+), typed AS MATERIALIZED (
   SELECT id AS typed_host_id, hostname AS typed_hostname, cpu_count AS typed_count, memory_bytes AS typed_bytes,
          coalesce(cloud_instance_type, CASE WHEN vendor = 'Amazon EC2' THEN product END)
            AS typed_name, machine AS typed_machine,
          CASE WHEN id IN (SELECT gpu_host_id FROM gpu) THEN 1 ELSE 0 END AS typed_gpu
     FROM hosts
-), size AS (
+), size AS MATERIALIZED (
   SELECT typed_name AS size_name, min(typed_count) AS size_count, min(typed_bytes) AS size_bytes,
          min(typed_count) * 9663676416 + min(typed_bytes) AS size_weight, min(typed_machine) AS size_machine,
          max(typed_gpu) AS size_gpu

@@ -32,7 +32,7 @@ WITH watched AS (
     FROM host_activity
    WHERE begin_unix_ns >= :since_unix_ns
    GROUP BY host_id
-), work AS (
+), work AS MATERIALIZED (
   SELECT host_id AS work_host_id, id AS work_run_id,
          CASE WHEN started_unix_ns >= :since_unix_ns OR end_boot_ns IS NOT NULL THEN 1 ELSE 0 END AS has_changed
     FROM work_runs

@@ -20,13 +20,13 @@
 -- sentence: {run} ended {left_ns} ago and left {process_count} × {program} behind. In the last {quiet_ns} they used
 --   {held_cpu_ns} of CPU time, moved nothing and held {memory_bytes}
 -- advice: See what they wait for (tracer show RUN --processes).
-WITH left_run AS (
+WITH left_run AS MATERIALIZED (
   SELECT host_id AS left_host_id, id AS left_run_id, name AS left_name, started_unix_ns AS left_begin_unix_ns,
          begin_boot_ns AS left_begin_boot_ns, root_end_boot_ns AS left_boot_ns
     FROM work_runs
    WHERE end_boot_ns IS NULL AND root_end_boot_ns IS NOT NULL AND living_count > 0
      AND kind NOT IN ('service', 'container', 'found')
-), member AS (
+), member AS MATERIALIZED (
   SELECT p.host_id AS member_host_id, p.run_id AS member_run_id, p.id AS member_id, p.program AS member_program,
          p.begin_boot_ns AS member_begin_boot_ns, p.end_boot_ns AS member_end_boot_ns, p.cpu_ns AS member_cpu_ns,
          p.peak_rss_bytes AS member_peak_bytes

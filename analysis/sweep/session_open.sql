@@ -20,7 +20,7 @@
 -- sentence: {program} (pid {pid}) of user {user_id} on {hostname} has been open without use for {unused_ns}, and holds
 --   {memory_bytes}
 -- advice: Ask its user to close it.
-WITH kernel AS (
+WITH kernel AS MATERIALIZED (
   SELECT host_id AS kernel_host_id, id AS kernel_run_id, root_process_id AS kernel_process_id, name AS kernel_name,
          needed_bytes AS kernel_bytes,
          CASE WHEN run_key IS NOT NULL THEN memory_limit_bytes END AS kernel_limit_bytes
@@ -28,7 +28,7 @@ WITH kernel AS (
    WHERE end_boot_ns IS NULL
      AND (name = 'rstudio session' OR substr(name, 1, 13) = 'python kernel' OR substr(name, 1, 8) = 'R kernel'
           OR substr(name, 1, 12) = 'julia kernel')
-), opened AS (
+), opened AS MATERIALIZED (
   SELECT host_id AS opened_host_id, id AS opened_id, user_id AS opened_user_id, pid AS opened_pid,
          program AS opened_program, tool_id AS opened_tool_id,
          CASE WHEN rule IN ('notebook-server', 'notebook-server-command') THEN 1 ELSE 0 END AS is_server,

@@ -16,11 +16,11 @@
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds
 -- sentence: {process_count} × {program} with the same command line: {held_cpu_ns} of CPU time for the same
 -- advice: If its input did not change, resume the run instead (-resume, --rerun-incomplete).
-WITH run AS (
+WITH run AS MATERIALIZED (
   SELECT host_id AS run_host_id, id AS work_run_id, name AS work_run
     FROM work_runs
    WHERE kind NOT IN ('service', 'cron')
-), done AS (
+), done AS MATERIALIZED (
   SELECT host_id AS done_host_id, id AS done_id, command_key AS done_key
     FROM repeatable_versions
    WHERE started_unix_ns >= :since_unix_ns AND cpu_ns >= :least_each_ns AND exit_code = 0

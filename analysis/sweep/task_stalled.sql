@@ -15,7 +15,7 @@
 -- impact: memory = held_byte_seconds
 -- sentence: {task} of {run} has been {state} for {stalled_ns}, and holds {memory_bytes}
 -- advice: See which of its processes waits (tracer show RUN).
-WITH stall AS (
+WITH stall AS MATERIALIZED (
   SELECT host_id AS stall_host_id, task_id AS stall_task_id, kind AS stall_kind, min(unix_ns) AS stall_unix_ns,
          min(process_id) AS stall_process_id
     FROM incidents

@@ -13,7 +13,7 @@
 -- sentence: On {hostname}, {what} (as user {user_id}, for {held_ns})
 -- advice: Restart it, and have it wait for its children (in a container: docker run --init); when process ids run out,
 --   nothing can be started there.
-WITH zombies AS (
+WITH zombies AS MATERIALIZED (
   SELECT host_id AS zombies_host_id, run_id AS zombies_run_id, process_id AS zombies_process_id,
          unix_ns AS zombies_unix_ns, sentence AS zombies_sentence
     FROM incidents

@@ -4,14 +4,14 @@
 -- :since_unix_ns and :until_unix_ns the time. Of the finding host_gaps: :grace_ns after a run, :most_service_cores and
 -- :most_service_bytes of a service that waits; of host_idle: :most_cores and :most_io_bytes above which the host as a whole
 -- is busy.
-WITH work AS (
+WITH work AS MATERIALIZED (
   SELECT host_id AS work_host_id, started_unix_ns AS work_unix_ns,
          coalesce(end_unix_ns + :grace_ns, 4000000000000000000) AS work_free_unix_ns
     FROM work_runs
    WHERE coalesce(end_unix_ns + :grace_ns, 4000000000000000000) > :since_unix_ns
      AND (is_service = 0 OR cpu_ns > :most_service_cores * life_ns
           OR 1000000000.0 * moved_bytes > 1.0 * :most_service_bytes * life_ns)
-), watched AS ( -- as in cost_watched.sql
+), watched AS MATERIALIZED ( -- as in cost_watched.sql
   SELECT host_id AS watched_host_id, started_unix_ns AS watched_unix_ns,
          coalesce(started_unix_ns + wall_ns, 4000000000000000000) AS watched_end_unix_ns
     FROM standing_runs
