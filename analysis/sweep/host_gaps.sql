@@ -1,8 +1,7 @@
 -- title: Which hosts stayed on after a run had ended?
 -- explanation: Time in which a host was watched, the latest run had ended more than a grace before, and no other had
---   begun. Time in which it was off, or not watched, does not count, nor do the five minutes in which a gap began or
---   ended. The gap may still go on. A service that hardly uses anything on average is no run here, but where there is
---   one, five minutes in which the host was busy as a whole do not count either.
+--   begun. Time in which it was off, or not watched, does not count. The gap may still go on. A service that hardly uses
+--   anything on average is no run here, but five minutes in which the host was busy as a whole do not count either.
 -- finding: sweep
 -- parameter: since_unix_ns time = 7d; only what was seen from then on
 -- parameter: grace_ns duration = 10m; time after a run that is not a gap; source: our proposal (docs/sweep.md)
@@ -13,6 +12,8 @@
 --   Google Cloud's idle VM recommendations say of a whole machine
 -- parameter: most_cores number = 0.2; cores in use above which the host as a whole is busy; source: our proposal
 --   (docs/sweep.md)
+-- parameter: most_io_bytes bytes = 64K; bytes a second of disks and network above which the host as a whole is busy;
+--   source: our proposal (docs/sweep.md)
 -- column: gap_count count; gaps
 -- column: gap_ns duration; time of all gaps, less the grace of each
 -- column: held_cpu_ns duration; time of the host's cores
@@ -21,52 +22,94 @@
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds
 -- sentence: {hostname} stayed on without a run for {gap_ns} in all, the last time after {run}
 -- advice: Stop the host when its last run ends.
-WITH work AS ( -- one that runs ends after all times
-  SELECT host_id AS work_host_id, id AS work_run_id, name AS work_run, started_unix_ns AS work_begin_unix_ns,
-         coalesce(end_unix_ns, 9000000000000000000) AS work_end_unix_ns,
-         CASE WHEN is_service = 1 AND cpu_ns <= :most_service_cores * life_ns
-                   AND 1000000000.0 * moved_bytes <= 1.0 * :most_service_bytes * life_ns THEN 1 ELSE 0 END AS is_waiting
+WITH work AS ( -- what still runs leaves the host free after all times
+  SELECT host_id AS work_host_id, id AS work_run_id, started_unix_ns AS work_unix_ns,
+         coalesce(end_unix_ns + :grace_ns, 4000000000000000000) AS work_free_unix_ns
     FROM work_runs
-), moment AS (
-  SELECT host_id AS moment_host_id, last_unix_ns AS at_unix_ns, covered_ns AS seen_ns, 0 AS run_end_unix_ns
+   WHERE is_service = 0 OR cpu_ns > :most_service_cores * life_ns
+      OR 1000000000.0 * moved_bytes > 1.0 * :most_service_bytes * life_ns
+), occupied AS ( -- activity while the host is busy, and work that begins
+  SELECT host_id AS occupied_host_id, last_unix_ns - covered_ns AS occupied_unix_ns, covered_ns AS active_ns,
+         0 AS occupied_free_unix_ns
     FROM host_activity
    WHERE begin_unix_ns >= :since_unix_ns
-     AND (coalesce(cpu_ns, 0) <= :most_cores * covered_ns
-          OR host_id NOT IN (SELECT work_host_id FROM work WHERE is_waiting = 1))
+     AND (cpu_ns > :most_cores * covered_ns
+          OR 1000000000.0 * (coalesce(disk_bytes, 0) + coalesce(network_bytes, 0)) > 1.0 * :most_io_bytes * covered_ns)
    UNION ALL
-  SELECT work_host_id, work_begin_unix_ns, 0, work_end_unix_ns FROM work WHERE is_waiting = 0
+  SELECT work_host_id, work_unix_ns, 0, work_free_unix_ns FROM work
+), busy AS (
+  SELECT occupied_host_id AS busy_host_id, sum(active_ns) AS busy_ns
+    FROM (SELECT occupied_host_id, occupied_unix_ns, active_ns,
+                 max(occupied_free_unix_ns) OVER (PARTITION BY occupied_host_id ORDER BY occupied_unix_ns, active_ns
+                                                  ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS free_unix_ns
+            FROM occupied) each
+   WHERE active_ns > 0 AND free_unix_ns > 0 AND occupied_unix_ns >= free_unix_ns
+   GROUP BY occupied_host_id
+), watched AS ( -- as in cost_watched.sql
+  SELECT host_id AS watched_host_id, started_unix_ns AS watched_unix_ns,
+         coalesce(started_unix_ns + wall_ns, 4000000000000000000) AS watched_end_unix_ns
+    FROM standing_runs
+   WHERE kind = 'system'
+      OR (kind = 'command' AND host_id NOT IN (SELECT host_id FROM runs WHERE kind = 'system'))
+   UNION ALL
+  SELECT id, first_seen_unix_ns, last_seen_unix_ns
+    FROM hosts
+   WHERE id NOT IN (SELECT host_id FROM runs WHERE kind IN ('system', 'command'))
+), moment AS ( -- work begins; watching begins (1) or ends (-1), of the host as such from when it was seen
+  SELECT work_host_id AS moment_host_id, work_unix_ns AS at_unix_ns, work_free_unix_ns AS end_unix_ns,
+         work_run_id AS moment_run_id, 0 AS of_watched, 0 AS of_host
+    FROM work
+   UNION ALL
+  SELECT watched_host_id, watched_unix_ns, 0, 0, 1, 0 FROM watched
+   UNION ALL
+  SELECT watched_host_id, watched_end_unix_ns, 0, 0, -1, 0 FROM watched
+   UNION ALL
+  SELECT id, CASE WHEN first_seen_unix_ns > :since_unix_ns THEN first_seen_unix_ns ELSE :since_unix_ns END, 0, 0, 0, 1
+    FROM hosts
+   UNION ALL
+  SELECT id, last_seen_unix_ns, 0, 0, 0, -1 FROM hosts
 ), placed AS (
-  SELECT moment_host_id, at_unix_ns, seen_ns,
-         max(run_end_unix_ns) OVER (PARTITION BY moment_host_id ORDER BY at_unix_ns, seen_ns
-                                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS free_unix_ns
+  SELECT moment_host_id, at_unix_ns, end_unix_ns, moment_run_id, max(end_unix_ns) OVER until_here AS free_unix_ns,
+         sum(of_watched) OVER until_here AS watched_count, sum(of_host) OVER until_here AS host_count,
+         min(at_unix_ns) OVER (PARTITION BY moment_host_id ORDER BY at_unix_ns
+                               ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING) AS next_unix_ns
     FROM moment
-), gap AS (
-  SELECT moment_host_id AS gap_host_id, free_unix_ns AS gap_unix_ns, min(at_unix_ns - seen_ns) AS first_unix_ns,
-         max(at_unix_ns) AS last_unix_ns, sum(seen_ns) AS all_seen_ns
+  WINDOW until_here AS (PARTITION BY moment_host_id ORDER BY at_unix_ns ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+), piece AS ( -- between two moments, after work
+  SELECT moment_host_id AS piece_host_id, free_unix_ns AS piece_free_unix_ns,
+         CASE WHEN at_unix_ns > free_unix_ns THEN at_unix_ns ELSE free_unix_ns END AS begin_unix_ns,
+         CASE WHEN watched_count > 0 AND host_count > 0 AND next_unix_ns > free_unix_ns THEN next_unix_ns END AS end_unix_ns,
+         CASE WHEN end_unix_ns = free_unix_ns THEN moment_run_id END AS piece_run_id
     FROM placed
-   WHERE seen_ns > 0 AND free_unix_ns > 0 AND at_unix_ns - seen_ns >= free_unix_ns + :grace_ns
-   GROUP BY moment_host_id, free_unix_ns
+   WHERE free_unix_ns > 0
+), gap AS (
+  SELECT piece_host_id AS gap_host_id, piece_free_unix_ns AS gap_unix_ns, max(piece_run_id) AS gap_run_id,
+         min(CASE WHEN end_unix_ns > 0 THEN begin_unix_ns END) AS first_unix_ns, max(end_unix_ns) AS last_unix_ns,
+         sum(end_unix_ns - begin_unix_ns) AS seen_ns,
+         row_number() OVER (PARTITION BY piece_host_id ORDER BY CASE WHEN max(end_unix_ns) > 0 THEN 0 ELSE 1 END,
+                                                                piece_free_unix_ns DESC) AS place
+    FROM piece
+   GROUP BY piece_host_id, piece_free_unix_ns
 ), total AS (
-  SELECT gap_host_id AS total_host_id, count(*) AS gap_count, sum(all_seen_ns) AS gap_ns,
-         min(first_unix_ns) AS since_unix_ns, max(last_unix_ns) AS until_unix_ns, max(gap_unix_ns) AS latest_unix_ns,
-         sum(last_unix_ns - first_unix_ns) AS span_ns
+  SELECT gap_host_id AS total_host_id, count(seen_ns) AS gap_count, sum(seen_ns) AS all_ns,
+         min(first_unix_ns) AS since_unix_ns, max(last_unix_ns) AS until_unix_ns,
+         sum(last_unix_ns - first_unix_ns) AS span_ns, max(CASE WHEN place = 1 THEN gap_run_id END) AS latest_run_id,
+         CASE WHEN max(gap_unix_ns) = max(CASE WHEN place = 1 THEN gap_unix_ns END) THEN 1 ELSE 0 END AS is_latest
     FROM gap
    GROUP BY gap_host_id
-), ended AS (
-  SELECT work_host_id AS ended_host_id, work_end_unix_ns AS ended_unix_ns, work_run_id AS ended_run_id, work_run AS ended_run,
-         row_number() OVER (PARTITION BY work_host_id, work_end_unix_ns ORDER BY work_run_id) AS place,
-         max(work_end_unix_ns) OVER (PARTITION BY work_host_id) AS latest_unix_ns
-    FROM work
-   WHERE is_waiting = 0
+), found AS (
+  SELECT total_host_id AS found_host_id, total.since_unix_ns AS first_unix_ns, total.until_unix_ns AS last_unix_ns, is_latest,
+         span_ns, latest_run_id, gap_count AS found_count, all_ns - coalesce(busy.busy_ns, 0) AS found_ns
+    FROM total
+    LEFT JOIN busy ON busy.busy_host_id = total.total_host_id
 )
-SELECT h.id AS host_id, h.hostname AS hostname, total.since_unix_ns AS since_unix_ns,
-       total.until_unix_ns AS until_unix_ns, CASE WHEN ended.ended_unix_ns = ended.latest_unix_ns THEN 1 ELSE 0 END AS is_now,
-       CASE WHEN total.gap_ns >= 0.95 * total.span_ns THEN 'certain' ELSE 'likely' END AS certainty,
-       ended.ended_run_id AS run_id, ended.ended_run AS run, total.gap_count AS gap_count, total.gap_ns AS gap_ns,
-       h.cpu_count * total.gap_ns AS held_cpu_ns,
-       CAST(1.0 * h.memory_bytes * total.gap_ns / 1000000000 AS BIGINT) AS held_byte_seconds
+SELECT h.id AS host_id, h.hostname AS hostname, found.first_unix_ns AS since_unix_ns, found.last_unix_ns AS until_unix_ns,
+       found.is_latest AS is_now, CASE WHEN found.found_ns >= 0.95 * found.span_ns THEN 'certain' ELSE 'likely' END AS certainty,
+       r.id AS run_id, r.name AS run, found.found_count AS gap_count, found.found_ns AS gap_ns,
+       h.cpu_count * found.found_ns AS held_cpu_ns,
+       CAST(1.0 * h.memory_bytes * found.found_ns / 1000000000 AS BIGINT) AS held_byte_seconds
   FROM hosts h
-  JOIN total ON total.total_host_id = h.id
-  JOIN ended ON ended.ended_host_id = h.id AND ended.ended_unix_ns = total.latest_unix_ns
- WHERE ended.place = 1 AND total.gap_ns >= :least_ns
- ORDER BY total.gap_ns DESC, h.id;
+  JOIN found ON found.found_host_id = h.id
+  JOIN runs r ON r.host_id = h.id AND r.id = found.latest_run_id
+ WHERE found.found_ns >= :least_ns
+ ORDER BY found.found_ns DESC, h.id;
