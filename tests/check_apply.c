@@ -247,7 +247,7 @@ static const struct {
 } damages[] = {
 	{"process", "'place' || x'02'", "'place' || x'02'"}, /* none: all continues */
 	{"process", "'place' || x'02'", "'place' || x'03'"}, /* beyond an enum, an index, the field's type */
-	{"run", "'spine_length' || x'01'", "'spine_length' || x'41'"},
+	{"run", "'name_priority' || x'05'", "'name_priority' || x'40'"},
 	{"process", "'spine_index' || x'00'", "'spine_index' || x'40'"},
 	{"process", "'exec_id' || x'01'", "'exec_id' || x'CF0000000100000000'"},
 	{"process", "'exec_id' || x'01'", "'exec_id' || x'C0'"}, /* of another kind */

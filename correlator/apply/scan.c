@@ -255,11 +255,10 @@ static int64_t fold_task(struct model *model, struct task *task)
 /* Each level of the spine may become an orchestrator: then everything further in is a task of `bytes`. */
 static void fold_spine(struct run *run, int64_t bytes)
 {
+	struct group *group;
 	int64_t outer = 0;
 
-	for (int i = 0; i < run->spine.length; i++) {
-		struct group *group = run->spine.level[i].group;
-
+	DL_FOREACH (run->main->groups, group) {
 		tally_raise(&group->inner_memory_bytes, bytes - outer);
 		outer += group->scan_memory_bytes;
 		tally_raise(&group->outer_memory_bytes, outer);
@@ -282,7 +281,7 @@ static void fold_scan_memory(struct model *model)
 		}
 		if (take_memory(model, &run->memory, engine_bytes + bytes))
 			run_set_dirty(model, run);
-		if (run->spine.orchestrator != 0)
+		if (run->orchestrator != 0)
 			fold_spine(run, bytes);
 	}
 }

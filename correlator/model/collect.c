@@ -144,7 +144,7 @@ static bool task_stands(const struct task *task)
 {
 	const struct run *run = task->run;
 
-	return task->kind != TASK_GENERIC || run->spine.orchestrator == 0 || run->spine.frozen || run->members == 0;
+	return task->kind != TASK_GENERIC || run->orchestrator == 0 || run->frozen || run->members == 0;
 }
 
 /* Frees a task that is over, or its run, if it is the run's last one. */

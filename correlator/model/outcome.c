@@ -8,17 +8,22 @@ void outcome_init(struct outcome *outcome)
 	*outcome = (struct outcome){.exit_code = ROW_NULL, .signal = ROW_NULL};
 }
 
-/* The first failure decides, unless it is that of a writer whose reader closed the pipe. */
-static bool decides(const struct outcome *part, const struct outcome *sum)
+/* What is known of the roots, the least first: the first of the greatest decides. A writer whose reader closed the pipe
+ * has hardly failed. */
+enum verdict { UNKNOWN, SUCCESS, BROKEN_PIPE, FAILURE };
+
+static enum verdict verdict_of(const struct outcome *outcome)
 {
-	if (!part->failed)
-		return part->known && !sum->known;
-	return !sum->failed || (sum->signal == SIGPIPE && part->signal != SIGPIPE);
+	if (outcome->signal != ROW_NULL)
+		return outcome->signal == SIGPIPE ? BROKEN_PIPE : FAILURE;
+	if (outcome->exit_code == ROW_NULL)
+		return UNKNOWN;
+	return outcome->exit_code == 0 ? SUCCESS : FAILURE;
 }
 
 bool outcome_add(struct outcome *sum, const struct outcome *part)
 {
-	bool part_decides = decides(part, sum);
+	bool part_decides = verdict_of(part) > verdict_of(sum);
 
 	sum->root_count += part->root_count;
 	sum->living_roots += part->living_roots;
@@ -28,22 +33,28 @@ bool outcome_add(struct outcome *sum, const struct outcome *part)
 		sum->exit_code = part->exit_code;
 		sum->signal = part->signal;
 	}
-	sum->known = sum->known || part->known;
-	sum->failed = sum->failed || part->failed;
-	return part_decides && part->failed;
+	return part_decides && verdict_of(part) > SUCCESS;
 }
 
 /* As a shell with pipefail: one failed part fails the whole, but a writer
  * whose reader closed the pipe (SIGPIPE) has not failed. */
 enum outcome_status outcome_status(const struct outcome *outcome, bool is_running)
 {
-	if (outcome->living_roots > 0 || (!outcome->known && is_running))
+	enum verdict verdict = verdict_of(outcome);
+
+	if (outcome->living_roots > 0 || (verdict == UNKNOWN && is_running))
 		return OUTCOME_RUNNING;
-	if (!outcome->known)
+	if (verdict == UNKNOWN)
 		return OUTCOME_ENDED;
-	if (!outcome->failed || (outcome->signal == SIGPIPE && outcome->root_count > 1))
+	if (verdict == SUCCESS || (verdict == BROKEN_PIPE && outcome->root_count > 1))
 		return OUTCOME_SUCCEEDED;
 	return outcome->signal != ROW_NULL ? OUTCOME_KILLED : OUTCOME_FAILED;
+}
+
+void outcome_add_root(struct outcome *outcome, bool has_ended)
+{
+	outcome->root_count++;
+	outcome->living_roots += !has_ended;
 }
 
 bool outcome_note(struct outcome *outcome, int64_t wait_status, uint64_t boot_ns)
@@ -53,8 +64,6 @@ bool outcome_note(struct outcome *outcome, int64_t wait_status, uint64_t boot_ns
 	struct outcome root = {
 		.exit_code = is_known && signal == ROW_NULL ? wait_status >> 8 & 0xff : ROW_NULL,
 		.signal = signal,
-		.known = is_known,
-		.failed = is_known && wait_status != 0,
 		.end_boot_ns = boot_ns,
 	};
 

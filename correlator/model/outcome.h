@@ -1,4 +1,4 @@
-/* Outcome of a run or task, derived from its root processes. */
+/* Outcome of a task, derived from its root processes. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,15 +20,13 @@ enum outcome_status {
 };
 
 struct outcome {
-	int64_t exit_code; /* ROW_NULL unknown */
-	int64_t signal;
-	bool known; /* at least one root's status was seen */
-	bool failed;
+	int64_t exit_code, signal; /* of the root that decides; ROW_NULL: unknown */
 	int root_count, living_roots;
 	uint64_t end_boot_ns; /* latest end of a root */
 };
 
 void outcome_init(struct outcome *outcome);
+void outcome_add_root(struct outcome *outcome, bool has_ended);
 /* A root ended with `wait_status` (ROW_NULL unknown). Returns true if it failed and that decides the outcome. */
 bool outcome_note(struct outcome *outcome, int64_t wait_status, uint64_t boot_ns);
 /* The same, of a task that is merged into another. */

@@ -123,26 +123,12 @@ bool process_decides_task(const struct process *process)
 	return orchestrator->pid == 0 || process_key_is(orchestrator, &process->group->orchestrator);
 }
 
-/* Updates the outcome of the task and the run that it is a root of. */
-static void note_roots(struct model *model, struct process *process, int64_t wait_status)
+/* Updates the outcome of a task that it is a root of. */
+static void note_root(struct model *model, const struct process *process, struct task *task, int64_t wait_status)
 {
-	bool task_root = process_decides_task(process);
-	struct run *run = process->run;
-
-	if (task_root) {
-		struct task *task = process->group->task;
-
-		if (outcome_note(&task->outcome, wait_status, process->end_boot_ns))
-			task_set_cause(task, process->cause);
-		task_set_dirty(model, task);
-	}
-	if (process->is_run_root) {
-		if (outcome_note(&run->outcome, wait_status, process->end_boot_ns))
-			task_set_cause(run->main, process->cause);
-		run->main->outcome = run->outcome;
-		task_set_dirty(model, run->main);
-		run_set_dirty(model, run);
-	}
+	if (outcome_note(&task->outcome, wait_status, process->end_boot_ns))
+		task_set_cause(task, process->cause);
+	task_set_dirty(model, task);
 }
 
 bool process_end(struct model *model, struct process *process, int64_t wait_status, uint64_t boot_ns)
@@ -152,7 +138,12 @@ bool process_end(struct model *model, struct process *process, int64_t wait_stat
 	process->ended = true;
 	process->end_boot_ns = boot_ns > process->fork_boot_ns ? boot_ns : process->fork_boot_ns;
 	process_set_changed(model, process);
-	note_roots(model, process, wait_status);
+	if (process_decides_task(process))
+		note_root(model, process, process->group->task, wait_status);
+	if (process->is_run_root) {
+		note_root(model, process, process->run->main, wait_status);
+		run_set_dirty(model, process->run);
+	}
 	return true;
 }
 

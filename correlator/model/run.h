@@ -5,7 +5,6 @@
 
 #include "common/rules/rules.h"
 #include "correlator/model/cgroup_limits.h"
-#include "correlator/model/outcome.h"
 #include "correlator/model/reason.h"
 #include "correlator/model/tally.h"
 
@@ -72,17 +71,6 @@ struct run_parts {
 	} item[RUN_PARTS_MAX];
 };
 
-/* For placement/spine.c, which describes it. */
-struct spine {
-	struct {
-		struct process *process; /* NULL: it is gone */
-		struct group *group;
-	} level[RUN_SPINE_MAX];
-	int length;
-	int orchestrator; /* index of its level, -1: none yet */
-	bool frozen;      /* too many tasks: they are no longer merged */
-};
-
 struct run {
 	int64_t id;
 	uint64_t boundary_key; /* hash of what other processes join it by (job, cgroup); 0: none */
@@ -104,14 +92,14 @@ struct run {
 	struct cgroup_limits limits;
 	int64_t lost_count;
 	uint64_t loss_number; /* of the loss last counted */
-	struct outcome outcome;
 	struct cancel cancel; /* for incidents/cancel.c */
 	int64_t task_count;
-	struct task *main;
+	struct task *main;    /* its outcome is that of the run, its groups are the spine: placement/spine.c */
+	int orchestrator;     /* index in the spine, the last then; -1: none yet */
+	bool frozen;          /* too many tasks: they are no longer merged */
 	struct task *tasks;   /* in memory */
 	struct task *awaited; /* list, latest first: failed ones that may be retried */
 	int awaited_count;
-	struct spine spine;
 	bool of_past_boot; /* of an earlier boot: it gets nothing more */
 	unsigned members;  /* processes that point here */
 	bool dirty;        /* in model->dirty_runs: */

@@ -34,11 +34,10 @@ struct run *run_new(struct model *model, const struct process *root, enum run_ki
 	run->kind = kind;
 	run->boundary_key = boundary_key;
 	run->root_process_id = run->origin_process_id = run->user_id = ROW_NULL;
-	run->spine.orchestrator = -1;
+	run->orchestrator = -1;
 	run->name_priority = RUN_NAME_NONE;
 	run_set_dirty(model, run);
 	cgroup_limits_init(&run->limits);
-	outcome_init(&run->outcome);
 	tally_init(&run->tally);
 	run->memory = (struct concurrent_memory){ROW_NULL, ROW_NULL};
 	DL_APPEND(model->runs, run);
@@ -108,9 +107,7 @@ void task_add_root(struct model *model, struct task *task, struct process *proce
 	process->is_task_root = true;
 	if (task->root.pid == 0)
 		task->root = process->key;
-	task->outcome.root_count++;
-	if (!process->ended)
-		task->outcome.living_roots++;
+	outcome_add_root(&task->outcome, process->ended);
 	if (task->root_process_id != ROW_NULL)
 		return;
 	task->root_process_id = image_id(model, &process->key, process->exec_id);
@@ -276,8 +273,8 @@ void process_free(struct model *model, struct process *process)
 		child->parent = NULL;
 	if (process->parent)
 		DL_DELETE2(process->parent->children, process, sibling_prev, sibling_next);
-	if (process->spine_index >= 0)
-		process->run->spine.level[process->spine_index].process = NULL;
+	if (process->group && process->group->spine_root == process)
+		process->group->spine_root = NULL;
 	pipes_forget(model, process);
 	if (process->is_unsettled)
 		DL_DELETE2(model->unsettled, process, unsettled_prev, unsettled_next);

@@ -128,7 +128,7 @@ static struct group *place_batch_step(struct model *model, struct run *run, stru
 
 static struct group *outermost_group(struct model *model, struct run *run, struct process *process)
 {
-	return run->spine.length > 0 ? run->spine.level[0].group : spine_push(model, run, process);
+	return run->main->groups ? run->main->groups : spine_push(model, run, process);
 }
 
 /* Places a process that begins a run or joins one as a further root. `step`: of a batch job, "": none. */
@@ -139,9 +139,7 @@ static struct placement place_root(struct model *model, struct run *run, struct 
 	if (run->root_process_id == ROW_NULL)
 		run_set_root(model, run, process);
 	process->is_run_root = true;
-	run->outcome.root_count++;
-	run->outcome.living_roots += !process->ended;
-	run->main->outcome = run->outcome;
+	outcome_add_root(&run->main->outcome, process->ended);
 	return (struct placement){is_step ? place_batch_step(model, run, process, step)
 					  : outermost_group(model, run, process),
 				  run->reason};

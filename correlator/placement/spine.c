@@ -19,15 +19,24 @@
 #include "correlator/placement/subtree.h"
 #include "correlator/placement/task_name.h"
 
+static int spine_length(const struct run *run)
+{
+	const struct group *group;
+	int length;
+
+	DL_COUNT(run->main->groups, group, length);
+	return length;
+}
+
 struct group *spine_push(struct model *model, struct run *run, struct process *process)
 {
+	int length = spine_length(run);
 	struct group *group = group_open(model, run->main, process);
 
 	if (!group)
 		return NULL;
-	process->spine_index = run->spine.length;
-	run->spine.level[run->spine.length].process = process;
-	run->spine.level[run->spine.length++].group = group;
+	process->spine_index = length;
+	group->spine_root = process;
 	return group;
 }
 
@@ -46,58 +55,62 @@ static void task_take_root(struct model *model, struct task *task, struct proces
 	}
 }
 
-/* Makes one task of everything below `level` of the spine, which now has its second subtree. */
-static void spine_raise(struct model *model, struct run *run, int level)
+static void spine_leave(struct model *model, struct group *group, struct task *task)
 {
-	struct process *orchestrator = run->spine.level[level].process, *first = run->spine.level[level + 1].process;
-	struct group *first_group = run->spine.level[level + 1].group;
+	if (group->spine_root) {
+		group->spine_root->spine_index = -1;
+		process_set_changed(model, group->spine_root);
+	}
+	group->spine_root = NULL;
+	group_move(model, group, task);
+}
+
+/* Makes one task of everything further in than `orchestrator`, which now has its second subtree. */
+static void spine_raise(struct model *model, struct run *run, struct process *orchestrator)
+{
+	struct group *own = orchestrator->group, *first_group = own->next;
+	struct process *first = first_group->spine_root;
 	struct task *task = task_open(model, orchestrator, TASK_GENERIC, REASON_SUBTREE, first_group->root_process_id);
 	struct task *other, *next;
-	int64_t outer_bytes = run->spine.level[level].group->outer_memory_bytes;
 
 	if (!task)
 		return;
 	task->memory.bytes = first_group->inner_memory_bytes ? first_group->inner_memory_bytes : ROW_NULL;
-	run->main->memory.bytes = outer_bytes ? outer_bytes : ROW_NULL;
-	for (int i = level + 1; i < run->spine.length; i++) {
-		if (run->spine.level[i].process) {
-			run->spine.level[i].process->spine_index = -1;
-			process_set_changed(model, run->spine.level[i].process);
-		}
-		group_move(model, run->spine.level[i].group, task);
-	}
+	run->main->memory.bytes = own->outer_memory_bytes ? own->outer_memory_bytes : ROW_NULL;
+	while (own->next)
+		spine_leave(model, own->next, task);
 	DL_FOREACH_SAFE (run->tasks, other, next)
 		if (other != task && other->kind == TASK_GENERIC && other->merged_into_id == ROW_NULL)
 			task_merge(model, other, task);
 	task_take_root(model, task, first);
 	task->root_process_id = first_group->root_process_id;
 	task_name_note_images(model, task);
-	run->spine.length = level + 1;
-	run->spine.orchestrator = level;
+	run->orchestrator = orchestrator->spine_index;
 }
 
 struct placement spine_place(struct model *model, struct process *process, const struct placing *placing)
 {
 	struct process *parent = process->parent;
 	struct run *run = parent->run;
-	int level = parent->spine_index;
 
-	if (level < 0)
+	if (parent->spine_index < 0)
 		return (struct placement){parent->group, REASON_INSIDE};
 	struct placement joined = subtree_join(model, process, placing);
 
 	if (joined.group)
 		return joined;
-	if (level == run->spine.length - 1 && run->spine.orchestrator < 0)
-		return (struct placement){run->spine.length < RUN_SPINE_MAX ? spine_push(model, run, process)
+	bool is_last = !parent->group->next;
+
+	if (is_last && run->orchestrator < 0)
+		return (struct placement){spine_length(run) < RUN_SPINE_MAX ? spine_push(model, run, process)
 									    : parent->group,
 					  REASON_ONLY_SUBTREE};
-	if (run->spine.orchestrator != level) {
-		if (run->spine.frozen)
+	if (!is_last) {
+		if (run->frozen)
 			return (struct placement){parent->group, REASON_INSIDE};
-		spine_raise(model, run, level);
+		spine_raise(model, run, parent);
 	}
 	if (run->task_count >= RUN_MERGEABLE_TASKS_MAX)
-		run->spine.frozen = true;
+		run->frozen = true;
 	return subtree_open(model, process, TASK_GENERIC, REASON_SUBTREE);
 }

@@ -65,7 +65,7 @@ const char *const outcome_words[] = {OUTCOME_STATUSES(TEXT_OF)};
 	TALLY_COLUMN(gpu_peak_bytes)
 #define LIMIT(name) COLUMN(name, limits.name)
 #define MEMORY COLUMN(concurrent_memory_bytes, memory.bytes)
-#define STATUS COLUMN(exit_code, outcome.exit_code) COLUMN(signal, outcome.signal) WORD(reason, reason, reason_words)
+#define REASON WORD(reason, reason, reason_words)
 
 /* Fields of a state, whose names have at most 31 bytes (save_name() in fields.c). The default of an id, or of another
  * figure that may be unknown, is ROW_NULL. */
@@ -81,9 +81,7 @@ const char *const outcome_words[] = {OUTCOME_STATUSES(TEXT_OF)};
 #define BYTES(old, field, size_field) OTHER(FIELD_BYTES, old, field, .size_at = offsetof(ENTITY, size_field))
 #define PART(kind_of, field, which) OTHER(kind_of, #field, field, .part = &(which))
 
-#define OUTCOME \
-	INT(outcome.known) INT(outcome.failed) INT(outcome.root_count) INT(outcome.living_roots) \
-	INT(outcome.end_boot_ns)
+#define OUTCOME INT(outcome.root_count) INT(outcome.living_roots) INT(outcome.end_boot_ns)
 #define LIMITS_BEYOND_COLUMNS INT(limits.cgroup_id) ID(limits.throttled_before_ns)
 
 /* The items of a list, with their fields. */
@@ -118,13 +116,13 @@ const struct field container_state[] = {INT(labelled) LIMITS_BEYOND_COLUMNS {0}}
 #define ROW struct row_run
 const struct field run_columns[] = {
 	SAME(id) WORD(kind, kind, run_words) NAME(name) CHARS(engine) CHARS(run_key) SAME(root_process_id)
-	SAME(origin_process_id) SAME(user_id) TEXT(working_directory) STATUS SAME(task_count) SAME(lost_count)
+	SAME(origin_process_id) SAME(user_id) TEXT(working_directory) REASON SAME(task_count) SAME(lost_count)
 	TALLY MEMORY ROW_LIMITS(LIMIT) TALLY_COLUMN(core_limit_milli) {0}
 };
 const struct field run_state[] = {
-	INT(boundary_key) ENUM(engine_rank, RULES_RANK_WORKFLOW) NAMED("frozen", spine.frozen) INT(of_past_boot)
-	RANGE(name_priority, -1, -1, RUN_NAME_FIXED) NAMED_RANGE("orchestrator", spine.orchestrator, -1, -1, RUN_SPINE_MAX - 1)
-	NAMED_RANGE("spine_length", spine.length, 0, 0, RUN_SPINE_MAX) OUTCOME LIMITS_BEYOND_COLUMNS
+	INT(boundary_key) ENUM(engine_rank, RULES_RANK_WORKFLOW) INT(frozen) INT(of_past_boot)
+	RANGE(name_priority, -1, -1, RUN_NAME_FIXED) RANGE(orchestrator, -1, -1, RUN_SPINE_MAX - 1)
+	LIMITS_BEYOND_COLUMNS
 	{0}
 };
 #undef ENTITY
@@ -149,7 +147,7 @@ static const struct field group_fields[] = {
 	INT(id) INT(root_process_id) INT(orchestrator.pid) INT(orchestrator.start_boot_ns)
 	INT(lost_count) INT(inner_memory_bytes) INT(outer_memory_bytes)
 	ID(limits.memory_limit_bytes) ID(limits.cgroup_peak_bytes) ID(limits.throttled_ns) LIMITS_BEYOND_COLUMNS
-	RANGE(spine_index, -1, -1, RUN_SPINE_MAX - 1) PART(FIELD_LIST, tools, tools) {0}
+	PART(FIELD_LIST, tools, tools) {0}
 };
 LIST(group, group)
 #undef ENTITY
@@ -173,7 +171,8 @@ const struct field task_figure_columns[] = {
 #define ENTITY struct task
 const struct field task_columns[] = {
 	SAME(id) SAME(merged_into_id) SAME(retried_by_id) WORD(kind, kind, task_words) NAME(name) TEXT(label)
-	SAME(root_process_id) SAME(orchestrator_process_id) TEXT(working_directory) STATUS MEMORY {0}
+	SAME(root_process_id) SAME(orchestrator_process_id) TEXT(working_directory) REASON MEMORY
+	COLUMN(exit_code, outcome.exit_code) COLUMN(signal, outcome.signal) {0}
 };
 const struct field task_state[] = {
 	ENUM(name_by, NAMED_BY_RULE) INT(root.pid) INT(root.start_boot_ns) INT(orchestrator.pid)

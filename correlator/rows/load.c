@@ -145,16 +145,11 @@ static void own_cause(struct cause *cause)
 
 static void link_groups(struct loader *loader, struct task *task)
 {
-	struct run *run = task->run;
 	struct group *group;
 	struct tool *tool;
 
 	DL_FOREACH (task->groups, group) {
 		group->task = task;
-		if (group->spine_index >= run->spine.length)
-			loader->bad = true;
-		else if (group->spine_index >= 0)
-			run->spine.level[group->spine_index].group = group;
 		add(loader, WHO_GROUP, group->id, group);
 		DL_FOREACH (group->tools, tool) {
 			tool->group = group;
@@ -308,8 +303,8 @@ static void link_process(struct loader *loader, struct process *process, struct 
 	if (group)
 		process_set_group(loader->model, process, group->task->run, group);
 	process->state_is_stored = process->has_state = true;
-	if (group && process->spine_index >= 0 && process->spine_index < process->run->spine.length)
-		process->run->spine.level[process->spine_index].process = process;
+	if (group && process->spine_index >= 0)
+		group->spine_root = process;
 	else
 		process->spine_index = -1;
 	if (process->place != PLACE_NONE && (!group || !process->image))
@@ -423,13 +418,9 @@ static bool is_broken(const struct loader *loader)
 	for (known = loader->known; known; known = known->hh.next)
 		if (known->key.who == WHO_TOOL && !((const struct tool *)known->entity)->name)
 			return true;
-	DL_FOREACH (loader->model->runs, run) {
+	DL_FOREACH (loader->model->runs, run)
 		if (!run->main)
 			return true;
-		for (int i = 0; i < run->spine.length; i++)
-			if (!run->spine.level[i].group)
-				return true;
-	}
 	return loader->bad || (loader->model->options.keep_states && loader->living_count != 0);
 }
 

@@ -166,19 +166,6 @@ static void fill_figures(struct row_task *row, const struct task *task)
 	row->status = outcome_words[outcome_status(&task->outcome, figures.tally.living_count > 0)];
 }
 
-/* Sets what its state has instead of pointers. */
-static void set_ids(struct task *task)
-{
-	struct run *run = task->run;
-	struct group *group;
-
-	task->orchestrator_group_id = task->orchestrator_group ? task->orchestrator_group->id : 0;
-	DL_FOREACH (task->groups, group)
-		group->spine_index = -1;
-	for (int i = 0; i < run->spine.length; i++)
-		run->spine.level[i].group->spine_index = i;
-}
-
 static int put_task(struct saver *saver, struct task *task)
 {
 	struct model *model = saver->model;
@@ -197,21 +184,23 @@ static int put_task(struct saver *saver, struct task *task)
 		r = store_move_task(model->store, task->id, task->merged_into_id);
 	if (r == 0)
 		r = store_put_task(model->store, &row);
-	set_ids(task);
+	task->orchestrator_group_id = task->orchestrator_group ? task->orchestrator_group->id : 0; /* for its state */
 	return r < 0 ? r : put_state(saver, "task", task->id, ROW_NULL, task_state, task);
 }
 
 static int put_run(struct saver *saver, struct run *run)
 {
+	const struct outcome *outcome = &run->main->outcome;
 	struct model *model = saver->model;
 	struct row_run row = {
 		.host_id = model->host.id,
 		.container_id = id_or_null(run->container),
 		.rules_version = (int64_t)(rules_version(model->options.rules) & INT64_MAX),
-		.root_end_boot_ns = run->outcome.living_roots == 0 && run->outcome.end_boot_ns
-					    ? (int64_t)run->outcome.end_boot_ns
-					    : ROW_NULL,
-		.status = outcome_words[outcome_status(&run->outcome, run->tally.living_count > 0)],
+		.exit_code = outcome->exit_code,
+		.signal = outcome->signal,
+		.root_end_boot_ns =
+			outcome->living_roots == 0 && outcome->end_boot_ns ? (int64_t)outcome->end_boot_ns : ROW_NULL,
+		.status = outcome_words[outcome_status(outcome, run->tally.living_count > 0)],
 	};
 	int r;
 
