@@ -8,11 +8,11 @@
 #include "common/identity.h"
 
 /* The end of a longer path is not known, and so its base name. */
-static bool ends_with_mark(const char *path)
+static bool path_is_whole(const char *path)
 {
 	size_t size = strlen(path), mark = strlen(RECORD_PATH_MARK);
 
-	return size > mark && strcmp(path + size - mark, RECORD_PATH_MARK) == 0;
+	return size > 0 && (size <= mark || strcmp(path + size - mark, RECORD_PATH_MARK) != 0);
 }
 
 const char *command_base_name(const char *path)
@@ -22,47 +22,10 @@ const char *command_base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Moves `*room` past the copy. A name ends at its first NUL, whatever the record claims. */
-static char *put_text(char **room, const struct wire_bytes *text)
+/* Returns a copy, NULL if out of memory. A name ends at its first NUL, whatever the record claims. */
+static char *text_of(const struct wire_bytes *text)
 {
-	char *copy = *room;
-	size_t size = text->data ? strnlen(text->data, text->size) : 0;
-
-	if (size > 0)
-		memcpy(copy, text->data, size);
-	copy[size] = '\0';
-	*room = copy + size + 1;
-	return copy;
-}
-
-/* Allocates the command and all its texts except the arguments. `script` is NULL if there is none. */
-static struct command *command_alloc(const struct wire_bytes *comm, const struct wire_bytes *path,
-				     const struct wire_bytes *script, const struct wire_bytes *working_directory)
-{
-	size_t size = comm->size + path->size + (script ? script->size : 0) + working_directory->size;
-	struct command *command = calloc(1, sizeof(*command) + size + 4);
-	char *room;
-
-	if (!command)
-		return NULL;
-	room = command->texts;
-	command->references = 1;
-	command->working_directory = put_text(&room, working_directory);
-	command->path = put_text(&room, path);
-	command->script = script ? put_text(&room, script) : NULL;
-	/* A program without a file (memfd) has only the root as its path. */
-	if (strcmp(command->path, "/") == 0)
-		command->path[0] = '\0';
-	bool is_whole = command->path[0] && !ends_with_mark(command->path);
-
-	command->program = is_whole ? command_base_name(command->path) : put_text(&room, comm);
-	if (command->program[0] == '\0')
-		command->program = "unknown"; /* a process may remove its name */
-	command->subject.path = is_whole ? command->path : command->program;
-	command->subject.script = command->script;
-	command->subject.working_directory = command->working_directory;
-	command->subject.cgroup = "";
-	return command;
+	return strndup(text->data ? text->data : "", text->size);
 }
 
 /* Joins the arguments in one buffer, each terminated by NUL. An argument that holds a
@@ -113,6 +76,19 @@ static int index_arguments(struct command *command)
 	return 0;
 }
 
+int command_complete(struct command *command)
+{
+	struct rules_subject *subject = &command->subject;
+
+	if (!command->program || !command->path || !command->working_directory || !command->arguments)
+		return -1;
+	subject->path = path_is_whole(command->path) ? command->path : command->program;
+	subject->script = command->script;
+	subject->working_directory = command->working_directory;
+	subject->cgroup = "";
+	return index_arguments(command);
+}
+
 static int set_arguments(struct command *command, const struct record_arguments *argv, const struct secrets *secrets,
 			 enum redact_mode mode)
 {
@@ -137,33 +113,44 @@ static int set_arguments(struct command *command, const struct record_arguments 
 	return r;
 }
 
+static void set_program(struct command *command, const struct wire_bytes *comm)
+{
+	if (!command->path)
+		return;
+	/* A program without a file (memfd) has only the root as its path. */
+	if (strcmp(command->path, "/") == 0)
+		command->path[0] = '\0';
+	if (path_is_whole(command->path))
+		command->program = strdup(command_base_name(command->path));
+	else if (comm->size > 0 && comm->data[0])
+		command->program = text_of(comm);
+	else
+		command->program = strdup("unknown"); /* a process may remove its name */
+}
+
 struct command *command_new(const struct record *record, const struct secrets *secrets, enum redact_mode mode)
 {
 	const struct record_context *context = &record->exec.context;
-	const struct wire_bytes *path = &record->path, *script = NULL;
-	struct command *command;
-
 	/* A #! script runs its interpreter, which the kernel put into argv[0]. */
-	if (context->flags & RECORD_SCRIPT && record->argv.count > 0) {
-		script = &record->path;
-		path = &record->argv.item[0];
-	}
-	command = command_alloc(&record->comm, path, script, &record->cwd);
+	bool is_script = context->flags & RECORD_SCRIPT && record->argv.count > 0;
+	struct command *command = calloc(1, sizeof(*command));
+
 	if (!command)
 		return NULL;
+	command->references = 1;
+	command->working_directory = text_of(&record->cwd);
+	command->path = text_of(is_script ? &record->argv.item[0] : &record->path);
+	command->script = is_script ? text_of(&record->path) : NULL;
+	set_program(command, &record->comm);
 	command->flags = context->flags;
 	command->subject.has_terminal =
 		context->tty != 0 && context->stdin_pipe == 0 && !(context->flags & RECORD_STDIN_ELSEWHERE);
-	if (set_arguments(command, &record->argv, secrets, mode) < 0 || index_arguments(command) < 0) {
+	if (set_arguments(command, &record->argv, secrets, mode) < 0 || (is_script && !command->script) ||
+	    command_complete(command) < 0) {
 		command_unref(command);
 		return NULL;
 	}
 	return command;
-}
-
-static struct wire_bytes bytes_of(const char *text)
-{
-	return (struct wire_bytes){.data = text, .size = (uint32_t)strlen(text)};
 }
 
 static bool is_listed(const char *program, const char *programs)
@@ -181,29 +168,6 @@ size_t command_stored_size(const struct command *command, enum redact_mode mode,
 	if (command->arguments_size == 0 || mode != REDACT_PROGRAM_ONLY || is_listed(command->program, keep_arguments))
 		return command->arguments_size;
 	return strlen(command->arguments) + 1;
-}
-
-struct command *command_restore(const struct command *stored)
-{
-	const struct wire_bytes program = bytes_of(stored->program), path = bytes_of(stored->path),
-				script = bytes_of(stored->script ? stored->script : ""),
-				directory = bytes_of(stored->working_directory);
-	struct command *command = command_alloc(&program, &path, stored->script ? &script : NULL, &directory);
-
-	if (!command)
-		return NULL;
-	command->flags = stored->flags;
-	command->redacted_count = stored->redacted_count;
-	command->arguments = malloc(stored->arguments_size + 1);
-	command->arguments_size = stored->arguments_size;
-	if (command->arguments) {
-		memcpy(command->arguments, stored->arguments, stored->arguments_size);
-		command->arguments[stored->arguments_size] = '\0';
-		if (index_arguments(command) == 0)
-			return command;
-	}
-	command_unref(command);
-	return NULL;
 }
 
 /* Keeps whole arguments, or the beginning of the first. */
@@ -279,6 +243,10 @@ void command_unref(struct command *command)
 	if (!command || --command->references > 0)
 		return;
 	command_discharge(command);
+	free(command->program);
+	free(command->path);
+	free(command->script);
+	free(command->working_directory);
 	free(command->arguments);
 	free((void *)command->subject.argv);
 	free(command);

@@ -26,7 +26,7 @@ struct command_account {
 struct command {
 	unsigned references;
 	struct rules_subject subject; /* borrows from the fields below; `parent` is set per classification */
-	const char *program;          /* base name, or comm if the path is unknown */
+	char *program;                /* base name, or comm if the path is unknown */
 	char *path;                   /* "" unknown */
 	char *script;                 /* NULL: not a #! script */
 	char *working_directory;      /* "" unknown */
@@ -35,7 +35,6 @@ struct command {
 	uint32_t redacted_count;
 	uint32_t flags;                  /* RECORD_* of the record */
 	struct command_account *account; /* NULL: not charged */
-	char texts[];                    /* storage of the four names above */
 };
 
 /* Returns the command of an exec or sample with one reference, or NULL if out of memory. */
@@ -55,5 +54,5 @@ int64_t command_work(const struct command *command, bool with_directory);
 /* Returns how many bytes of its arguments may be stored. `keep_arguments` is that of struct model_options. */
 size_t command_stored_size(const struct command *command, enum redact_mode mode, const char *keep_arguments);
 
-/* Recreates a command from its stored fields after a restart; copies them. */
-struct command *command_restore(const struct command *stored);
+/* Derives what is not stored, the subject, from the other fields. Returns -1 if one is missing, or if out of memory. */
+int command_complete(struct command *command);

@@ -261,28 +261,12 @@ static struct image *load_image(struct loader *loader, struct store_result *resu
 	return image;
 }
 
-/* Makes a command of the loaded fields, which it frees. Returns NULL if one is missing, or if out of memory. */
-static struct command *restore_command(struct command *loaded)
-{
-	struct command *command = NULL;
-
-	if (loaded->program && loaded->path && loaded->working_directory && loaded->arguments)
-		command = command_restore(loaded);
-	free((char *)loaded->program);
-	free(loaded->path);
-	free(loaded->script);
-	free(loaded->working_directory);
-	free(loaded->arguments);
-	free(loaded);
-	return command;
-}
-
 static void link_command(struct loader *loader, struct process *process)
 {
 	if (!process->command)
 		return;
-	process->command = restore_command(process->command);
-	if (!process->command) {
+	process->command->references = 1;
+	if (command_complete(process->command) < 0) {
 		loader->bad = true;
 		return;
 	}
