@@ -155,28 +155,26 @@ static void apply_exec(struct model *model, const struct record *record)
 /* Seen without a probe: how it ended only its parent knows, and its last figures are those of the last scan. */
 static void apply_unknown_exit(struct model *model, struct process *process, const struct record_exit *exit)
 {
-	if (!process->image && !process->ignored)
-		place_part(model, process);
-	if (process->image)
-		image_update(model, process->image, &exit->counters, TOTALS_SAMPLE);
+	struct image *image = place_part(model, process);
+
+	if (image)
+		image_update(model, image, &exit->counters, TOTALS_SAMPLE);
 	change_end_unknown(model, process, IMAGE_LOST, exit->header.boot_ns);
 }
 
 static void image_exit(struct model *model, struct process *process, const struct record_exit *exit,
 		       enum image_totals kind)
 {
-	if (!process->image)
-		place_part(model, process);
-	if (!process->image)
-		return;
-	int64_t before_ns = process->image->totals.cpu_ns;
+	struct image *image = place_part(model, process);
 
-	image_update(model, process->image, &exit->counters, kind);
-	if (kind == TOTALS_FINAL && process->image->ended == IMAGE_EXIT)
-		image_extend_end(model, process->image, process->image->totals.cpu_ns - before_ns,
-				 exit->header.boot_ns);
-	change_end_image(model, process->image, IMAGE_EXIT, exit->header.boot_ns, (int64_t)exit->wait_status,
-			 exit->flags);
+	if (!image)
+		return;
+	int64_t before_ns = image->totals.cpu_ns;
+
+	image_update(model, image, &exit->counters, kind);
+	if (kind == TOTALS_FINAL && image->ended == IMAGE_EXIT)
+		image_extend_end(model, image, image->totals.cpu_ns - before_ns, exit->header.boot_ns);
+	change_end_image(model, image, IMAGE_EXIT, exit->header.boot_ns, (int64_t)exit->wait_status, exit->flags);
 }
 
 static void apply_exit(struct model *model, const struct record_exit *exit, enum image_totals kind)
@@ -215,7 +213,7 @@ static void apply_signal(struct model *model, const struct record_signal *signal
 		return;
 	if (sender_is_process(signal))
 		sender = found_resolve(model, &signal->sender);
-	if (sender && !sender->image && !sender->ignored)
+	if (sender)
 		place_part(model, sender);
 	sender_note(model, signal, target, sender);
 }
@@ -224,12 +222,10 @@ static void apply_device(struct model *model, const struct record_device *device
 {
 	struct process *process = process_find(model, process_key_of(&device->header.image));
 
-	if (!process || process->ended || process->ignored)
-		return;
-	if (!process->image)
-		place_part(model, process);
-	if (process->image && process->image->exec_id == device->header.image.exec_id)
-		device_add(model, process->image, device->major, device->minor);
+	struct image *image = process && !process->ended ? place_part(model, process) : NULL;
+
+	if (image && image->exec_id == device->header.image.exec_id)
+		device_add(model, image, device->major, device->minor);
 }
 
 static void apply_file(struct model *model, const struct record_file *record)
@@ -246,12 +242,10 @@ void apply_device_use(struct model *model, uint64_t pid, uint64_t start_boot_ns,
 {
 	struct process *process = process_find_by_ticks(model, pid, start_boot_ns);
 
-	if (!process || process->ignored)
-		return;
-	if (!process->image)
-		place_part(model, process);
-	if (process->image)
-		device_add_use(model, process->image, device, report);
+	struct image *image = process && !process->ignored ? place_part(model, process) : NULL;
+
+	if (image)
+		device_add_use(model, image, device, report);
 	assess_opened(model);
 }
 

@@ -300,8 +300,7 @@ static void end_missing(struct model *model, const struct wire_scan *scan)
 			process->missed_boot_ns = scan->boot_ns;
 		if (model->now_boot_ns < process->missed_boot_ns)
 			continue;
-		if (!process->image && !process->ignored)
-			place_part(model, process);
+		place_part(model, process);
 		change_end_unknown(model, process, IMAGE_LOST, scan->boot_ns);
 	}
 }

@@ -17,6 +17,7 @@
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
 #include "correlator/model/run.h"
+#include "correlator/model/task.h"
 
 /* If a job still runs this long after a cancel command, the command may not have cancelled it. */
 #define CANCEL_NS (60 * UINT64_C(1000000000))
@@ -54,7 +55,7 @@ void cancel_note(struct model *model, const struct process *process, uint64_t bo
 		const char *number = strchr(run->run_key, ':');
 
 		if (run->kind != RUN_BATCH || !number || (process->uid != 0 && process->uid != run->user_id) ||
-		    (container && container != run->container) || !command_names(process->command, number + 1))
+		    (container && container != run->main->container) || !command_names(process->command, number + 1))
 			continue;
 		run->cancel =
 			(struct cancel){.boot_ns = boot_ns, .pid = (uint32_t)process->key.pid, .uid = process->uid};

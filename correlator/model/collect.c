@@ -206,11 +206,9 @@ static void mark_used(struct model *model)
 	}
 	DL_FOREACH2 (model->ended_images, image, ended_next)
 		mark_container(model, image->container);
-	DL_FOREACH (model->runs, run) {
-		mark_container(model, run->container);
+	DL_FOREACH (model->runs, run)
 		DL_FOREACH (run->tasks, task)
 			mark_container(model, task->container);
-	}
 	for (cgroup = model->cgroups; cgroup; cgroup = cgroup->hh.next)
 		if (cgroup->used_boot_ns == model->now_boot_ns)
 			mark_container(model, cgroup->container);

@@ -8,6 +8,7 @@
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
 #include "correlator/model/run.h"
+#include "correlator/model/task.h"
 
 /* The kubelet names a container just after it has started it. The sandbox of a pod never gets a name. */
 #define POD_NAME_WAIT_NS (60 * UINT64_C(1000000000))
@@ -102,7 +103,7 @@ void container_name_run(struct model *model, const struct container *container, 
 	const char *end = pod_end(container);
 	char pod[RULES_NAME_MAX];
 
-	if (!end || run->container != container)
+	if (!end || run->main->container != container)
 		return;
 	snprintf(pod, sizeof(pod), "%.*s", (int)(end - container->name), container->name);
 	run_set_name(model, run, pod, RUN_NAME_FIXED);

@@ -43,7 +43,7 @@ static void image_unlink(struct model *model, struct image *image)
 /* A client only waits for a container: what it may use itself says nothing about the task. */
 static void tally_core_limit(struct tally *part, const struct image *image)
 {
-	bool is_inner = image->container && image->container != image->tool->group->task->run->container;
+	bool is_inner = image->container && image->container != image->tool->group->task->run->main->container;
 
 	if (image->role != RULES_ROLE_CLIENT)
 		*(is_inner ? &part->inner_core_limit_milli : &part->core_limit_milli) = image->core_limit_milli;
@@ -103,6 +103,7 @@ static void leave_tool(struct model *model, struct image *image)
 	struct group *group = image->tool->group;
 
 	DL_DELETE(image->tool->images, image);
+	group->task->run->members--;
 	if (--group->members == 0)
 		task_may_be_over(model, group->task);
 }
@@ -119,6 +120,7 @@ void image_set_tool(struct model *model, struct image *image, struct tool *tool)
 	image->tool = tool;
 	DL_APPEND(tool->images, image);
 	tool->group->members++;
+	tool->group->task->run->members++;
 	image_tally(image, &part);
 	tally_above(model, image, &part, 1);
 	if (image->process && (tool->start_boot_ns == 0 || image_start(image) < tool->start_boot_ns))

@@ -96,21 +96,9 @@ void process_set_changed(struct model *model, struct process *process)
 
 void process_set_group(struct model *model, struct process *process, struct run *run, struct group *group)
 {
-	run->members++;
-	group->members++;
-	process_leave_group(model, process);
 	process->run = run;
 	process->group = group;
 	process_set_changed(model, process);
-}
-
-void process_leave_group(struct model *model, struct process *process)
-{
-	if (!process->group)
-		return;
-	process->run->members--;
-	process->group->members--;
-	task_may_be_over(model, process->group->task);
 }
 
 bool process_decides_task(const struct process *process)

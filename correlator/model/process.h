@@ -102,8 +102,6 @@ bool process_has_namespace(const struct process *process);
 /* Its affinity and CPU quota, which may exceed the processors of the host. */
 void process_set_core_limit(struct process *process, const struct model *model, uint64_t limit_milli);
 void process_set_group(struct model *model, struct process *process, struct run *run, struct group *group);
-/* It no longer counts as a member of its run and group. */
-void process_leave_group(struct model *model, struct process *process);
 /* Its state has changed: the next commit writes it. */
 void process_set_changed(struct model *model, struct process *process);
 /* Marks the whole process, not just its last image, as ended. Returns false if it had

@@ -81,11 +81,9 @@ struct run {
 	char engine[RULES_NAME_MAX];
 	enum rules_rank engine_rank;
 	char run_key[RULES_NAME_MAX];
-	int64_t root_process_id; /* image ids; ROW_NULL none */
-	int64_t origin_process_id;
+	int64_t origin_process_id; /* image id; ROW_NULL none */
 	int64_t user_id;
 	char *working_directory;
-	struct container *container;
 	enum reason reason;
 	struct tally tally; /* groups do not move between runs */
 	struct concurrent_memory memory;
@@ -94,14 +92,15 @@ struct run {
 	uint64_t loss_number; /* of the loss last counted */
 	struct cancel cancel; /* for incidents/cancel.c */
 	int64_t task_count;
-	struct task *main;    /* its outcome is that of the run, its groups are the spine: placement/spine.c */
+	/* Its root, container and outcome are those of the run, and its groups are the spine: placement/spine.c. */
+	struct task *main;
 	int orchestrator;     /* index in the spine, the last then; -1: none yet */
 	bool frozen;          /* too many tasks: they are no longer merged */
 	struct task *tasks;   /* in memory */
 	struct task *awaited; /* list, latest first: failed ones that may be retried */
 	int awaited_count;
 	bool of_past_boot; /* of an earlier boot: it gets nothing more */
-	unsigned members;  /* processes that point here */
+	unsigned members;  /* images */
 	bool dirty;        /* in model->dirty_runs: */
 	struct run *dirty_prev, *dirty_next;
 	struct run *prev, *next;

@@ -33,7 +33,7 @@ struct run *run_new(struct model *model, const struct process *root, enum run_ki
 	run->id = identity_end(&identity);
 	run->kind = kind;
 	run->boundary_key = boundary_key;
-	run->root_process_id = run->origin_process_id = run->user_id = ROW_NULL;
+	run->origin_process_id = run->user_id = ROW_NULL;
 	run->orchestrator = -1;
 	run->name_priority = RUN_NAME_NONE;
 	run_set_dirty(model, run);
@@ -61,15 +61,17 @@ struct run *run_of_system(struct model *model)
 
 void run_set_root(struct model *model, struct run *run, const struct process *process)
 {
-	run->root_process_id = run->main->root_process_id = image_id(model, &process->key, process->exec_id);
+	struct container *container = container_of_process(model, process);
+
+	run->main->root_process_id = image_id(model, &process->key, process->exec_id);
+	run->main->container = container;
 	run->user_id = process->uid;
-	run->container = run->main->container = container_of_process(model, process);
 	if (process->command)
 		model_set_text(model, &run->working_directory, process->command->working_directory);
-	if (run->container && run->container->run_id == ROW_NULL) {
-		run->container->run_id = run->id;
-		container_set_dirty(model, run->container);
-		container_name_run(model, run->container, run);
+	if (container && container->run_id == ROW_NULL) {
+		container->run_id = run->id;
+		container_set_dirty(model, container);
+		container_name_run(model, container, run);
 	}
 }
 
@@ -278,7 +280,6 @@ void process_free(struct model *model, struct process *process)
 	pipes_forget(model, process);
 	if (process->is_unsettled)
 		DL_DELETE2(model->unsettled, process, unsettled_prev, unsettled_next);
-	process_leave_group(model, process);
 	if (process->image)
 		process->image->process = NULL;
 	if (process->has_state)

@@ -136,7 +136,7 @@ static struct placement place_root(struct model *model, struct run *run, struct 
 {
 	bool is_step = run->kind == RUN_BATCH && step[0];
 
-	if (run->root_process_id == ROW_NULL)
+	if (run->main->root_process_id == ROW_NULL)
 		run_set_root(model, run, process);
 	process->is_run_root = true;
 	outcome_add_root(&run->main->outcome, process->ended);
@@ -324,13 +324,14 @@ static void place_part_beneath(struct model *model, struct process *process)
 	begin_image(model, process, IMAGE_FORK, process->fork_boot_ns, &class, parent->image->tool, REASON_FORK);
 }
 
-void place_part(struct model *model, struct process *process)
+struct image *place_part(struct model *model, struct process *process)
 {
 	struct process *above;
 
-	if (process->place != PLACE_NONE)
-		return;
+	if (process->place != PLACE_NONE || process->ignored)
+		return process->image;
 	for (above = topmost_below(process, PLACE_PART); above != process; above = above->unplaced_below)
 		place_part_beneath(model, above);
 	place_part_beneath(model, process);
+	return process->image;
 }

@@ -3,6 +3,7 @@
  * Tasks that this opens are queued in the model to be assessed. */
 #pragma once
 
+struct image;
 struct model;
 struct process;
 struct placing;
@@ -11,5 +12,6 @@ struct placing;
 void place_full(struct model *model, struct process *process, const struct placing *placing);
 /* Adds a new image of `process`: like place_full() if it has no place yet, otherwise in its group. */
 void place_exec(struct model *model, struct process *process, const struct placing *placing);
-/* Places a fork as part of its parent's program, with an image in the parent's tool. */
-void place_part(struct model *model, struct process *process);
+/* Returns the image of a process. One that has none only forked: it is placed as part of its parent's program, with an
+ * image in the parent's tool. NULL: it is ignored, or out of memory. */
+struct image *place_part(struct model *model, struct process *process);

@@ -115,8 +115,7 @@ const struct field container_state[] = {INT(labelled) LIMITS_BEYOND_COLUMNS {0}}
 #define ENTITY struct run
 #define ROW struct row_run
 const struct field run_columns[] = {
-	SAME(id) WORD(kind, kind, run_words) NAME(name) CHARS(engine) CHARS(run_key) SAME(root_process_id)
-	SAME(origin_process_id) SAME(user_id) TEXT(working_directory) REASON SAME(task_count) SAME(lost_count)
+	SAME(id) WORD(kind, kind, run_words) NAME(name) CHARS(engine) CHARS(run_key) SAME(origin_process_id) SAME(user_id) TEXT(working_directory) REASON SAME(task_count) SAME(lost_count)
 	TALLY MEMORY ROW_LIMITS(LIMIT) TALLY_COLUMN(core_limit_milli) {0}
 };
 const struct field run_state[] = {

@@ -128,7 +128,6 @@ static void load_run(struct loader *loader, struct store_result *result)
 	load_state(loader, result, run_state, run);
 	run->tally.inner_core_limit_milli = ROW_NULL;
 	run->memory.written_bytes = run->memory.bytes;
-	run->container = find(loader, WHO_CONTAINER, row.container_id);
 	if (run->boundary_key)
 		HASH_ADD(hh, model->runs_by_boundary, boundary_key, sizeof(run->boundary_key), run);
 	if (run->kind == RUN_SYSTEM && !run->of_past_boot)
@@ -251,6 +250,7 @@ static struct image *load_image(struct loader *loader, struct store_result *resu
 	image->tool = tool;
 	DL_APPEND(tool->images, image);
 	tool->group->members++;
+	tool->group->task->run->members++;
 	load_columns(loader, image_columns, &row, image);
 	totals_of_row(&image->totals, &row);
 	load_status(image, &row);

@@ -194,7 +194,8 @@ static int put_run(struct saver *saver, struct run *run)
 	struct model *model = saver->model;
 	struct row_run row = {
 		.host_id = model->host.id,
-		.container_id = id_or_null(run->container),
+		.container_id = id_or_null(run->main->container),
+		.root_process_id = run->main->root_process_id,
 		.rules_version = (int64_t)(rules_version(model->options.rules) & INT64_MAX),
 		.exit_code = outcome->exit_code,
 		.signal = outcome->signal,
