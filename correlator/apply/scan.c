@@ -8,8 +8,7 @@
 #include "correlator/apply/change.h"
 #include "correlator/apply/found.h"
 #include "correlator/apply/state.h"
-#include "correlator/incidents/stall.h"
-#include "correlator/incidents/zombies.h"
+#include "correlator/incidents/ongoing.h"
 #include "correlator/model/group.h"
 #include "correlator/model/model.h"
 #include "correlator/model/pending.h"
@@ -187,7 +186,7 @@ static void sample_known(struct model *model, struct process *process, const str
 
 	totals_of_image(&now, &process->image->base, &sample->counters);
 	found_complete_sample(model, process, record);
-	zombies_take(model, process, sample->header.boot_ns);
+	ongoing_take_zombies(model, process, sample->header.boot_ns);
 	bool slept = note_uninterruptible(process, sample);
 	bool step = is_step(model, process->image, &now, sample);
 
@@ -197,7 +196,7 @@ static void sample_known(struct model *model, struct process *process, const str
 		image_update(model, process->image, &sample->counters, TOTALS_SAMPLE);
 	if (model->apply->scan.is_for_rows || !(process->image->totals.valid & COUNTER_VALID(gpu_busy_ns)))
 		image_take_use(model, process->image);
-	stall_note_sample(model, process, sample, &now);
+	ongoing_note_sample(model, process, sample, &now);
 	process->image->tool->scan_memory_bytes += memory_of(&sample->counters);
 }
 
@@ -207,7 +206,7 @@ void scan_apply_sample(struct model *model, const struct record *record)
 	struct process *process = process_find(model, process_key_of(image));
 
 	if (is_zombie(&record->exec))
-		zombies_note(model, &record->exec.context.parent);
+		ongoing_note_zombie(model, &record->exec.context.parent);
 	if (process)
 		sample_known(model, process, record);
 	else if (image->start_boot_ns && !is_zombie(&record->exec))

@@ -4,10 +4,9 @@
 #include <utlist.h>
 
 #include "correlator/incidents/incident.h"
+#include "correlator/incidents/ongoing.h"
 #include "correlator/incidents/retry.h"
 #include "correlator/incidents/root_cause.h"
-#include "correlator/incidents/stall.h"
-#include "correlator/incidents/zombies.h"
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
@@ -17,8 +16,7 @@
 
 void assess_image(struct model *model, struct image *image)
 {
-	stall_end(model, image->process, image->end_boot_ns);
-	zombies_end(model, image->process, image->end_boot_ns);
+	ongoing_end(model, image->process, image->end_boot_ns);
 	if (image->ended != IMAGE_EXIT || image->wait_status == 0)
 		return;
 	root_cause_note(model, image);

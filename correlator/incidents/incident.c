@@ -1,7 +1,8 @@
-/* Incidents: which failures are reported, and with what. The sentences are made in sentence.c. */
+/* Incidents: which failures are reported, and with what. What is said of a failure is made in sentence.c. */
 #include "correlator/incidents/incident.h"
 
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <sys/wait.h>
 
@@ -81,17 +82,13 @@ static enum cause_kind kind_of(const struct image *image, const struct sent_sign
 struct cause *incident_describe(struct model *model, const struct image *image, const struct sent_signal *sent)
 {
 	struct cause *cause = model_alloc(model, sizeof(*cause));
-	struct sentence what = {.size = 0}, why = {.size = 0};
 	enum cause_kind kind = kind_of(image, sent);
 
 	if (!cause)
 		return NULL;
-	sentence_add_end(&what, &why, model, image, kind, sent);
 	*cause = (struct cause){
 		.references = 1,
 		.kind = kind,
-		.what = strdup(what.text),
-		.why = strdup(why.text),
 		.process_id = image->id,
 		.sender_process_id = ROW_NULL,
 		.sender_user_id = ROW_NULL,
@@ -99,8 +96,8 @@ struct cause *incident_describe(struct model *model, const struct image *image, 
 				? command_work(image->command, false)
 				: 0,
 	};
+	sentence_of_end(&cause->what, &cause->why, model, image, kind, sent);
 	if (!cause->what || !cause->why) {
-		model->out_of_memory = true;
 		cause_unref(cause);
 		return NULL;
 	}
@@ -172,13 +169,25 @@ static bool report_allowed(struct model *model, struct task *task, const struct 
 	return true;
 }
 
-void incident_add(struct model *model, struct row_incident row, const char *sentence, const char *why)
+void incident_add(struct model *model, struct row_incident row, const char *why, const char *format, ...)
 {
+	va_list arguments;
+	char *sentence;
+	int size;
+
+	va_start(arguments, format);
+	size = vasprintf(&sentence, format, arguments);
+	va_end(arguments);
+	if (size < 0) {
+		model->out_of_memory = true;
+		return;
+	}
 	row.host_id = model->host.id;
 	row.unix_ns = model_unix_ns(model, (uint64_t)row.boot_ns);
 	row.sentence = sentence;
 	row.cause = why && *why ? why : NULL;
 	pending_add_incident(model, &row);
+	free(sentence);
 }
 
 void incident_note_failure(struct model *model, struct image *image)
@@ -189,19 +198,22 @@ void incident_note_failure(struct model *model, struct image *image)
 	if (!cause || cause->process_id != image->id || !stands_alone(cause->kind) ||
 	    !report_allowed(model, task, image, cause->kind))
 		return;
-	incident_add(model, cause_row(cause, task, image->end_boot_ns), cause->what, cause->why);
+	incident_add(model, cause_row(cause, task, image->end_boot_ns), cause->why, "%s", cause->what);
 }
 
 /* One row a process, which its failure replaces. */
 void incident_note_device_error(struct model *model, struct image *image, const struct device_error *error)
 {
 	struct task *task = image->tool->group->task;
-	struct sentence sentence = {.size = 0};
 
 	if (!device_add_error(model, image, error) || !report_allowed(model, task, image, CAUSE_GPU))
 		return;
-	sentence_add_device_error(&sentence, image);
-	incident_add(model, incident_row(task, image->id, kinds[CAUSE_GPU], error->boot_ns), sentence.text, NULL);
+	char *sentence = sentence_of_device_error(model, image);
+
+	if (sentence)
+		incident_add(model, incident_row(task, image->id, kinds[CAUSE_GPU], error->boot_ns), NULL, "%s",
+			     sentence);
+	free(sentence);
 }
 
 static bool has_failed(const struct task *task)
@@ -225,17 +237,28 @@ void incident_note_task(struct model *model, struct task *task)
 	incident_report_task(model, task);
 }
 
+/* "was killed" */
+static const char *result_of(const struct task *task)
+{
+	if (task->cause->kind == CAUSE_INTERRUPTED)
+		return "was interrupted";
+	return task_status(task) == OUTCOME_KILLED ? "was killed" : "failed";
+}
+
 void incident_report_task(struct model *model, struct task *task)
 {
+	const struct run *run = task->run;
 	const struct cause *cause = task->cause;
-	struct sentence sentence = {.size = 0};
+	bool is_main = task == run->main;
 	struct row_incident row;
+	const char *name;
 
 	if (task->reports.incident_boot_ns == 0 || !cause)
 		return;
 	task_name_set(task);
-	sentence_add_task(&sentence, task);
+	name = is_main && run->name ? run->name : task->name;
 	row = cause_row(cause, task, (uint64_t)task->reports.incident_boot_ns);
 	row.fatal = task->reports.fatal;
-	incident_add(model, row, sentence.text, cause->why);
+	incident_add(model, row, cause->why, "%s %s %s: %s", is_main ? "run" : "task", name ? name : "",
+		     result_of(task), cause->what);
 }

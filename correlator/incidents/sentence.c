@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 
 #include <utlist.h>
@@ -28,35 +28,6 @@
 #define OOM_MARGIN_BYTES (1024 * 1024)
 
 #define MIB(bytes) ((double)(bytes) / (1024.0 * 1024.0))
-
-static void add_part(struct sentence *sentence, const char *text, size_t size)
-{
-	size_t room = sizeof(sentence->text) - 1 - sentence->size;
-
-	if (size > room)
-		size = room;
-	memcpy(sentence->text + sentence->size, text, size);
-	sentence->size += size;
-	sentence->text[sentence->size] = '\0';
-}
-
-static void add_text(struct sentence *sentence, const char *text)
-{
-	add_part(sentence, text, strlen(text));
-}
-
-__attribute__((format(printf, 2, 3))) static void add(struct sentence *sentence, const char *format, ...)
-{
-	size_t room = sizeof(sentence->text) - sentence->size;
-	va_list arguments;
-	int size;
-
-	va_start(arguments, format);
-	size = vsnprintf(sentence->text + sentence->size, room, format, arguments);
-	va_end(arguments);
-	if (size > 0)
-		sentence->size += (size_t)size < room ? (size_t)size : room - 1;
-}
 
 /* ---- facts */
 
@@ -229,55 +200,54 @@ static const char *const xids[] = {
 
 /* ---- values */
 
-static void add_duration(struct sentence *sentence, uint64_t since_boot_ns, uint64_t until_boot_ns)
+static void add_duration(FILE *to, uint64_t since_boot_ns, uint64_t until_boot_ns)
 {
 	char text[DURATION_SIZE];
 
-	add_text(sentence,
-		 duration_format(text, until_boot_ns > since_boot_ns ? until_boot_ns - since_boot_ns : 0, "µs"));
+	fputs(duration_format(text, until_boot_ns > since_boot_ns ? until_boot_ns - since_boot_ns : 0, "µs"), to);
 }
 
 /* User names are local to a host; only root is the same everywhere. */
-static void add_sender(struct sentence *sentence, const char *program, uint32_t pid, uint32_t uid)
+static void add_sender(FILE *to, const char *program, uint32_t pid, uint32_t uid)
 {
-	add(sentence, "%s (pid %" PRIu32 ", ", program[0] ? program : "a process", pid);
+	fprintf(to, "%s (pid %" PRIu32 ", ", program[0] ? program : "a process", pid);
 	if (uid == 0)
-		add(sentence, "user root)");
+		fprintf(to, "user root)");
 	else
-		add(sentence, "uid %" PRIu32 ")", uid);
+		fprintf(to, "uid %" PRIu32 ")", uid);
 }
 
 /* "SIGTERM", or "signal 70" if it has no name. */
-static void add_signal(struct sentence *sentence, int number)
+static void add_signal(FILE *to, int number)
 {
 	const char *name = number > 0 && number < 64 ? sigabbrev_np(number) : NULL;
 
 	if (name)
-		add(sentence, "SIG%s", name);
+		fprintf(to, "SIG%s", name);
 	else
-		add(sentence, "signal %d", number);
+		fprintf(to, "signal %d", number);
 }
 
 /* "nvidia0 reported Xid 31 (GPU memory page fault)" */
-static void add_device_error(struct sentence *sentence, const struct device_error *error)
+static void add_device_error(FILE *to, const struct device_error *error)
 {
 	bool is_xid = strncmp(error->device, "nvidia", strlen("nvidia")) == 0;
 
-	add(sentence, "%s reported %s %" PRIu32, error->device, is_xid ? "Xid" : "error", error->code);
+	fprintf(to, "%s reported %s %" PRIu32, error->device, is_xid ? "Xid" : "error", error->code);
 	if (is_xid && error->code < sizeof(xids) / sizeof(xids[0]) && xids[error->code])
-		add(sentence, " (%s)", xids[error->code]);
+		fprintf(to, " (%s)", xids[error->code]);
 }
 
-static void add_other_holders(struct sentence *sentence, const struct device_error *error)
+static void add_other_holders(FILE *to, const struct device_error *error)
 {
 	if (error->holder_count > 1)
-		add(sentence, ", which %" PRIu32 " processes held", error->holder_count);
+		fprintf(to, ", which %" PRIu32 " processes held", error->holder_count);
 }
 
-static void add_words(struct sentence *sentence, const struct words *words, const struct end *end);
+static void add_words(FILE *to, const struct words *words, const struct end *end);
 
 /* Each row needs facts with which its values are known. */
-static void add_value(struct sentence *sentence, const struct end *end, const char *name, size_t size)
+static void add_value(FILE *to, const struct end *end, const char *name, size_t size)
 {
 	const struct image *image = end->image;
 	const struct sent_signal *sent = end->sent;
@@ -285,52 +255,68 @@ static void add_value(struct sentence *sentence, const struct end *end, const ch
 #define VALUE(text, ...) \
 	if (size == strlen(text) && memcmp(name, text, size) == 0) \
 	__VA_ARGS__
-	VALUE("program", add_text(sentence, image->tool->name));
-	VALUE("pid", add(sentence, "%" PRIu32, image->pid));
-	VALUE("code", add(sentence, "%d", end->code));
-	VALUE("signal", add_signal(sentence, end->signal));
-	VALUE("signal of code", add_signal(sentence, end->code - 128));
-	VALUE("core", add_text(sentence, WCOREDUMP(image->wait_status) ? " and dumped core" : ""));
-	VALUE("duration", add_duration(sentence, image->begin_boot_ns, image->end_boot_ns));
-	VALUE("since signal", add_duration(sentence, sent->boot_ns, image->end_boot_ns));
-	VALUE("source", add_words(sentence, source, end));
-	VALUE("sender", add_text(sentence, sent->program[0] ? sent->program : "a process"));
-	VALUE("sender and user", add_sender(sentence, sent->program, sent->sender_pid, sent->sender_uid));
-	VALUE("canceller", add_sender(sentence, end->cancel->program, end->cancel->pid, end->cancel->uid));
-	VALUE("cgroup", add_text(sentence, end->cgroup->path));
-	VALUE("limit", add(sentence, "%.1f MiB", MIB(end->limit)));
-	VALUE("peak", add(sentence, "%.1f MiB", MIB(end->peak)));
-	VALUE("device error", add_device_error(sentence, image->device_error));
-	VALUE("since device error", add_duration(sentence, image->device_error->boot_ns, image->end_boot_ns));
-	VALUE("other holders", add_other_holders(sentence, image->device_error));
-	VALUE("failed before", add_text(sentence, end->failed_before->cause->what));
-	VALUE("failed child", add_text(sentence, end->failed_child->cause->what));
+	VALUE("program", fputs(image->tool->name, to));
+	VALUE("pid", fprintf(to, "%" PRIu32, image->pid));
+	VALUE("code", fprintf(to, "%d", end->code));
+	VALUE("signal", add_signal(to, end->signal));
+	VALUE("signal of code", add_signal(to, end->code - 128));
+	VALUE("core", fputs(WCOREDUMP(image->wait_status) ? " and dumped core" : "", to));
+	VALUE("duration", add_duration(to, image->begin_boot_ns, image->end_boot_ns));
+	VALUE("since signal", add_duration(to, sent->boot_ns, image->end_boot_ns));
+	VALUE("source", add_words(to, source, end));
+	VALUE("sender", fputs(sent->program[0] ? sent->program : "a process", to));
+	VALUE("sender and user", add_sender(to, sent->program, sent->sender_pid, sent->sender_uid));
+	VALUE("canceller", add_sender(to, end->cancel->program, end->cancel->pid, end->cancel->uid));
+	VALUE("cgroup", fputs(end->cgroup->path, to));
+	VALUE("limit", fprintf(to, "%.1f MiB", MIB(end->limit)));
+	VALUE("peak", fprintf(to, "%.1f MiB", MIB(end->peak)));
+	VALUE("device error", add_device_error(to, image->device_error));
+	VALUE("since device error", add_duration(to, image->device_error->boot_ns, image->end_boot_ns));
+	VALUE("other holders", add_other_holders(to, image->device_error));
+	VALUE("failed before", fputs(end->failed_before->cause->what, to));
+	VALUE("failed child", fputs(end->failed_child->cause->what, to));
 #undef VALUE
 }
 
-static void add_template(struct sentence *sentence, const char *text, const struct end *end)
+static void add_template(FILE *to, const char *text, const struct end *end)
 {
 	while (*text) {
 		size_t size = strcspn(text, "{");
 
-		add_part(sentence, text, size);
+		fwrite(text, 1, size, to);
 		text += size;
 		if (!*text)
 			return;
 		size = strcspn(++text, "}");
-		add_value(sentence, end, text, size);
+		add_value(to, end, text, size);
 		text += size + 1;
 	}
 }
 
-static void add_words(struct sentence *sentence, const struct words *words, const struct end *end)
+static void add_words(FILE *to, const struct words *words, const struct end *end)
 {
 	int facts = facts_of(end);
 
 	while ((words->facts & ~facts) || (words->signal && words->signal != end->signal) ||
 	       (words->code && words->code != end->code))
 		words++;
-	add_template(sentence, words->text, end);
+	add_template(to, words->text, end);
+}
+
+static char *compose(struct model *model, const struct words *words, const struct end *end)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	if (to) {
+		add_words(to, words, end);
+		if (fclose(to) == 0)
+			return text;
+	}
+	free(text);
+	model->out_of_memory = true;
+	return NULL;
 }
 
 /* ---- ends */
@@ -345,8 +331,8 @@ static const struct ending *last_failed(const struct ending *endings)
 	return last;
 }
 
-void sentence_add_end(struct sentence *ret_what, struct sentence *ret_why, struct model *model,
-		      const struct image *image, enum cause_kind kind, const struct sent_signal *sent)
+void sentence_of_end(char **ret_what, char **ret_why, struct model *model, const struct image *image,
+		     enum cause_kind kind, const struct sent_signal *sent)
 {
 	const struct ending *endings = image->process->endings;
 	const struct cgroup *cgroup = kind == CAUSE_OOM ? cgroup_find(model, image->process->cgroup_id) : NULL;
@@ -364,47 +350,13 @@ void sentence_add_end(struct sentence *ret_what, struct sentence *ret_why, struc
 		.peak = cgroup ? cgroup->limits.cgroup_peak_bytes : ROW_NULL,
 	};
 
-	add_words(ret_what, what, &end);
-	add_words(ret_why, why, &end);
+	*ret_what = compose(model, what, &end);
+	*ret_why = compose(model, why, &end);
 }
 
-void sentence_add_device_error(struct sentence *sentence, const struct image *image)
+char *sentence_of_device_error(struct model *model, const struct image *image)
 {
-	add_template(sentence, WHO "held a GPU with an error: {device error}{other holders}",
-		     &(const struct end){.image = image});
-}
+	static const struct words held = {0, 0, 0, WHO "held a GPU with an error: {device error}{other holders}"};
 
-/* ---- tasks, stalls and zombies */
-
-void sentence_add_task(struct sentence *sentence, const struct task *task)
-{
-	const struct run *run = task->run;
-	const char *name = task == run->main && run->name ? run->name : task->name;
-	bool is_killed = task_status(task) == OUTCOME_KILLED;
-
-	add(sentence, "%s %s %s: %s", task == run->main ? "run" : "task", name ? name : "",
-	    task->cause->kind == CAUSE_INTERRUPTED ? "was interrupted"
-	    : is_killed                            ? "was killed"
-						   : "failed",
-	    task->cause->what);
-}
-
-void sentence_add_stall(struct sentence *sentence, const struct process *process, uint64_t boot_ns, bool is_over)
-{
-	static const char *const how[] = {
-		[STALL_BLOCKED] = "in uninterruptible sleep, without CPU or I/O,",
-		[STALL_STUCK] = "without CPU or I/O, like all of its task,",
-		[STALL_IDLE] = "without CPU or I/O",
-	};
-	uint64_t since = process->stall.since_boot_ns;
-
-	add(sentence, "%s (pid %u) %s %s for %s%.0f s", process->image->tool->name, process->image->pid,
-	    is_over ? "was" : "is", how[process->stall.kind], is_over ? "" : "more than ",
-	    boot_ns > since ? (double)(boot_ns - since) / 1e9 : 0.0);
-}
-
-void sentence_add_zombies(struct sentence *sentence, const struct process *process, bool is_over)
-{
-	add(sentence, "%s (pid %u) %s not reaped %u children that ended", process->image->tool->name,
-	    process->image->pid, is_over ? "had" : "has", process->zombies.reported_count);
+	return compose(model, &held, &(const struct end){.image = image});
 }

@@ -9,7 +9,7 @@
 
 enum stall_kind { STALL_NONE, STALL_BLOCKED, STALL_STUCK, STALL_IDLE };
 
-/* Whether it stands still: incidents/stall.c. */
+/* Whether it stands still: incidents/ongoing.c. */
 struct stall {
 	enum stall_kind kind;
 	uint64_t since_boot_ns;
@@ -23,7 +23,7 @@ struct stall {
 	} motion;
 };
 
-/* Ended children that it has not reaped: incidents/zombies.c. */
+/* Ended children that it has not reaped: incidents/ongoing.c. */
 struct zombies {
 	uint32_t count; /* in this scan; zero after a restart */
 	uint32_t reported_count;

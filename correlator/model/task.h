@@ -43,7 +43,7 @@ struct task_retry {
 	int64_t awaits_cause_id;   /* and the image that this process then fails because of */
 };
 
-/* Progress, as process scans see it: incidents/stall.c. */
+/* Progress, as process scans see it: incidents/ongoing.c. */
 struct task_stall {
 	uint64_t moved_boot_ns; /* last time a scan saw activity in it */
 	int idle_count;         /* idle processes reported */
