@@ -11,7 +11,6 @@
 #include "correlator/apply/scan.h"
 #include "correlator/apply/state.h"
 #include "correlator/incidents/assess.h"
-#include "correlator/incidents/cancel.h"
 #include "correlator/incidents/incident.h"
 #include "correlator/incidents/loss.h"
 #include "correlator/incidents/retry.h"
@@ -120,7 +119,7 @@ static void begin_program(struct model *model, struct process *process, const st
 	if (was_placed && process->is_task_root)
 		retry_note_root(model, process->group->task, process, class.role);
 	if (class.traits & RULES_CANCELS_JOBS)
-		cancel_note(model, process, exec->header.boot_ns);
+		sender_note_cancel(model, process, exec->header.boot_ns);
 	if (class.role != RULES_ROLE_HELPER && class.role != RULES_ROLE_COMPONENT)
 		root_cause_note_tool(model, process);
 	retry_note_exec(model, process);

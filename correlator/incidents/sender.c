@@ -1,4 +1,4 @@
-/* Who sent a fatal signal. See sender.h. */
+/* Who sent a fatal signal, and who had a batch system send it. See sender.h. */
 #include "correlator/incidents/sender.h"
 
 #include <stdio.h>
@@ -6,15 +6,22 @@
 
 #include <utlist.h>
 
+#include "correlator/model/command.h"
+#include "correlator/model/container.h"
+#include "correlator/model/container_member.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/sent_signal.h"
+#include "correlator/model/task.h"
 #include "correlator/model/tool.h"
 
 /* Maximum time that a process may take to clean up after a signal before it ends because of it. */
 #define HANDLED_NS (60 * UINT64_C(1000000000))
+
+/* If a job still runs this long after a cancel command, the command may not have cancelled it. */
+#define CANCEL_NS (60 * UINT64_C(1000000000))
 
 static bool is_above(const struct process *above, const struct process *process)
 {
@@ -112,4 +119,55 @@ const struct sent_signal *sender_find(const struct image *image)
 		return sent;
 	sent = signals->prev; /* the latest */
 	return WTERMSIG(image->wait_status) == 0 && image->end_boot_ns <= sent->boot_ns + HANDLED_NS ? sent : NULL;
+}
+
+/* ---- commands that cancelled batch jobs ---- */
+
+/* "7", "7.0", "7_1" and "7[]" name job 7. */
+static bool argument_names(const char *argument, const char *number)
+{
+	size_t size = strspn(number, "0123456789");
+
+	return size > 0 && strncmp(argument, number, size) == 0 && strchr("._[", argument[size]);
+}
+
+/* A word after an option may be its value. */
+static bool command_names(const struct command *command, const char *number)
+{
+	bool behind_option = false;
+
+	for (size_t i = 1; i < command->subject.argc; i++) {
+		const char *word = command->subject.argv[i];
+
+		if (!behind_option && argument_names(word, number))
+			return true;
+		behind_option = word[0] == '-' && !strchr(word, '=');
+	}
+	return false;
+}
+
+/* Only root and the job's user may cancel it. Root in a container may be anyone. */
+void sender_note_cancel(struct model *model, const struct process *process, uint64_t boot_ns)
+{
+	struct container *container = container_of_process(model, process);
+	struct run *run;
+
+	DL_FOREACH (model->runs, run) {
+		const char *number = strchr(run->run_key, ':');
+
+		if (run->kind != RUN_BATCH || !number || (process->uid != 0 && process->uid != run->user_id) ||
+		    (container && container != run->main->container) || !command_names(process->command, number + 1))
+			continue;
+		run->cancel =
+			(struct cancel){.boot_ns = boot_ns, .pid = (uint32_t)process->key.pid, .uid = process->uid};
+		snprintf(run->cancel.program, sizeof(run->cancel.program), "%s", process->command->program);
+	}
+}
+
+const struct cancel *sender_find_cancel(const struct run *run, uint64_t boot_ns)
+{
+	uint64_t since = run->cancel.boot_ns;
+	bool explains = since != 0 && since <= boot_ns && boot_ns - since < CANCEL_NS;
+
+	return explains ? &run->cancel : NULL;
 }

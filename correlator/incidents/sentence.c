@@ -10,7 +10,7 @@
 #include <utlist.h>
 
 #include "common/duration.h"
-#include "correlator/incidents/cancel.h"
+#include "correlator/incidents/sender.h"
 #include "correlator/model/cgroup.h"
 #include "correlator/model/device.h"
 #include "correlator/model/group.h"
@@ -342,7 +342,7 @@ void sentence_of_end(char **ret_what, char **ret_why, struct model *model, const
 		.signal = sent ? (int)sent->signal : WTERMSIG(image->wait_status),
 		.code = WEXITSTATUS(image->wait_status),
 		.sent = sent,
-		.cancel = sent ? cancel_find(image->tool->group->task->run, sent->boot_ns) : NULL,
+		.cancel = sent ? sender_find_cancel(image->tool->group->task->run, sent->boot_ns) : NULL,
 		.failed_before = ending_before(endings, image->end_boot_ns),
 		.failed_child = last_failed(endings),
 		.cgroup = cgroup,

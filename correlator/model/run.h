@@ -90,7 +90,7 @@ struct run {
 	struct cgroup_limits limits;
 	int64_t lost_count;
 	uint64_t loss_number; /* of the loss last counted */
-	struct cancel cancel; /* for incidents/cancel.c */
+	struct cancel cancel; /* for incidents/sender.c */
 	int64_t task_count;
 	/* Its root, container and outcome are those of the run, and its groups are the spine: placement/spine.c. */
 	struct task *main;

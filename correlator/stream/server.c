@@ -98,14 +98,12 @@ static void peer_close(struct server *server)
 		uv_close((uv_handle_t *)&server->peer, peer_closed);
 }
 
-typedef int (*answer_function)(const struct session *session, struct wire_output *output);
-
 /* A peer that does not read misses acknowledgements: the next one covers them. */
-static void answer(struct server *server, answer_function make)
+static void answer(struct server *server, enum wire_type type)
 {
 	struct wire_output output = {0};
 
-	if (peer_is_open(server) && make(server->session, &output) == 0) {
+	if (peer_is_open(server) && session_answer(server->session, type, &output) == 0) {
 		uv_buf_t buffer = uv_buf_init(output.data, (unsigned)output.size);
 
 		uv_try_write((uv_stream_t *)&server->peer, &buffer, 1);
@@ -149,7 +147,7 @@ static void commit(struct server *server)
 	}
 	/* Not to a peer that has not said hello yet: the commit was for a previous one. */
 	if (session->greeted)
-		answer(server, session_acknowledge);
+		answer(server, WIRE_ACK);
 }
 
 static void record_frame(struct server *server, const char *data, size_t size)
@@ -187,7 +185,7 @@ static bool take_frames(struct server *server)
 		if (r < 0)
 			break;
 		if (!greeted)
-			answer(server, session_welcome);
+			answer(server, WIRE_WELCOME);
 	}
 	if (r == 0)
 		return true;

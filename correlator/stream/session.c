@@ -183,13 +183,16 @@ int session_feed(struct session *session, const void *data, size_t size, const c
 	return take(session, ret_reason);
 }
 
-int session_welcome(const struct session *session, struct wire_output *output)
+int session_answer(const struct session *session, enum wire_type type, struct wire_output *output)
 {
-	struct wire_message answer = {.type = WIRE_WELCOME};
+	struct wire_message answer = {.type = type};
 
-	answer.welcome.version = WIRE_VERSION;
-	answer.welcome.ring_epoch = session->stream.ring_epoch;
-	answer.welcome.offset = session->committed_offset;
+	if (type == WIRE_WELCOME)
+		answer.welcome = (struct wire_welcome){.version = WIRE_VERSION,
+						       .ring_epoch = session->stream.ring_epoch,
+						       .offset = session->committed_offset};
+	else
+		answer.ack.offset = session->committed_offset;
 	return wire_encode(output, &answer);
 }
 
@@ -203,14 +206,6 @@ int session_commit(struct session *session, uint64_t now_unix_ns)
 	session->committed_offset = session->stream.ring_offset;
 	session->changed = false;
 	return 0;
-}
-
-int session_acknowledge(const struct session *session, struct wire_output *output)
-{
-	struct wire_message answer = {.type = WIRE_ACK};
-
-	answer.ack.offset = session->committed_offset;
-	return wire_encode(output, &answer);
 }
 
 void session_add_host_sample(struct session *session, const struct row_host_sample *sample)

@@ -28,14 +28,12 @@ void session_reset(struct session *session);
  * violates the protocol and must be disconnected; or -ENOMEM. */
 int session_feed(struct session *session, const void *data, size_t size, const char **ret_reason);
 
-/* Appends the answer to the hello, to be sent once after it. Returns 0 or -ENOMEM. */
-int session_welcome(const struct session *session, struct wire_output *output);
+/* Appends WIRE_WELCOME, the answer to the hello, to be sent once after it; or WIRE_ACK of what is committed. Returns 0 or
+ * -ENOMEM. */
+int session_answer(const struct session *session, enum wire_type type, struct wire_output *output);
 
 /* Adds a sample of the host, written with the next commit. */
 void session_add_host_sample(struct session *session, const struct row_host_sample *sample);
 
 /* Writes everything fed so far to the store. Returns as apply_commit() does. */
 int session_commit(struct session *session, uint64_t now_unix_ns);
-
-/* Appends the acknowledgement of what is committed. Returns 0 or -ENOMEM. */
-int session_acknowledge(const struct session *session, struct wire_output *output);
