@@ -197,6 +197,11 @@ static const struct {
 	 "1500 main 1500\n1500 engine 1000\n"},
 	/* a fork has its parent's, whatever it binds itself to */
 	{"2>10 cores=1500 make all; 10>11 cores=1000 sort x; 11>12; ends", "1000 main -\n1000 engine 1000\n"},
+	/* not the shell that starts it, unless there is nothing else */
+	{"2>10 cores=2000 bash a.sh; 10>11 cores=1000 sort x; ends; 10 ends", "2000 main 1000\n"},
+	{"2>10 cores=2000 make all; 10>11 cores=2000 bash -c x; 11>12 cores=1000 sort x; ends; 11 ends; 10 ends",
+	 "2000 main 2000\n2000 engine 1000\n"},
+	{"2>10 cores=2000 make all; 10>11 cores=1500 bash -c x; ends; 10 ends", "2000 main 2000\n2000 engine 1500\n"},
 	/* a running program: at its first scan; what it binds itself to later does not count */
 	{"2>10 cores=1500 make all; 10>11 cores=1000 sort x", "- main -\n- engine -\n"},
 	{"2>10 cores=1500 make all; 10>11 cores=1000 sort x; 11<10 seen 5; scan 1", "1000 main -\n1000 engine 1000\n"},

@@ -75,6 +75,26 @@ void run_set_root(struct model *model, struct run *run, const struct process *pr
 	}
 }
 
+/* What a task may use is what its programs may: those outside its container, and shells, only start others. */
+static int64_t task_core_limit(const struct task *task, const struct tally *all)
+{
+	int64_t programs_milli = ROW_NULL, inner_programs_milli = ROW_NULL;
+	const struct group *group;
+	const struct tool *tool;
+
+	DL_FOREACH (task->groups, group) {
+		DL_FOREACH (group->tools, tool) {
+			if (tool->role == RULES_ROLE_SHELL)
+				continue;
+			tally_raise(&programs_milli, tool->tally.core_limit_milli);
+			tally_raise(&inner_programs_milli, tool->tally.inner_core_limit_milli);
+		}
+	}
+	if (all->inner_core_limit_milli != ROW_NULL)
+		return inner_programs_milli != ROW_NULL ? inner_programs_milli : all->inner_core_limit_milli;
+	return programs_milli != ROW_NULL ? programs_milli : all->core_limit_milli;
+}
+
 void task_fold(const struct task *task, struct task_figures *ret)
 {
 	const struct group *group;
@@ -91,9 +111,7 @@ void task_fold(const struct task *task, struct task_figures *ret)
 		DL_FOREACH (group->tools, tool)
 			tally_add(&ret->tally, &tool->tally, 1);
 	}
-	/* Programs outside its container only start it. */
-	ret->core_limit_milli = ret->tally.inner_core_limit_milli != ROW_NULL ? ret->tally.inner_core_limit_milli
-									      : ret->tally.core_limit_milli;
+	ret->core_limit_milli = task_core_limit(task, &ret->tally);
 }
 
 enum outcome_status task_status(const struct task *task)
