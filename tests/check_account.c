@@ -30,8 +30,11 @@ static const struct {
 	{100, 50, 40, 5, 0, 5, "processor wait"},
 	{100, 200, 600, 0, 0, 0, "processor wait"},
 	{100, 50, 20, 10, 0, 10, "unknown"}, /* a bit of all */
-	{100, 5, 1, 1, 0, 1, "unknown"},     /* mostly slept */
-	{100, 0, 0, 0, 0, 0, "unknown"},
+	{100, 5, 1, 1, 0, 1, "sleep"},
+	{100, 5, 1, NO, NO, 1, "sleep"},
+	{100, 5, 1, NO, NO, NO, "unknown"}, /* it may have waited for storage */
+	{100, NO, 1, 1, 0, 1, "unknown"},
+	{100, 0, 0, 0, 0, 0, "sleep"},
 	{100, NO, NO, NO, NO, NO, "unknown"},
 	{NO, 95, 1, 0, 0, 0, "compute"},
 	{0, 0, 0, 0, 0, 0, "unknown"},

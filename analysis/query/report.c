@@ -461,6 +461,16 @@ bool report_is_partial(const struct row_run *run)
 	return run->reason && strcmp(run->reason, ROW_REASON_PARTIAL) == 0;
 }
 
+const char *report_unended(const struct row_run *run)
+{
+	if (run->end_boot_ns != ROW_NULL)
+		return NULL;
+	return strcmp(run->status, "running") == 0
+		       ? "The run has not ended: this is how it looks so far."
+		       : "Its first process has ended, but what it started still runs: this "
+			 "is how it looks so far.";
+}
+
 bool report_has_failed(const char *status)
 {
 	return strcmp(status, "failed") == 0 || strcmp(status, "killed") == 0;

@@ -107,6 +107,8 @@ int64_t report_wall_ns(const struct report *report, int64_t begin_boot_ns, int64
 
 /* Whether a status is "failed" or "killed". */
 bool report_has_failed(const char *status);
+/* What to say of a run whose figures still grow; NULL if it has ended. */
+const char *report_unended(const struct row_run *run);
 /* Whether the run was recorded without a probe. */
 bool report_is_partial(const struct row_run *run);
 

@@ -269,8 +269,8 @@ static void doubts_write(const struct markdown *markdown)
 	else if (doubtful > 0)
 		fprintf(markdown->file, "The figures of %s processes are lower bounds.\n",
 			units_count(doubtful, false));
-	if (run->end_boot_ns == ROW_NULL)
-		fputs("The run has not ended: this is how it looks so far.\n", markdown->file);
+	if (report_unended(run))
+		fprintf(markdown->file, "%s\n", report_unended(run));
 	else if (run->lost_count == 0 && doubtful == 0)
 		fputs("Complete: every process was recorded from begin to end.\n", markdown->file);
 	if (markdown->is_shared)

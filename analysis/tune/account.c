@@ -68,10 +68,13 @@ bool account_is_gpu_bound(const struct account_times *times)
 enum account_bound account_bound_of(const struct account_times *times)
 {
 	struct account_states states = account_states_of(times);
+	bool knows_storage = times->block_io_ns != ROW_NULL || times->uninterruptible_ns != ROW_NULL;
 
 	if (account_is_gpu_bound(times))
 		return ACCOUNT_BOUND_GPU;
-	if (states.active_ns < COMPUTE_SHARE / 2 * account_known(times->wall_ns) || states.active_ns <= 0)
+	if (states.active_ns < COMPUTE_SHARE / 2 * account_known(times->wall_ns))
+		return times->cpu_ns != ROW_NULL && knows_storage ? ACCOUNT_BOUND_SLEEP : ACCOUNT_BOUND_UNKNOWN;
+	if (states.active_ns <= 0)
 		return ACCOUNT_BOUND_UNKNOWN;
 	if (states.memory_ns >= MEMORY_SHARE * states.active_ns)
 		return ACCOUNT_BOUND_MEMORY;

@@ -10,7 +10,8 @@
 
 /* B(NAME, "name"): what bounds the speed of tasks, by what their threads mostly did. */
 #define ACCOUNT_BOUNDS(B) \
-	B(UNKNOWN, "unknown") /* mostly slept: for a pipe, a lock, a socket, a timer */ \
+	B(UNKNOWN, "unknown") /* or a bit of all */ \
+	B(SLEEP, "sleep")     /* for a pipe, a lock, a socket, a timer */ \
 	B(COMPUTE, "compute") /* perhaps memory bandwidth: only hardware counters tell */ \
 	B(GPU, "gpu")         /* devices that worked nearly all the time */ \
 	B(STORAGE, "storage") \

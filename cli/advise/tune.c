@@ -275,8 +275,8 @@ static void print_doubts(const struct tuning *tune, const struct output *whole)
 	const struct output *output = &flow.inner;
 
 	output_flow_begin(&flow, whole);
-	if (run->end_boot_ns == ROW_NULL)
-		output_print(output, STYLE_WARNING, "The run has not ended: this is how it looks so far.\n");
+	if (report_unended(run))
+		output_print(output, STYLE_WARNING, "%s\n", report_unended(run));
 	if (run->lost_count > 0)
 		output_print(output, STYLE_BAD,
 			     "INCOMPLETE: %s of this host were lost while it ran. Where nothing seems to have run, "

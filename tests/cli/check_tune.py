@@ -476,6 +476,11 @@ class LabelledRuns(unittest.TestCase):
             finding, = ask(Run(("align", 0, 3600, 15), status="failed", engine=engine))["findings"]
             self.assertIn(advice, finding["advice"])
 
+    def test_a_run_that_left_a_process_behind_has_not_just_begun(self):
+        for status, sentence in (("running", "The run has not ended"), ("succeeded", "Its first process has ended, but what it started still runs")):
+            self.assertIn(f"\n{sentence}: this is how it looks so far.\n",
+                          print_of(Run(("align", 0, 60), status=status), change="UPDATE runs SET end_boot_ns = NULL"))
+
     def test_a_script_that_computes_is_no_engine(self):
         for driver, waiting, name in ((50, 0, "script"), (5, 0, "engine"), (5, 45, "script")):
             text = print_of(Run(("ls", 50, 51), ("plot", 61, 62), driver=driver),

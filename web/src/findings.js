@@ -14,7 +14,7 @@ const PATH_NAMES = 12;
 const SHOWN_COUNT = 8;
 const LISTED_COUNT = 60;
 
-const BOUND_DEFINITION = "What the threads of its tasks did most of the time: compute, or wait for storage, memory, a network filesystem or a processor.";
+const BOUND_DEFINITION = "What the threads of its tasks did most of the time: compute, wait for storage, memory, a network filesystem or a processor, or sleep: for a pipe, a lock, a socket or a timer.";
 
 /**
  * "saves up to 4.27 s, 1.2 core-hours, 0.0042 USD": nothing for sure is "up to".

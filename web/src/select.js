@@ -243,6 +243,7 @@ const BOUND_BY = [
   ["network filesystem", "--c4"],
   ["processor wait", "--c3"],
   ["memory", "--c6"],
+  ["sleep", "--c7"],
   ["unknown", "--text-dim", 0.5],
 ];
 /** @type {Entry[]} */
