@@ -1,7 +1,8 @@
 -- title: When did a run have no task running?
 -- explanation: Times between tasks in which no task of the run was running, each longer than the limit: the engine or
 --   the script had not begun the next one. Times in which it computed itself, or waited for a processor, do not count. Many short gaps are another
---   finding (short_tasks). The first and the last part of a run, before and after its tasks, do not count.
+--   finding (short_tasks). The first and the last part of a run, before and after its tasks, count for scripts only: engines
+--   need some time there.
 -- finding: tune
 -- rows: account
 -- parameter: least_ns duration = 1s; minimum gap
@@ -11,12 +12,12 @@
 -- column: gap_count count; gaps
 -- column: all_ns duration; all of them
 -- column: place text; where they are
--- column: name text; the task that began after this gap
--- column: after_name text; the task that had ended before it
+-- column: name text; the task that began after this gap; empty: none did
+-- column: after_name text; the task that had ended before it; empty: none had
 -- column: gap_ns duration; the gap
 -- column: begin_boot_ns boot; when it began
 -- column: saved_ns duration; the gap
 -- subject: driver
 -- impact: wall = saved_ns
--- sentence: no task ran for {all_ns}: {place} {after_name}, until {name} began
+-- sentence: no task ran for {all_ns}: {place}
 -- advice: See what ran meanwhile: tracer show --processes.

@@ -13,9 +13,10 @@
 -- column: wait_ns duration; their wait, all threads
 -- column: wait_share share; its share in their CPU time and that wait
 -- column: used_share share; what the run's tasks used of the processors that they may use meanwhile, at most
+-- column: own text; what used that share: the run, or the task on its own processors
 -- column: others text; the program outside the run that used most meanwhile, else "other work"
 -- column: saved_ns duration; wall time that this task would save without the wait
 -- subject: name
 -- impact: wall = saved_ns
--- sentence: {task_count} × {name} waited {wait_ns} for processors that {others} used ({wait_share} of their active time), while the run itself used at most {used_share} of those that it may use
--- advice: Give this run processors of its own.
+-- sentence: {task_count} × {name} waited {wait_ns} for processors that {others} used ({wait_share} of their active time), while {own} used at most {used_share} of those that it may use
+-- advice: Give it processors of its own.

@@ -19,4 +19,4 @@
 -- subject: tasks
 -- impact: wall = saved_ns
 -- sentence: {tasks} used one of {cpu_count} processors for {all_ns}, and no other task ran
--- advice: Use threads (-t, -@, --threads) where the program has them.
+-- advice: Use threads or processes (-t, -@, --threads, --workers) where the program has them.

@@ -30,6 +30,28 @@ static struct asking_place *places_by_begin(const struct asking *asking)
 
 /* ---- gaps_between_tasks ------------------------------------------------------------ */
 
+static int64_t gap_end_ns(const struct asking *asking, const struct asking_place *gap)
+{
+	return gap->task == SCHEDULE_NO_TASK ? asking->account->schedule.end_ns : asking_begin_ns(asking, gap->task);
+}
+
+/* Where it is; to be freed, NULL if out of memory. */
+static char *gap_place(const struct asking *asking, const struct asking_place *gap, bool is_one)
+{
+	const char *prefix = is_one ? "" : "in several gaps, the longest ";
+	char *text;
+	int size;
+
+	if (gap->before == SCHEDULE_NO_TASK)
+		size = asprintf(&text, "%suntil %s began", prefix, asking_name(asking, gap->task));
+	else if (gap->task == SCHEDULE_NO_TASK)
+		size = asprintf(&text, "%safter %s, until the end", prefix, asking_name(asking, gap->before));
+	else
+		size = asprintf(&text, "%safter %s, until %s began", prefix, asking_name(asking, gap->before),
+				asking_name(asking, gap->task));
+	return size < 0 ? NULL : text;
+}
+
 /* Adds up the time in which the engine or script on one host computed, or waited for a processor, in these gaps. */
 static int driver_add(const struct asking *asking, size_t part, const struct asking_place *gaps, size_t count,
 		      int64_t *used_ns)
@@ -51,7 +73,7 @@ static int driver_add(const struct asking *asking, size_t part, const struct ask
 			last_busy_ns = 0;
 		}
 		for (size_t i = 0; i < count; i++) {
-			int64_t end_ns = asking_begin_ns(asking, gaps[i].task);
+			int64_t end_ns = gap_end_ns(asking, &gaps[i]);
 
 			if (now_ns > end_ns - gaps[i].ns && now_ns <= end_ns)
 				used_ns[i] += busy_ns - last_busy_ns;
@@ -60,6 +82,11 @@ static int driver_add(const struct asking *asking, size_t part, const struct ask
 	}
 	store_result_free(result);
 	return more;
+}
+
+static const char *name_or_none(const struct asking *asking, size_t task)
+{
+	return task == SCHEDULE_NO_TASK ? "" : asking_name(asking, task);
 }
 
 /* All are one finding: what makes an engine late before one task does so before others. */
@@ -72,16 +99,19 @@ static int gaps_give(struct asking *asking, const struct asking_place *gaps, siz
 	for (size_t i = 0; i < count; i++)
 		all_ns += gaps[i].ns;
 	for (size_t i = 0; i < count && error == 0; i++) {
+		char *place = gap_place(asking, &gaps[i], count == 1);
+
 		asking_put_text(asking, "driver", run->engine ? run->engine : run->name);
-		asking_put_text(asking, "place", count == 1 ? "after" : "in several gaps, the longest after");
-		asking_put_text(asking, "name", asking_name(asking, gaps[i].task));
+		asking_put_text(asking, "place", place);
+		asking_put_text(asking, "name", name_or_none(asking, gaps[i].task));
 		asking_put_integer(asking, "gap_count", (int64_t)count);
 		asking_put_integer(asking, "all_ns", all_ns);
 		asking_put_integer(asking, "gap_ns", gaps[i].ns);
-		asking_put_integer(asking, "begin_boot_ns", asking_begin_ns(asking, gaps[i].task) - gaps[i].ns);
-		asking_put_text(asking, "after_name", asking_name(asking, gaps[i].before));
+		asking_put_integer(asking, "begin_boot_ns", gap_end_ns(asking, &gaps[i]) - gaps[i].ns);
+		asking_put_text(asking, "after_name", name_or_none(asking, gaps[i].before));
 		asking_put_integer(asking, "saved_ns", gaps[i].ns);
-		error = asking_give(asking);
+		error = place ? asking_give(asking) : -ENOMEM;
+		free(place);
 	}
 	return error;
 }
@@ -98,10 +128,26 @@ static size_t gaps_keep(const struct asking *asking, struct asking_place *gaps, 
 	return kept;
 }
 
+/* Sets the gap before the first task of a script, and adds that after the last. Engines need some time there, and what uses GPUs
+ * may wait for them. */
+static void add_ends(const struct asking *asking, struct asking_place *gaps)
+{
+	const struct schedule *schedule = &asking->account->schedule;
+	size_t count = schedule->count, last = count > 0 ? schedule->by_end[count - 1] : SCHEDULE_NO_TASK;
+
+	gaps[count] = (struct asking_place){SCHEDULE_NO_TASK, last, 0};
+	if (count == 0 || report_run(asking->report)->engine || report_has_gpus(asking->report))
+		return;
+	gaps[0].ns = asking_begin_ns(asking, gaps[0].task) - schedule->begin_ns;
+	if (report_run(asking->report)->end_boot_ns != ROW_NULL)
+		gaps[count].ns = schedule->end_ns - asking_end_ns(asking, last);
+}
+
 int shape_ask_gaps(struct asking *asking)
 {
 	double least_ns = asking_given(asking, "least_ns"),
 	       of_run_ns = asking_given(asking, "least_share") * (double)asking_wall_ns(asking);
+	const struct schedule *schedule = &asking->account->schedule;
 	struct asking_place *gaps = places_by_begin(asking);
 	int64_t *used_ns;
 	size_t count = 0;
@@ -109,9 +155,9 @@ int shape_ask_gaps(struct asking *asking)
 
 	if (!gaps)
 		return -ENOMEM;
-	for (size_t i = 0; i < asking->account->schedule.count; i++)
-		if (gaps[i].before != SCHEDULE_NO_TASK && (double)gaps[i].ns >= least_ns &&
-		    (double)gaps[i].ns >= of_run_ns)
+	add_ends(asking, gaps);
+	for (size_t i = 0; i <= schedule->count; i++)
+		if ((double)gaps[i].ns >= least_ns && (double)gaps[i].ns >= of_run_ns)
 			gaps[count++] = gaps[i];
 	qsort(gaps, count, sizeof(*gaps), asking_compare_places);
 	used_ns = calloc(count + 1, sizeof(*used_ns));

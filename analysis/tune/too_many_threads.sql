@@ -1,7 +1,8 @@
 -- title: Which tasks had more threads than processors?
 -- explanation: Tasks in which processes of one program had more threads at a time than processors that they may use
 --   (affinity, cpuset, CPU quota), and these wanted more processors than there are and waited for each other. Processes
---   that mostly slept do not count. Threads are counted by process scans: a process that none has seen counts as one
+--   that mostly slept do not count, and neither do tasks that waited for their quota: those that have less than one
+--   processor, and those that waited up to twice the time for which it stopped them (throttled). Threads are counted by process scans: a process that none has seen counts as one
 --   thread. What it costs is not in the counters (cache misses, spinning), so no saving is claimed.
 -- finding: tune
 -- parameter: run_id run = latest; the run
@@ -30,7 +31,8 @@ WITH task AS (
     FROM standing_tasks t JOIN hosts h ON h.id = t.host_id
    WHERE t.host_id = :host_id AND t.run_id = :run_id AND t.wall_ns > 0 AND t.run_delay_ns >= :least_ns
      AND t.run_delay_ns >= :least_share * (t.cpu_ns + t.run_delay_ns)
-     AND t.run_delay_ns > coalesce(t.throttled_ns, 0) + :least_ns
+     AND (t.core_limit_milli IS NULL OR t.core_limit_milli >= 1000)
+     AND t.run_delay_ns > 2 * coalesce(t.throttled_ns, 0) + :least_ns
 ), process AS (
   SELECT id AS own_id, task_id AS own_task_id, program AS own_program, begin_boot_ns AS own_begin_ns, end_boot_ns AS own_end_ns,
          cpu_ns + coalesce(run_delay_ns, 0) AS own_busy_ns

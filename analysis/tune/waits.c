@@ -10,7 +10,8 @@
 
 /* Other programs are named if they used at least this part of what tasks waited for. */
 #define OTHERS_LEAST_SHARE 0.5
-#define OTHERS_MAX 20 /* names of tasks for which that is asked */
+#define OWN_LEAST_SHARE 0.95 /* of what the run used meanwhile: less, and tasks ran beside */
+#define OTHERS_MAX 20        /* names of tasks for which that is asked */
 
 /* What the threads of a task waited, and did in all. */
 struct wait {
@@ -18,6 +19,7 @@ struct wait {
 	double cpu_ns;     /* that it cost */
 	double least_ns;   /* the task cannot be shorter */
 	double used_share; /* of the processors, by the run itself meanwhile */
+	bool is_beside;    /* tasks of the run ran beside, perhaps on the same processors */
 };
 
 /* Tasks of a name that waited. */
@@ -27,6 +29,7 @@ struct named {
 	int64_t read_bytes, write_bytes, begin_ns, end_ns;
 	size_t longest; /* task */
 	double longest_ns;
+	bool is_beside;
 	char *others; /* a program; NULL: not one alone */
 };
 
@@ -110,6 +113,8 @@ static bool contention_of(const struct waits *waits, const struct account_states
 		.active_ns = states->active_ns,
 		.least_ns = states->cpu_ns / cores,
 		.used_share = run_ns / held_ns,
+		/* Which processors its affinity allows is not stored. */
+		.is_beside = run_ns < OWN_LEAST_SHARE * waits->used_ns[task],
 	};
 	return states->active_ns <= held_ns && ret_wait->used_share <= asking_given(waits->asking, "most_used_share");
 }
@@ -171,8 +176,8 @@ static int others_find(const struct asking *asking, struct named *name)
 	struct store_result *result;
 	int more;
 
-	if (store_is_restricted(asking->report->store))
-		return 0; /* it may be another user's */
+	if (store_is_restricted(asking->report->store) || name->is_beside)
+		return 0; /* it may be another user's, or the run's own */
 	more = query_ask(asking->report->store, "other_programs", parameters, &result);
 	if (more < 0)
 		return more;
@@ -219,6 +224,7 @@ static void name_add(const struct waits *waits, size_t task)
 		name->longest = task;
 	name->longest_ns = wait->wait_ns > name->longest_ns ? wait->wait_ns : name->longest_ns;
 	name->most_used_share = wait->used_share > name->most_used_share ? wait->used_share : name->most_used_share;
+	name->is_beside = name->is_beside || wait->is_beside;
 	name->count++;
 	name->wait_ns += wait->wait_ns;
 	name->active_ns += wait->active_ns;
@@ -243,7 +249,11 @@ static int task_give(const struct waits *waits, size_t task)
 	asking_put_integer(waits->asking, "read_bytes", name->read_bytes);
 	asking_put_integer(waits->asking, "write_bytes", name->write_bytes);
 	asking_put_real(waits->asking, "used_share", name->most_used_share);
-	asking_put_text(waits->asking, "others", name->others ? name->others : "other work");
+	asking_put_text(waits->asking, "others",
+			name->others      ? name->others
+			: name->is_beside ? "other work, perhaps of this run,"
+					  : "other work");
+	asking_put_text(waits->asking, "own", name->is_beside ? "it" : "the run itself");
 	asking_put_integer(waits->asking, "cpu_ns", (int64_t)wait->cpu_ns);
 	asking_put_integer(waits->asking, "saved_ns", without_ns < wall_ns ? (int64_t)(wall_ns - without_ns) : 0);
 	return asking_give(waits->asking);

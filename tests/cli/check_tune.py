@@ -231,6 +231,8 @@ RUNS = {
     "a render node that is a display": (set(), Run(("viewer", 0, 3600, 15, {"gpus": [("dri/renderD128", 0.0)]}))),
     "one GPU after another": (
         set(), Run(*(("infer", 900 * i, 900 * i + 900, 15, {"gpus": [(f"nvidia{i}", 0.8)]}) for i in range(4)))),
+    "a script that computes before its first task": (set(), Run(("trim", 60, 120, 15), driver=55, scans=(0, 60, 0.9, 0))),
+    "an engine that waits before its first task": (set(), Run(("trim", 60, 600, 15), engine="nextflow")),
     # With a fault.
     "a GPU that is busy all the time": (
         {"gpu_bound"}, Run(("train", 0, 7200, 1, {"gpus": [("nvidia0,nvidiactl", 0.97)]}))),
@@ -269,6 +271,7 @@ RUNS = {
         {"idle_tail", "serial_task"}, Run(*samples(23, ("align", 100), width=8), ("align", 250, 900))),
     "a driver that computes a little and sleeps": (
         {"gaps_between_tasks"}, Run(("trim", 0, 60, 15), ("align", 90, 120, 15), driver=6, scans=(60, 90, 0.2, 0.1))),
+    "a sleep of minutes before the first task of a script": ({"gaps_between_tasks"}, Run(("trim", 300, 360, 15), ("align", 360, 420, 15))),
     "a sleep of minutes in a script": ({"gaps_between_tasks"}, Run(("trim", 0, 60, 15), ("align", 360, 420, 15))),
     "a failed attempt that was repeated": (
         {"failed_attempts"}, Run(("align", 0, 300, 15, {"status": "failed", "retried_by_id": 1}), ("align", 300, 600, 15))),
@@ -333,6 +336,18 @@ RUNS = {
     "sixteen threads on four allowed cores": (
         {"too_many_threads"}, Run(("align", 0, 600, 4, {"run_delay_ns": 7200 * S, "pipe": [("align", 16)],
                                                         "core_limit_milli": 4000}), cores=64)),
+    "sixteen threads in a quota of four cores": (
+        {"too_many_threads"}, Run(("align", 0, 600, 4, {"run_delay_ns": 7200 * S, "throttled_ns": 450 * S, "pipe": [("align", 16)],
+                                                        "core_limit_milli": 4000}), cores=64)),
+    "two threads in a quota of one core": (
+        {"throttled"}, Run(("xz", 0, 600, 1, {"run_delay_ns": 600 * S, "throttled_ns": 300 * S, "pipe": [("xz", 2)],
+                                              "core_limit_milli": 1000}), cores=64)),
+    "two threads in a quota of half a core": (
+        {"throttled"}, Run(("sort", 0, 600, 0.5, {"run_delay_ns": 900 * S, "throttled_ns": 400 * S, "pipe": [("sort", 2, 0.5)],
+                                                  "core_limit_milli": 500}), cores=64)),
+    "two tasks bound to the same core": (
+        {"processor_contention"}, Run(*((name, 0, 600, 0.5, {"run_delay_ns": 300 * S, "core_limit_milli": 1000})
+                                        for name in ("align", "trim")), others=(("stress-ng", 8),))),
     "a pool of sixteen workers on four allowed cores": (
         {"too_many_threads"}, Run(("fit.py", 0, 600, 4, {"run_delay_ns": 7200 * S, "workers": [150] * 16, "threads": 4, "core_limit_milli": 4000}), cores=64)),
     "four hundred tasks of a second, and a moment before each": (
@@ -385,7 +400,11 @@ class LabelledRuns(unittest.TestCase):
         for others, named in (((("stress-ng", 8), ("cron", 0.1)), "stress-ng"), ((("cron", 0.1),), "other work")):
             finding, = ask(Run(*[waiting] * 8, others=others))["findings"]
             self.assertRegex(finding["sentence"], rf"that {named} used \(.*\), while the run itself used at most")
-            self.assertEqual(finding["advice"], "Give this run processors of its own.")
+            self.assertEqual(finding["advice"], "Give it processors of its own.")
+
+    def test_no_other_program_is_named_where_tasks_of_the_run_may_share_a_processor(self):
+        for finding in ask(RUNS["two tasks bound to the same core"][1])["findings"]:
+            self.assertRegex(finding["sentence"], "processors that other work, perhaps of this run, used .*, while it used at most 50 % ")
 
     def test_the_throttled_time_of_a_shared_cgroup_is_counted_once(self):
         """Eight tasks with two processors, each with a quarter of one, want one each: six are missing for ten minutes."""
@@ -461,6 +480,12 @@ class LabelledRuns(unittest.TestCase):
                 ("a killed run", "run failed after 1h00m; 1 of 1 task had succeeded, with 15h00m of CPU time")):
             finding, = ask(RUNS[name][1])["findings"]
             self.assertEqual(finding["sentence"], sentence)
+
+    def test_a_sleep_at_an_end_of_a_script_is_one_between_tasks(self):
+        for change, place in (("", "until trim began"), ("UPDATE runs SET end_boot_ns = end_boot_ns + 400000000000",
+                                                         "in several gaps, the longest after align, until the end")):
+            text = print_of(RUNS["a sleep of minutes before the first task of a script"][1], change=change)
+            self.assertIn(f": {place}\n", text)
 
     def test_what_is_too_many_is_said(self):
         for name, sentence, advice in (
