@@ -1,8 +1,8 @@
 -- title: When did a run have no task running?
 -- explanation: Times between tasks in which no task of the run was running, each longer than the limit: the engine or
 --   the script had not begun the next one. Times in which it computed itself, or waited for a processor, do not count. Many short gaps are another
---   finding (short_tasks). The first and the last part of a run, before and after its tasks, count for scripts only: engines
---   need some time there.
+--   finding (short_tasks). The first and the last part of a run, before and after its tasks, count for scripts, make, ninja,
+--   parallel and xargs only: other engines need some time there, and so may what uses GPUs.
 -- finding: tune
 -- rows: account
 -- parameter: least_ns duration = 1s; minimum gap

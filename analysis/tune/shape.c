@@ -128,15 +128,15 @@ static size_t gaps_keep(const struct asking *asking, struct asking_place *gaps, 
 	return kept;
 }
 
-/* Sets the gap before the first task of a script, and adds that after the last. Engines need some time there, and what uses GPUs
- * may wait for them. */
+/* Sets the gap before the first task, and adds that after the last. Engines that poll need some time there, and what uses
+ * GPUs may wait for them. */
 static void add_ends(const struct asking *asking, struct asking_place *gaps)
 {
 	const struct schedule *schedule = &asking->account->schedule;
 	size_t count = schedule->count, last = count > 0 ? schedule->by_end[count - 1] : SCHEDULE_NO_TASK;
 
 	gaps[count] = (struct asking_place){SCHEDULE_NO_TASK, last, 0};
-	if (count == 0 || report_run(asking->report)->engine || report_has_gpus(asking->report))
+	if (count == 0 || !account_is_prompt(report_run(asking->report)) || report_has_gpus(asking->report))
 		return;
 	gaps[0].ns = asking_begin_ns(asking, gaps[0].task) - schedule->begin_ns;
 	if (report_run(asking->report)->end_boot_ns != ROW_NULL)

@@ -271,6 +271,8 @@ RUNS = {
         {"idle_tail", "serial_task"}, Run(*samples(23, ("align", 100), width=8), ("align", 250, 900))),
     "a driver that computes a little and sleeps": (
         {"gaps_between_tasks"}, Run(("trim", 0, 60, 15), ("align", 90, 120, 15), driver=6, scans=(60, 90, 0.2, 0.1))),
+    "a sleep of minutes before the first task of make": (
+        {"gaps_between_tasks"}, Run(("cc", 300, 420, 15), ("cc", 300, 420, 0.9), engine="make")),
     "a sleep of minutes before the first task of a script": ({"gaps_between_tasks"}, Run(("trim", 300, 360, 15), ("align", 360, 420, 15))),
     "a sleep of minutes in a script": ({"gaps_between_tasks"}, Run(("trim", 0, 60, 15), ("align", 360, 420, 15))),
     "a failed attempt that was repeated": (
