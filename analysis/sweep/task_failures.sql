@@ -15,7 +15,7 @@
 -- subject: name
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds, gpu = held_gpu_ns
 -- sentence: {failed_count} × {name} failed, after {failed_wall_ns} in all: {held_cpu_ns} of CPU time
--- advice: See why they failed (tracer failed RUN).
+-- advice: See why they failed (tracer failed --all RUN).
 WITH task AS (
   SELECT t.host_id AS task_host_id, t.run_id AS task_run_id, r.name AS task_run, t.name AS task_name,
          t.started_unix_ns AS begin_unix_ns, t.started_unix_ns + t.wall_ns AS end_unix_ns, t.wall_ns AS task_wall_ns,

@@ -20,4 +20,4 @@
 -- subject: driver
 -- impact: wall = saved_ns
 -- sentence: no task ran for {all_ns}: {place}
--- advice: See what ran meanwhile: tracer show --processes.
+-- advice: See what ran meanwhile: tracer show --processes RUN.
