@@ -1,7 +1,8 @@
 -- title: Which tasks waited for a processor that others used?
 -- explanation: Tasks whose threads waited for a processor although the run itself did not use all of them then: other
---   work on the host, or a priority, was in the way. Tasks that wanted more processors than they may use by themselves
---   (too many threads, a CPU quota) are other findings.
+--   work on the host was in the way. Tasks that wanted more processors than they may use by themselves
+--   (too many threads, a CPU quota) are other findings. While the run itself used most of the processors, its tasks are taken
+--   to have waited for each other, such as one of low priority.
 -- finding: tune
 -- rows: account
 -- parameter: least_share share = 10%; minimum share of the wait in CPU time and that wait; source: our proposal

@@ -33,9 +33,15 @@ struct named {
 	char *others; /* a program; NULL: not one alone */
 };
 
+/* What the run did on a task's host meanwhile, if each task used its CPU time evenly. */
+struct meanwhile {
+	double used_ns; /* CPU time */
+	double full_ns; /* for so long it used most_used_share of the processors or more */
+};
+
 struct waits {
 	struct asking *asking;
-	double *used_ns; /* by task: CPU time that the run used on its host meanwhile, if each task used it evenly */
+	struct meanwhile *meanwhile; /* by task */
 	struct wait *tasks;
 	struct named *names;
 };
@@ -78,7 +84,7 @@ static int64_t run_cores_milli(const struct waits *waits, size_t task)
 static double throttled_ns(const struct waits *waits, const struct account_states *states, size_t task)
 {
 	const struct account_task *facts = asking_task(waits->asking, task);
-	double ns = account_known(facts->throttled_ns), used_ns = waits->used_ns[task];
+	double ns = account_known(facts->throttled_ns), used_ns = waits->meanwhile[task].used_ns;
 
 	return facts->cores_milli < run_cores_milli(waits, task) || used_ns <= states->cpu_ns
 		       ? ns
@@ -104,17 +110,20 @@ static bool contention_of(const struct waits *waits, const struct account_states
 {
 	const struct account_task *facts = asking_task(waits->asking, task);
 	double cores = (double)facts->cores_milli / 1000, held_ns = account_known(facts->times.wall_ns) * cores;
-	double run_ns = facts->cores_milli < run_cores_milli(waits, task) ? states->cpu_ns : waits->used_ns[task];
+	double run_ns =
+		facts->cores_milli < run_cores_milli(waits, task) ? states->cpu_ns : waits->meanwhile[task].used_ns;
 
 	if (held_ns <= 0 || facts->times.cpu_ns == ROW_NULL)
 		return false;
 	*ret_wait = (struct wait){
-		.wait_ns = states->queue_ns - throttled_ns(waits, states, task),
+		/* In the time in which the run filled the processors, it waited for the run's own tasks. */
+		.wait_ns = states->queue_ns - throttled_ns(waits, states, task) -
+			   waits->meanwhile[task].full_ns * states->active_ns / account_known(facts->times.wall_ns),
 		.active_ns = states->active_ns,
 		.least_ns = states->cpu_ns / cores,
 		.used_share = run_ns / held_ns,
 		/* Which processors its affinity allows is not stored. */
-		.is_beside = run_ns < OWN_LEAST_SHARE * waits->used_ns[task],
+		.is_beside = run_ns < OWN_LEAST_SHARE * waits->meanwhile[task].used_ns,
 	};
 	return states->active_ns <= held_ns && ret_wait->used_share <= asking_given(waits->asking, "most_used_share");
 }
@@ -127,11 +136,18 @@ static double rate_of(const struct asking *asking, size_t task)
 	       (double)(asking_end_ns(asking, task) - asking_begin_ns(asking, task));
 }
 
-/* Adds for each task on a host what the run used there until its end, less what it had used until its begin. */
-static void used_add(const struct asking *asking, int64_t host_id, double *used_ns)
+static void meanwhile_change(struct meanwhile *meanwhile, const struct meanwhile *until, int sign)
+{
+	meanwhile->used_ns += sign * until->used_ns;
+	meanwhile->full_ns += sign * until->full_ns;
+}
+
+/* Adds for each task on a host what the run did there until its end, less what it had done until its begin. */
+static void meanwhile_add(const struct asking *asking, int64_t host_id, double cores, struct meanwhile *meanwhile)
 {
 	const struct schedule *schedule = &asking->account->schedule;
-	double until_ns = 0, rate = 0;
+	double rate = 0, full_rate = asking_given(asking, "most_used_share") * cores;
+	struct meanwhile until = {0};
 	int64_t last_ns = schedule->begin_ns;
 
 	for (size_t begun = 0, ended = 0; ended < schedule->count;) {
@@ -142,21 +158,23 @@ static void used_add(const struct asking *asking, int64_t host_id, double *used_
 
 		if (asking_run(asking, asking_part(asking, task))->host_id != host_id)
 			continue;
-		until_ns += rate * (double)(now_ns - last_ns);
+		until.used_ns += rate * (double)(now_ns - last_ns);
+		until.full_ns += cores > 0 && rate >= full_rate ? (double)(now_ns - last_ns) : 0;
 		last_ns = now_ns;
 		rate += begins ? rate_of(asking, task) : -rate_of(asking, task);
-		used_ns[task] += begins ? -until_ns : until_ns;
+		meanwhile_change(&meanwhile[task], &until, begins ? -1 : 1);
 	}
 }
 
-static double *used_make(const struct asking *asking)
+static struct meanwhile *meanwhile_make(const struct asking *asking)
 {
-	double *used_ns = calloc(asking->account->schedule.count + 1, sizeof(*used_ns));
+	struct meanwhile *meanwhile = calloc(asking->account->schedule.count + 1, sizeof(*meanwhile));
 
-	for (size_t i = 0; used_ns && i < asking->report->parts.count; i++)
+	for (size_t i = 0; meanwhile && i < asking->report->parts.count; i++)
 		if (joined_is_new_host(asking->report->parts.items, i))
-			used_add(asking, asking_run(asking, i)->host_id, used_ns);
-	return used_ns;
+			meanwhile_add(asking, asking_run(asking, i)->host_id,
+				      (double)report_part_cores_milli(asking->report, i) / 1000, meanwhile);
+	return meanwhile;
 }
 
 /* ---- who used the processors ------------------------------------------------------- */
@@ -295,11 +313,11 @@ int waits_ask(struct asking *asking)
 	struct asking_place *places = calloc(task_count + 1, sizeof(*places));
 	struct waits waits = {
 		.asking = asking,
-		.used_ns = used_make(asking),
+		.meanwhile = meanwhile_make(asking),
 		.tasks = calloc(task_count + 1, sizeof(*waits.tasks)),
 		.names = calloc(name_count + 1, sizeof(*waits.names)),
 	};
-	int error = places && waits.used_ns && waits.tasks && waits.names ? 0 : -ENOMEM;
+	int error = places && waits.meanwhile && waits.tasks && waits.names ? 0 : -ENOMEM;
 	wait_of *of = NULL;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -316,7 +334,7 @@ int waits_ask(struct asking *asking)
 		free(waits.names[i].others);
 	free(waits.names);
 	free(waits.tasks);
-	free(waits.used_ns);
+	free(waits.meanwhile);
 	free(places);
 	return error;
 }

@@ -233,6 +233,8 @@ RUNS = {
         set(), Run(*(("infer", 900 * i, 900 * i + 900, 15, {"gpus": [(f"nvidia{i}", 0.8)]}) for i in range(4)))),
     "a script that computes before its first task": (set(), Run(("trim", 60, 120, 15), driver=55, scans=(0, 60, 0.9, 0))),
     "an engine that waits before its first task": (set(), Run(("trim", 60, 600, 15), engine="nextflow")),
+    "a task of low priority beside others of the run": (
+        set(), Run(("align", 0, 300), ("trim", 0, 300), ("map", 0, 610, 0.49, {"run_delay_ns": 310 * S}), cores=2, others=(("cron", 0.3),))),
     # With a fault.
     "a GPU that is busy all the time": (
         {"gpu_bound"}, Run(("train", 0, 7200, 1, {"gpus": [("nvidia0,nvidiactl", 0.97)]}))),
