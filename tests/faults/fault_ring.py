@@ -9,7 +9,6 @@ import struct
 import subprocess
 import time
 
-from daemons import busy
 from storm import FINAL_SHARE_MIN, KINDS, await_ends, bpftool, check_accounted, check_finals, finish, leaves, lost_kinds
 from testing import ENVIRONMENT, same, wait_until
 from wire_client import read_recording
@@ -20,6 +19,7 @@ FLOOD = 8000
 LONG_LINES = 4000
 FLOOD_S = 10
 LEASE_S = 6
+SCAN_TIMEOUT_S = 180 # of as many processes as there can be
 
 
 def boot_ns():
@@ -43,18 +43,24 @@ def recorded_kinds(recording, storm, cgroup_id, begin_boot_ns, end_boot_ns):
     return found
 
 
+def counted_losses(daemons, kind=None):
+    """Losses counted in the kernel so far, of that RECORD_ type or of all, from the pinned map (loss_slot)."""
+    slots = [bytes(int(byte, 16) for byte in entry["value"])
+             for entry in bpftool("map", "dump", "pinned", daemons.pin_directory / "losses")]
+    return sum(count for _, of, count in (struct.unpack("=QI4xQ", slot[:24]) for slot in slots)
+               if kind in (None, of))
+
+
 def await_losses(daemons):
-    """Losses are sent with the scans: waits until a new process has been seen in several of them."""
-    begin = boot_ns()
-    with busy() as process:
-        wait_until("three scans", lambda: daemons.value(
-            "SELECT count(*) FROM samples JOIN processes ON id = process_id WHERE pid = ? AND "
-            "begin_boot_ns >= ?", process.pid, begin) >= 3)
+    """What has been lost so far is in the store. Losses are sent with the scans, which the number of processes delays."""
+    counted = counted_losses(daemons)
+    wait_until(f"{counted} losses are reported",
+               lambda: (daemons.value("SELECT sum(lost_count) FROM losses") or 0) >= counted, SCAN_TIMEOUT_S)
 
 
 def test_a_ring_that_runs_full(bench):
     """Recorded and lost records add up for each kind, in the right place and time."""
-    daemons, cgroup = bench.daemons("--ring-size", RING_SIZE), bench.cgroup()
+    daemons, cgroup = bench.daemons("--ring-size", RING_SIZE, pins=True), bench.cgroup()
     recording = daemons.directory / "recording"
     daemons.correlator_options = ["--record", recording]
     daemons.start()
@@ -84,14 +90,6 @@ def test_a_ring_that_runs_full(bench):
         assert begin <= row["first_boot_ns"] <= row["last_boot_ns"] <= reported, f"when: {row}"
     check_incomplete(daemons)
     bench.note(f"of {FLOOD} commands: recorded {recorded}, lost {lost}")
-
-
-def counted_losses(daemons, kind=None):
-    """Losses counted in the kernel so far, of that RECORD_ type or of all, from the pinned map (loss_slot)."""
-    slots = [bytes(int(byte, 16) for byte in entry["value"])
-             for entry in bpftool("map", "dump", "pinned", daemons.pin_directory / "losses")]
-    return sum(count for _, of, count in (struct.unpack("=QI4xQ", slot[:24]) for slot in slots)
-               if kind in (None, of))
 
 
 def test_losses_are_reported_once(bench):
