@@ -126,9 +126,6 @@ DESCRIBE(cost_count, ROW_COST_COUNT_COLUMNS, "")
 #define ROW_TYPE row_cost_watched
 DESCRIBE(cost_watched, ROW_COST_WATCHED_COLUMNS, "")
 #undef ROW_TYPE
-#define ROW_TYPE row_owner_day
-DESCRIBE(owner_day, ROW_OWNER_DAY_COLUMNS, "")
-#undef ROW_TYPE
 #define ROW_TYPE row_sample_word
 DESCRIBE(sample_word, ROW_SAMPLE_WORD_COLUMNS, "name")
 #undef ROW_TYPE

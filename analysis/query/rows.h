@@ -91,9 +91,6 @@ extern const struct row_type row_type_cloud_host;
 /* Result columns of analysis/query/lookups/cost_watched.sql. */
 #define ROW_COST_WATCHED_COLUMNS(I, T, B) I(host_id) I(begin_unix_ns) I(end_unix_ns)
 
-/* Result columns of analysis/query/lookups/owner_days.sql. */
-#define ROW_OWNER_DAY_COLUMNS(I, T, B) I(host_id) I(begin_unix_ns) I(gap_ns) I(busy_ns) I(free_unix_ns)
-
 /* Result columns of analysis/query/lookups/sample_words.sql. */
 #define ROW_SAMPLE_WORD_COLUMNS(I, T, B) I(task_id) T(name) B(arguments) T(path) T(working_directory)
 
@@ -137,7 +134,6 @@ extern const struct row_type row_type_cloud_host;
 	R(HOST_GPU, host_gpu) \
 	R(COST_COUNT, cost_count) \
 	R(COST_WATCHED, cost_watched) \
-	R(OWNER_DAY, owner_day) \
 	R(SAMPLE_WORD, sample_word) \
 	R(TASK_LINE, task_line) \
 	R(RIGHT_SIZE_TASK, right_size_task) \

@@ -1,6 +1,6 @@
--- title: Which hosts stayed on after a run had ended?
--- explanation: Time in which a host was watched, the latest run had ended more than a grace before, and no other had
---   begun. Time in which it was off, or not watched, does not count. The gap may still go on. A service that hardly uses
+-- title: Which hosts stayed on without a run?
+-- explanation: Time in which a host was watched, and the latest run had ended more than a grace before, or none had begun
+--   yet. Time in which it was off, or not watched, does not count. The gap may still go on. A service that hardly uses
 --   anything on average is no run here, but five minutes in which the host was busy as a whole do not count either.
 -- finding: sweep
 -- parameter: since_unix_ns time = 7d; only what was seen from then on
@@ -16,13 +16,15 @@
 --   source: our proposal (docs/sweep.md)
 -- column: gap_count count; gaps
 -- column: gap_ns duration; time of all gaps, less the grace of each
+-- column: busy_ns duration; time without a run in which the host was busy all the same
+-- column: free_unix_ns time; no run was there from then on
 -- column: held_cpu_ns duration; time of the host's cores
 -- column: held_byte_seconds byte_seconds; its memory times that time
 -- subject: hostname
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds
 -- sentence: {hostname} stayed on without a run for {gap_ns} in all, the last time after {run}
 -- advice: Stop the host when its last run ends.
-WITH work AS ( -- what still runs leaves the host free after all times
+WITH work AS MATERIALIZED ( -- what still runs leaves the host free after all times
   SELECT host_id AS work_host_id, id AS work_run_id, started_unix_ns AS work_unix_ns,
          coalesce(end_unix_ns + :grace_ns, 4000000000000000000) AS work_free_unix_ns
     FROM work_runs
@@ -38,14 +40,14 @@ WITH work AS ( -- what still runs leaves the host free after all times
    UNION ALL
   SELECT work_host_id, work_unix_ns, 0, work_free_unix_ns FROM work
 ), busy AS (
-  SELECT occupied_host_id AS busy_host_id, sum(active_ns) AS busy_ns
+  SELECT occupied_host_id AS busy_host_id, sum(active_ns) AS all_busy_ns
     FROM (SELECT occupied_host_id, occupied_unix_ns, active_ns,
                  max(occupied_free_unix_ns) OVER (PARTITION BY occupied_host_id ORDER BY occupied_unix_ns, active_ns
                                                   ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS free_unix_ns
             FROM occupied) each
-   WHERE active_ns > 0 AND free_unix_ns > 0 AND occupied_unix_ns >= free_unix_ns
+   WHERE active_ns > 0 AND occupied_unix_ns >= free_unix_ns
    GROUP BY occupied_host_id
-), watched AS ( -- as in cost_watched.sql
+), watched AS MATERIALIZED ( -- as in cost_watched.sql
   SELECT host_id AS watched_host_id, started_unix_ns AS watched_unix_ns,
          coalesce(started_unix_ns + wall_ns, 4000000000000000000) AS watched_end_unix_ns
     FROM standing_runs
@@ -60,14 +62,14 @@ WITH work AS ( -- what still runs leaves the host free after all times
          work_run_id AS moment_run_id, 0 AS of_watched, 0 AS of_host
     FROM work
    UNION ALL
-  SELECT watched_host_id, watched_unix_ns, 0, 0, 1, 0 FROM watched
+  SELECT watched_host_id, watched_unix_ns, 0, NULL, 1, 0 FROM watched
    UNION ALL
-  SELECT watched_host_id, watched_end_unix_ns, 0, 0, -1, 0 FROM watched
+  SELECT watched_host_id, watched_end_unix_ns, 0, NULL, -1, 0 FROM watched
    UNION ALL
-  SELECT id, CASE WHEN first_seen_unix_ns > :since_unix_ns THEN first_seen_unix_ns ELSE :since_unix_ns END, 0, 0, 0, 1
+  SELECT id, CASE WHEN first_seen_unix_ns > :since_unix_ns THEN first_seen_unix_ns ELSE :since_unix_ns END, 0, NULL, 0, 1
     FROM hosts
    UNION ALL
-  SELECT id, last_seen_unix_ns, 0, 0, 0, -1 FROM hosts
+  SELECT id, last_seen_unix_ns, 0, NULL, 0, -1 FROM hosts
 ), placed AS (
   SELECT moment_host_id, at_unix_ns, end_unix_ns, moment_run_id, max(end_unix_ns) OVER until_here AS free_unix_ns,
          sum(of_watched) OVER until_here AS watched_count, sum(of_host) OVER until_here AS host_count,
@@ -75,14 +77,13 @@ WITH work AS ( -- what still runs leaves the host free after all times
                                ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING) AS next_unix_ns
     FROM moment
   WINDOW until_here AS (PARTITION BY moment_host_id ORDER BY at_unix_ns ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
-), piece AS ( -- between two moments, after work
+), piece AS ( -- between two moments; it has an end if it is of a gap
   SELECT moment_host_id AS piece_host_id, free_unix_ns AS piece_free_unix_ns,
          CASE WHEN at_unix_ns > free_unix_ns THEN at_unix_ns ELSE free_unix_ns END AS begin_unix_ns,
          CASE WHEN watched_count > 0 AND host_count > 0 AND next_unix_ns > free_unix_ns THEN next_unix_ns END AS end_unix_ns,
          CASE WHEN end_unix_ns = free_unix_ns THEN moment_run_id END AS piece_run_id
     FROM placed
-   WHERE free_unix_ns > 0
-), gap AS (
+), gap AS ( -- after the run that ended latest, or before the first one
   SELECT piece_host_id AS gap_host_id, piece_free_unix_ns AS gap_unix_ns, max(piece_run_id) AS gap_run_id,
          min(CASE WHEN end_unix_ns > 0 THEN begin_unix_ns END) AS first_unix_ns, max(end_unix_ns) AS last_unix_ns,
          sum(end_unix_ns - begin_unix_ns) AS seen_ns,
@@ -91,25 +92,35 @@ WITH work AS ( -- what still runs leaves the host free after all times
     FROM piece
    GROUP BY piece_host_id, piece_free_unix_ns
 ), total AS (
-  SELECT gap_host_id AS total_host_id, count(seen_ns) AS gap_count, sum(seen_ns) AS all_ns,
-         min(first_unix_ns) AS since_unix_ns, max(last_unix_ns) AS until_unix_ns,
+  SELECT gap_host_id AS total_host_id, count(seen_ns) AS all_count, sum(seen_ns) AS all_ns,
+         min(first_unix_ns) AS first_unix_ns, max(last_unix_ns) AS last_unix_ns, max(gap_unix_ns) AS total_free_unix_ns,
          sum(last_unix_ns - first_unix_ns) AS span_ns, max(CASE WHEN place = 1 THEN gap_run_id END) AS latest_run_id,
-         CASE WHEN max(gap_unix_ns) = max(CASE WHEN place = 1 THEN gap_unix_ns END) THEN 1 ELSE 0 END AS is_latest
+         max(CASE WHEN place = 1 THEN gap_unix_ns END) AS latest_unix_ns
     FROM gap
    GROUP BY gap_host_id
 ), found AS (
-  SELECT total_host_id AS found_host_id, total.since_unix_ns AS first_unix_ns, total.until_unix_ns AS last_unix_ns, is_latest,
-         span_ns, latest_run_id, gap_count AS found_count, all_ns - coalesce(busy.busy_ns, 0) AS found_ns
+  SELECT total_host_id AS found_host_id, total.first_unix_ns AS first_unix_ns, total.last_unix_ns AS last_unix_ns,
+         CASE WHEN total.latest_unix_ns = total.total_free_unix_ns THEN 1 ELSE 0 END AS is_latest,
+         total.span_ns AS span_ns, total.latest_run_id AS latest_run_id, total.total_free_unix_ns AS found_free_unix_ns,
+         total.all_count AS found_count, total.all_ns AS found_all_ns,
+         CASE WHEN busy.all_busy_ns IS NULL THEN 0 WHEN busy.all_busy_ns > total.all_ns THEN total.all_ns
+              ELSE busy.all_busy_ns END AS found_busy_ns
     FROM total
     LEFT JOIN busy ON busy.busy_host_id = total.total_host_id
+   WHERE total.all_ns > 0
 )
 SELECT h.id AS host_id, h.hostname AS hostname, found.first_unix_ns AS since_unix_ns, found.last_unix_ns AS until_unix_ns,
-       found.is_latest AS is_now, CASE WHEN found.found_ns >= 0.95 * found.span_ns THEN 'certain' ELSE 'likely' END AS certainty,
-       r.id AS run_id, r.name AS run, found.found_count AS gap_count, found.found_ns AS gap_ns,
-       h.cpu_count * found.found_ns AS held_cpu_ns,
-       CAST(1.0 * h.memory_bytes * found.found_ns / 1000000000 AS BIGINT) AS held_byte_seconds
+       found.is_latest AS is_now,
+       CASE WHEN found.found_all_ns - found.found_busy_ns >= 0.95 * found.span_ns THEN 'certain' ELSE 'likely' END AS certainty,
+       r.id AS run_id, r.name AS run, found.found_count AS gap_count, found.found_all_ns - found.found_busy_ns AS gap_ns,
+       found.found_busy_ns AS busy_ns,
+       CASE WHEN found.found_free_unix_ns > h.last_seen_unix_ns THEN h.last_seen_unix_ns
+            WHEN found.found_free_unix_ns < h.first_seen_unix_ns THEN h.first_seen_unix_ns
+            ELSE found.found_free_unix_ns END AS free_unix_ns,
+       h.cpu_count * (found.found_all_ns - found.found_busy_ns) AS held_cpu_ns,
+       CAST(1.0 * h.memory_bytes * (found.found_all_ns - found.found_busy_ns) / 1000000000 AS BIGINT) AS held_byte_seconds
   FROM hosts h
   JOIN found ON found.found_host_id = h.id
-  JOIN runs r ON r.host_id = h.id AND r.id = found.latest_run_id
- WHERE found.found_ns >= :least_ns
- ORDER BY found.found_ns DESC, h.id;
+  LEFT JOIN runs r ON r.host_id = h.id AND r.id = found.latest_run_id
+ WHERE found.found_all_ns - found.found_busy_ns >= :least_ns
+ ORDER BY found.found_all_ns - found.found_busy_ns DESC, h.id;

@@ -15,35 +15,24 @@
 
 const char *const owner_names[OWNER_COUNT] = {OWNERS(TEXT_OF)};
 
-/* Of a row of owner_days.sql, before the host became idle (host_idle). */
-struct day {
-	int64_t seen_ns; /* how long it was watched */
-	int64_t gap_ns;  /* in which no work ran, of that */
-};
-
 struct owning {
 	struct owned_host *host;
 	const struct owners_facts *facts;
-	struct day *days;
-	int64_t free_unix_ns; /* no work ran after that */
+	int64_t before_ns;       /* watched before the host became idle (host_idle) */
+	int64_t gap_ns, busy_ns; /* of that */
 	int64_t ns[OWNER_COUNT];
 	int64_t watched_ms;
 };
 
-/* How much of a time lies in a day, which lasts until the next row of the host. */
-static int64_t day_within(const struct owning *owning, size_t day, int64_t begin, int64_t end)
+/* How much of a time is before an instant. */
+static int64_t before(int64_t begin, int64_t end, int64_t unix_ns)
 {
-	const struct row_owner_day *days = owning->facts->days;
-
-	begin = row_most(begin, day > 0 ? days[day].begin_unix_ns : INT64_MIN);
-	end = row_least(end, day + 1 < owning->facts->day_count ? days[day + 1].begin_unix_ns : INT64_MAX);
-	return begin < end ? end - begin : 0;
+	return row_most(row_least(end, unix_ns) - begin, 0);
 }
 
-/* Of `ns`, at most the whole, what falls to a part of the whole. */
+/* Of `ns`, what falls to a part of the whole. */
 static int64_t share_of(int64_t ns, int64_t part, int64_t whole)
 {
-	ns = row_most(row_least(ns, whole), 0);
 	return whole > 0 ? (int64_t)((double)ns * (double)part / (double)whole) : 0;
 }
 
@@ -70,24 +59,16 @@ static double too_large_share(const struct owned_host *owned, const struct price
 static void time_divide(const struct owning *owning, int64_t begin, int64_t end, const struct price *price,
 			int64_t ret_ns[OWNER_COUNT])
 {
-	const struct owned_host *host = owning->host;
-	int64_t idle_ns = row_most(end - row_most(begin, host->idle_unix_ns), 0), work_ns = end - begin - idle_ns;
+	int64_t before_ns = before(begin, end, owning->host->idle_unix_ns);
+	int64_t gap_ns = share_of(owning->gap_ns, before_ns, owning->before_ns);
+	int64_t busy_ns = share_of(owning->busy_ns, before_ns, owning->before_ns);
+	int64_t too_large_ns = (int64_t)((double)(before_ns - gap_ns) * too_large_share(owning->host, price));
 
-	for (size_t i = 0; i < OWNER_COUNT; i++)
-		ret_ns[i] = 0;
-	ret_ns[OWNER_IDLE] = idle_ns;
-	for (size_t i = 0; i < owning->facts->day_count; i++) {
-		const struct day *day = &owning->days[i];
-		int64_t part_ns = day_within(owning, i, begin, row_least(end, host->idle_unix_ns));
-		int64_t ns = row_least(share_of(day->gap_ns, part_ns, day->seen_ns), work_ns);
-		int64_t busy_ns = row_least(share_of(owning->facts->days[i].busy_ns, part_ns, day->seen_ns), ns);
-
-		ret_ns[OWNER_SYSTEM] += busy_ns;
-		ret_ns[OWNER_GAP] += ns - busy_ns;
-		work_ns -= ns;
-	}
-	ret_ns[OWNER_TOO_LARGE] = (int64_t)((double)work_ns * too_large_share(host, price));
-	ret_ns[OWNER_WORK] = work_ns - ret_ns[OWNER_TOO_LARGE];
+	ret_ns[OWNER_IDLE] = end - begin - before_ns;
+	ret_ns[OWNER_SYSTEM] = busy_ns;
+	ret_ns[OWNER_GAP] = gap_ns - busy_ns;
+	ret_ns[OWNER_TOO_LARGE] = too_large_ns;
+	ret_ns[OWNER_WORK] = before_ns - gap_ns - too_large_ns;
 }
 
 /* A time of constant price, as in a bill. */
@@ -124,49 +105,29 @@ static int span_add(void *context, int64_t begin, int64_t end)
 	return error;
 }
 
-/* After the host became idle (host_idle), gaps are what follows the last work. */
+/* After the host became idle, gaps are what follows the last work. */
 static int span_see(void *context, int64_t begin, int64_t end)
 {
 	struct owning *owning = context;
-	int64_t idle_unix_ns = owning->host->idle_unix_ns;
+	const struct owned_host *host = owning->host;
 
-	for (size_t i = 0; i < owning->facts->day_count; i++) {
-		owning->days[i].seen_ns += day_within(owning, i, begin, row_least(end, idle_unix_ns));
-		owning->days[i].gap_ns -=
-			day_within(owning, i, row_most(begin, row_most(idle_unix_ns, owning->free_unix_ns)), end);
-	}
-	return 0;
-}
-
-static int days_make(struct owning *owning)
-{
-	const struct owners_facts *facts = owning->facts;
-
-	owning->days = calloc(facts->day_count + 1, sizeof(*owning->days));
-	if (!owning->days)
-		return -ENOMEM;
-	for (size_t i = 0; i < facts->day_count; i++) {
-		owning->days[i].gap_ns = facts->days[i].gap_ns;
-		owning->free_unix_ns = row_most(owning->free_unix_ns, facts->days[i].free_unix_ns);
-	}
+	owning->before_ns += before(begin, end, host->idle_unix_ns);
+	owning->gap_ns -= end - begin - before(begin, end, row_most(host->idle_unix_ns, host->free_unix_ns));
 	return 0;
 }
 
 int owners_set(struct owned_host *host, const struct owners_facts *facts)
 {
-	struct owning owning = {.host = host, .facts = facts};
+	struct owning owning = {.host = host, .facts = facts, .gap_ns = host->gap_ns};
 	int64_t begin = row_most(facts->since_unix_ns, host->host->host.first_seen_unix_ns);
 	int64_t end = row_least(facts->until_unix_ns, host->host->host.last_seen_unix_ns);
-	int error = days_make(&owning);
+	int error = host_each_watched(facts->watched, facts->watched_count, begin, end, span_see, &owning);
 
-	if (error == 0)
-		error = host_each_watched(facts->watched, facts->watched_count, begin, end, span_see, &owning);
+	owning.gap_ns = row_most(row_least(owning.gap_ns, owning.before_ns), 0);
+	owning.busy_ns = row_least(host->busy_ns, owning.gap_ns);
 	if (error == 0)
 		error = host_each_watched(facts->watched, facts->watched_count, begin, end, span_add, &owning);
-	if (error == 0)
-		error = charge_share(owning.watched_ms, owning.ns, OWNER_COUNT, host->ms);
-	free(owning.days);
-	return error;
+	return error < 0 ? error : charge_share(owning.watched_ms, owning.ns, OWNER_COUNT, host->ms);
 }
 
 int64_t owners_ms(const struct owned_host *host, enum owner first)

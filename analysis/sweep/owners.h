@@ -35,14 +35,15 @@ struct owned_host {
 	/* What findings say of it; owners_set() needs them. */
 	int64_t idle_unix_ns; /* idle from then on; INT64_MAX: not */
 	int64_t unused_cores, unused_bytes;
+	int64_t gap_ns, busy_ns; /* without work, and of that the time in which the host was busy all the same */
+	int64_t free_unix_ns;    /* no work was there from then on */
 };
 
 struct owners_facts {
 	int64_t since_unix_ns, until_unix_ns; /* the time that is asked for */
 	const struct price_times *prices;
 	const struct row_cost_watched *watched;
-	const struct row_owner_day *days;
-	size_t watched_count, day_count;
+	size_t watched_count;
 };
 
 /* Sets what each owner had of the host. Returns 0 or -ENOMEM. */

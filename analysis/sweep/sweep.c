@@ -13,9 +13,12 @@
 #define HOUR_NS (3600 * SECOND_NS)
 #define FINDINGS_AHEAD 3 /* a lake answers several at once */
 #define SAME_PART 1e-6
+#define GAPS "host_gaps"
 
-struct days_parameters {
-	struct store_parameter each[8];
+/* The parameters of a question, as the user wants them. But gaps are asked of all hosts, for the owners of their hours. */
+struct bound {
+	struct store_parameter each[QUESTION_PARAMETERS_MAX + 1]; /* ended by one without a name */
+	int64_t least_gap_ns;                                     /* that the user wants to see */
 };
 
 static const struct store_parameter of_watched[] = {
@@ -163,17 +166,42 @@ static size_t host_find(const struct sweep *sweep, int64_t id)
 	return index;
 }
 
-/* What the finding says of the owners of the host's hours. */
-static void owner_facts_take(struct owned_host *host, const struct sweep_item *item, struct store_result *result)
+static struct bound question_bind(const struct sweep_request *request, const struct question *question)
 {
-	const char *name = item->question->name;
+	const struct store_parameter *given = request->bind(question, request->data);
+	struct bound bound = {0};
 
+	for (size_t i = 0; given[i].name; i++) {
+		bound.each[i] = given[i];
+		if (strcmp(question->name, GAPS) == 0 && strcmp(given[i].name, "least_ns") == 0) {
+			bound.least_gap_ns = given[i].integer;
+			bound.each[i].integer = 0;
+		}
+	}
+	return bound;
+}
+
+/* Gaps are also known of hosts that have hardly any, or on which no work ever ran. */
+static bool is_finding(const struct question *question, const struct bound *bound, struct store_result *result)
+{
+	return strcmp(question->name, GAPS) != 0 ||
+	       (result_text(result, "run") && result_integer(result, "gap_ns") >= bound->least_gap_ns);
+}
+
+/* What the finding says of the owners of the host's hours. */
+static void owner_facts_take(struct owned_host *host, const char *name, struct store_result *result)
+{
 	if (strcmp(name, "host_idle") == 0)
-		host->idle_unix_ns = item->since_unix_ns;
+		host->idle_unix_ns = result_integer(result, "since_unix_ns");
 	if (strcmp(name, "host_cores_unused") == 0)
 		host->unused_cores = result_integer(result, "unused_count");
 	if (strcmp(name, "host_memory_unused") == 0)
 		host->unused_bytes = result_integer(result, "unused_bytes");
+	if (strcmp(name, GAPS) == 0) {
+		host->busy_ns = row_most(result_integer(result, "busy_ns"), 0);
+		host->gap_ns = row_most(result_integer(result, "gap_ns"), 0) + host->busy_ns;
+		host->free_unix_ns = result_integer(result, "free_unix_ns");
+	}
 }
 
 static char *text_copy(struct store_result *result, const char *column)
@@ -191,7 +219,8 @@ static void item_free(struct sweep_item *item)
 	free(item->advice);
 }
 
-static int row_take(struct sweeper *sweeper, const struct question *question, struct store_result *result)
+static int row_take(struct sweeper *sweeper, const struct question *question, const struct bound *bound,
+		    struct store_result *result)
 {
 	const struct sweep_request *request = sweeper->request;
 	struct sweep *sweep = sweeper->sweep;
@@ -206,6 +235,9 @@ static int row_take(struct sweeper *sweeper, const struct question *question, st
 	sweep->items = items;
 	host = host_find(sweep, result_integer(result, "host_id"));
 	if (host == sweep->hosts.count) /* its row was not written yet */
+		return 0;
+	owner_facts_take(&sweep->owned[host], question->name, result);
+	if (!is_finding(question, bound, result))
 		return 0;
 	question_row(question, result, values);
 	item = &items[sweep->count++];
@@ -233,7 +265,6 @@ static int row_take(struct sweeper *sweeper, const struct question *question, st
 		return -ENOMEM;
 	if (item->since_unix_ns == ROW_NULL || item->until_unix_ns == ROW_NULL)
 		return 0;
-	owner_facts_take(&sweep->owned[host], item, result);
 	price_item(sweeper, item, host);
 	if (question_column(question, "smaller_type")) {
 		error = price_smaller(sweeper, item, host, result);
@@ -245,15 +276,14 @@ static int row_take(struct sweeper *sweeper, const struct question *question, st
 
 static int question_take(struct sweeper *sweeper, const struct question *question)
 {
-	const struct sweep_request *request = sweeper->request;
+	const struct bound bound = question_bind(sweeper->request, question);
 	struct store_result *result;
-	int error, more;
+	int error = question_ask(question, sweeper->request->store, bound.each, &result), more;
 
-	error = question_ask(question, request->store, request->bind(question, request->data), &result);
 	if (error < 0)
 		return error;
 	while (error == 0 && (more = store_result_next(result)) != 0)
-		error = more < 0 ? more : row_take(sweeper, question, result);
+		error = more < 0 ? more : row_take(sweeper, question, &bound, result);
 	store_result_free(result);
 	return error;
 }
@@ -288,8 +318,11 @@ static const struct question *finding_next(const struct catalogue *catalogue, si
 
 static void finding_ask_ahead(const struct sweep_request *request, const struct question *question)
 {
-	if (question && !question->file)
-		query_ask_ahead(request->store, question->name, request->bind(question, request->data));
+	if (question && !question->file) {
+		const struct bound bound = question_bind(request, question);
+
+		query_ask_ahead(request->store, question->name, bound.each);
+	}
 }
 
 /* Findings of others still say when their hosts were idle. */
@@ -314,6 +347,7 @@ static int findings_make(struct sweeper *sweeper)
 	size_t index = 0, ahead = 0;
 	int error = 0;
 
+	query_ask_ahead(request->store, "cost_watched", of_watched);
 	for (size_t i = 0; i < FINDINGS_AHEAD; i++)
 		finding_ask_ahead(request, finding_next(request->catalogue, &ahead));
 	while (error == 0 && (question = finding_next(request->catalogue, &index))) {
@@ -327,49 +361,14 @@ static int findings_make(struct sweeper *sweeper)
 	return error;
 }
 
-/* The value of a finding's threshold, which a user may have set. */
-static struct store_parameter threshold_of(const struct sweep_request *request, const char *finding, const char *name)
-{
-	const struct question *question = catalogue_find(request->catalogue, finding);
-	const struct store_parameter *bound = request->bind(question, request->data);
-
-	while (bound->name && strcmp(bound->name, name) != 0)
-		bound++;
-	return *bound;
-}
-
-static struct days_parameters days_bind(const struct sweep_request *request)
-{
-	return (struct days_parameters){{STORE_INT("since_unix_ns", request->since_unix_ns),
-					 STORE_INT("until_unix_ns", request->now_unix_ns),
-					 threshold_of(request, "host_gaps", "grace_ns"),
-					 threshold_of(request, "host_gaps", "most_service_cores"),
-					 threshold_of(request, "host_gaps", "most_service_bytes"),
-					 threshold_of(request, "host_idle", "most_cores"),
-					 threshold_of(request, "host_idle", "most_io_bytes"),
-					 {0}}};
-}
-
-/* They take as long as a finding. */
-static void owners_ask_ahead(const struct sweep_request *request)
-{
-	struct days_parameters of_days = days_bind(request);
-
-	query_ask_ahead(request->store, "cost_watched", of_watched);
-	query_ask_ahead(request->store, "owner_days", of_days.each);
-}
-
 /* Hosts that were not watched in that time are left out. */
 static int owners_make(struct sweeper *sweeper)
 {
 	const struct sweep_request *request = sweeper->request;
 	struct sweep *sweep = sweeper->sweep;
-	struct days_parameters of_days = days_bind(request);
-	struct rows watched = {0}, days = {0};
+	struct rows watched = {0};
 	int error = rows_load(&watched, &row_type_cost_watched, request->store, "cost_watched", of_watched);
 
-	if (error == 0)
-		error = rows_load(&days, &row_type_owner_day, request->store, "owner_days", of_days.each);
 	for (size_t i = 0; i < sweep->hosts.count && error == 0; i++) {
 		struct owners_facts facts = {.since_unix_ns = request->since_unix_ns,
 					     .until_unix_ns = request->now_unix_ns,
@@ -379,8 +378,6 @@ static int owners_make(struct sweeper *sweeper)
 
 		at = rows_find(&watched, offsetof(struct row_cost_watched, host_id), id, &facts.watched_count);
 		facts.watched = ROWS_ITEM(&watched, cost_watched, at);
-		at = rows_find(&days, offsetof(struct row_owner_day, host_id), id, &facts.day_count);
-		facts.days = ROWS_ITEM(&days, owner_day, at);
 		error = owners_set(&sweep->owned[i], &facts);
 		if (error == 0 && owners_ms(&sweep->owned[i], OWNER_WORK) > 0) {
 			sweep->owned[sweep->owned_count++] = sweep->owned[i];
@@ -388,7 +385,6 @@ static int owners_make(struct sweeper *sweeper)
 		}
 	}
 	rows_free(&watched);
-	rows_free(&days);
 	return error;
 }
 
@@ -421,7 +417,6 @@ int sweep_make(const struct sweep_request *request, struct sweep *ret_sweep)
 	int error;
 
 	*ret_sweep = (struct sweep){0};
-	owners_ask_ahead(request);
 	error = hosts_make(&sweeper);
 	if (error == 0)
 		error = findings_make(&sweeper);

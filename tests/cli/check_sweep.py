@@ -408,7 +408,7 @@ class Planted(Case):
         served.run(9 * HOUR, 8 * HOUR)
         agent(served, cores=0.1, then=lambda host: host.load(cores=0.1))
         once = Host(self.store, "once", seen=10 * HOUR)  # waits on average, but worked in the gap
-        once.run(9 * HOUR, 8 * HOUR)
+        once.run(10 * HOUR, 8 * HOUR)
         once.run(HOUR, 0)
         agent(once, then=lambda host: host.load(cores=lambda ago: 1.0 if 8 * HOUR > ago > HOUR else 0.01))
         for host in (planted, served, once):
@@ -416,8 +416,8 @@ class Planted(Case):
         self.check_gaps(self.only("host_gaps", "planted"))
 
     def check_gaps(self, found):
-        # 4 h and 1 h, each less the grace of ten minutes
-        self.assertEqual(found["cpu_ns"], CORES * (5 * HOUR - 2 * 600) * S)
+        # 1 h before the first run, then 4 h and 1 h, each less the grace of ten minutes
+        self.assertEqual(found["cpu_ns"], CORES * (6 * HOUR - 2 * 600) * S)
         self.assertIn("in all, the last time after work.sh", found["sentence"])
         self.assertFalse(found["is_now"])
 
@@ -724,7 +724,7 @@ class Owners(Case):
         self.assertEqual((work, idle, too_large), (3 * 60 + 20, 60, 0))
         self.assertLessEqual(abs(system - 60), 10)
         self.assertEqual(system + gap, 60 + 230 + 50)
-        set_ = ("--set", "host_gaps.grace=0s", "--set", "host_idle.most-cores=2")
+        set_ = ("--set", "host_gaps.grace=0s", "--set", "host_gaps.most-cores=2")
         row = json.loads(self.store.sweep("--json", *set_).stdout)["hosts"][0]
         self.assertEqual(self.minutes(row), [3 * 60, 0, 60 + 240 + 60, 60, 0])
 
