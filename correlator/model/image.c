@@ -90,14 +90,6 @@ static void tally_growth(struct model *model, struct image *image, const struct 
 	tally_above(model, image, &growth, 1);
 }
 
-/* The time that orders the tools of a pipeline: the fork, since execs race. A later
- * image of a process has its own begin. */
-static uint64_t image_start(const struct image *image)
-{
-	return image->exec_id == image->process->first_exec_id ? image->process->key.start_boot_ns
-							       : image->begin_boot_ns;
-}
-
 static void leave_tool(struct model *model, struct image *image)
 {
 	struct group *group = image->tool->group;
@@ -123,8 +115,6 @@ void image_set_tool(struct model *model, struct image *image, struct tool *tool)
 	tool->group->task->run->members++;
 	image_tally(image, &part);
 	tally_above(model, image, &part, 1);
-	if (image->process && (tool->start_boot_ns == 0 || image_start(image) < tool->start_boot_ns))
-		tool->start_boot_ns = image_start(image);
 }
 
 struct image *image_new(struct model *model, struct process *process, struct container *container,

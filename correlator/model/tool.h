@@ -11,7 +11,6 @@ struct tool {
 	struct group *group;
 	char *name;
 	enum rules_role role;
-	uint64_t start_boot_ns; /* earliest start of its processes: orders tools by fork */
 	struct tally tally;
 	struct concurrent_memory memory;
 	int64_t scan_memory_bytes; /* sum in the current scan */

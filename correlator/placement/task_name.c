@@ -43,12 +43,12 @@ static int compare_tools(const void *left, const void *right)
 {
 	const struct tool *a = *(struct tool *const *)left, *b = *(struct tool *const *)right;
 
-	if (a->start_boot_ns != b->start_boot_ns)
-		return a->start_boot_ns < b->start_boot_ns ? -1 : 1;
+	if (a->tally.begin_boot_ns != b->tally.begin_boot_ns)
+		return a->tally.begin_boot_ns < b->tally.begin_boot_ns ? -1 : 1;
 	return strcmp(a->name, b->name);
 }
 
-/* Collects tools that have processes, in the order of their first fork. */
+/* Collects tools that have processes, in the order of their first fork: execs race, but a process begins with its fork. */
 static size_t collect_tools(const struct task *task, enum weight weight, struct tool *tools[TOOLS_SORTED_MAX])
 {
 	struct tool *tool;

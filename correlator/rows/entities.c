@@ -135,7 +135,7 @@ const struct field tool_columns[] = {
 	SAME(id) NAME(name) WORD(role, role, role_words) TALLY MEMORY TALLY_COLUMN(requested_thread_count) {0}
 };
 static const struct field tool_fields[] = {
-	INT(id) INT(start_boot_ns) ID(tally.core_limit_milli) ID(tally.inner_core_limit_milli) {0}
+	INT(id) ID(tally.core_limit_milli) ID(tally.inner_core_limit_milli) {0}
 };
 LIST(tool, tool)
 #undef ENTITY
