@@ -116,24 +116,21 @@ TEST(known_columns_are_required)
 	store_rollback(store);
 }
 
-/* Returns the next row, up to 3; `context` is its number. */
-static bool next_of_three(void *context, struct row_process *ret_row)
+/* Puts the processes from `id` to 3, the second of another program. Returns the first error. */
+static int put_from(int64_t id, int64_t pid_of_last)
 {
-	int64_t *id = context;
+	int error = 0;
 
-	*ret_row = fill_process(*id, "text");
-	if (*id == 2)
-		ret_row->program = "other";
-	return (*id)++ <= 3;
-}
+	for (; id <= 3; id++) {
+		struct row_process row = fill_process(id, "text");
 
-static bool next_is_unknown(void *context, struct row_process *ret_row)
-{
-	bool more = next_of_three(context, ret_row);
-
-	if (*(int64_t *)context == 3)
-		ret_row->pid = ROW_NULL;
-	return more;
+		if (id == 2)
+			row.program = "other";
+		if (id == 3)
+			row.pid = pid_of_last;
+		error = error < 0 ? error : store_put_process(store, &row);
+	}
+	return error;
 }
 
 /* SQLite can only be configured before its first use, by whatever call. */
@@ -142,14 +139,11 @@ TEST(a_writer_counts_no_memory)
 	ck_assert_int_eq(sqlite3_memory_used(), 0);
 }
 
-TEST(processes_are_put_many_at_a_time)
+TEST(each_process_has_a_revision_and_an_image)
 {
-	int64_t id = 2;
-
-	ck_assert_int_eq(store_put_processes(store, next_of_three, &id), 0);
+	ck_assert_int_eq(put_from(2, 7), 0);
 	commit(1);
-	id = 1; /* one is new, the others exist */
-	ck_assert_int_eq(store_put_processes(store, next_of_three, &id), 0);
+	ck_assert_int_eq(put_from(1, 7), 0); /* one is new, the others exist */
 	commit(2);
 	ck_assert_rows("SELECT count(*), count(DISTINCT image_id), count(DISTINCT rev), min(rev), max(rev) "
 		       "FROM process_rows",
@@ -160,9 +154,8 @@ TEST(processes_are_put_many_at_a_time)
 TEST(one_bad_process_of_many_fails_the_commit)
 {
 	struct store_stream stream = {.boot_id = "boot"};
-	int64_t id = 1;
 
-	ck_assert_int_eq(store_put_processes(store, next_is_unknown, &id), -EINVAL);
+	ck_assert_int_eq(put_from(1, ROW_NULL), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(store_error_text(store), "pid"));
 	ck_assert_int_eq(store_commit(store, &stream), -EINVAL);
 	ck_assert_int_eq(count_of("process_rows"), 0);

@@ -320,7 +320,7 @@ struct row_blob {
  * run and task of a process are those of its tool, which must be put in the same transaction. */
 #define ROWS(R) ROWS_AND_PROCESS(R, R)
 
-/* With P instead of R for the rows that are put in bulk. */
+/* With P instead of R for processes, of which some columns are in other tables. */
 #define ROWS_AND_PROCESS(R, P) \
 	R(HOST, host, hosts, "id") \
 	R(CONTAINER, container, containers, "id") \

@@ -96,34 +96,24 @@ static void fill_status(struct row_process *row, const struct image *image)
 		row->exit_code = status >> 8 & 0xff;
 }
 
-struct image_walk {
-	struct saver *saver;
-	struct image *next;
-};
-
-static bool next_image(void *context, struct row_process *ret_row)
+static int put_image(const struct saver *saver, const struct image *image)
 {
-	struct image_walk *walk = context;
-	const struct image *image = walk->next;
-
-	if (!image)
-		return false;
-	*ret_row = (struct row_process){
-		.host_id = walk->saver->model->host.id,
+	struct row_process row = {
+		.host_id = saver->model->host.id,
 		.container_id = id_or_null(image->container),
 		.run_id = image->tool->group->task->run->id,
 		.task_id = image->tool->group->task->id,
 		.tool_id = image->tool->id,
 		.partial = (image->totals.valid & COUNTERS_PARTIAL) != 0,
 	};
-	fields_to_row(image_columns, image, ret_row);
-	totals_fill_row(ret_row, &image->totals, ROW_NULL);
+
+	fields_to_row(image_columns, image, &row);
+	totals_fill_row(&row, &image->totals, ROW_NULL);
 	if (image->ended == IMAGE_LIVING)
-		ret_row->end_boot_ns = ROW_NULL;
-	fill_status(ret_row, image);
-	fill_command(walk->saver->model, ret_row, image);
-	walk->next = image->dirty_next;
-	return true;
+		row.end_boot_ns = ROW_NULL;
+	fill_status(&row, image);
+	fill_command(saver->model, &row, image);
+	return store_put_process(saver->model->store, &row);
 }
 
 /* While something is running, its row has no end. */
@@ -300,15 +290,13 @@ static int put_fact(struct model *model, const struct fact *fact)
 static int put_all(struct saver *saver)
 {
 	struct model *model = saver->model;
-	struct image_walk images = {saver, model->dirty_images};
 	int r = host_is_due(model) ? store_put_host(model->store, &model->host) : 0;
 
 #define PUT(kind) \
 	for (struct kind *kind = model->dirty_##kind##s; kind && r == 0; kind = kind->dirty_next) \
 		r = put_##kind(saver, kind);
 	MODEL_DIRTY(PUT)
-	if (r == 0 && images.next)
-		r = store_put_processes(model->store, next_image, &images);
+	PUT(image)
 	for (const struct fact *fact = facts_are_due(model) ? model->facts : NULL; fact && r == 0; fact = fact->next)
 		r = put_fact(model, fact);
 	if (r == 0 && model->options.keep_states)

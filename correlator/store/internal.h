@@ -4,12 +4,9 @@
 #include "common/store/internal.h"
 #include "correlator/store/writer.h"
 
-/* Tables written row by row, in the order of ROWS. */
 enum store_table {
-#define NOT_HERE(NAME, name, table, key)
 #define R(NAME, name, table, key) STORE_TABLE_##NAME,
-	ROWS_AND_PROCESS(R, NOT_HERE)
-#undef NOT_HERE
+	ROWS(R)
 #undef R
 		STORE_TABLE_COUNT
 };
@@ -25,16 +22,6 @@ struct store_image {
 	char key[STORE_IMAGE_KEY_MAX];
 };
 
-/* The processes being written: processes.c. */
-struct store_given {
-	store_next_process *next;
-	void *context;
-	struct row_process process;
-	const struct row_process *row; /* NULL: past the last */
-	int64_t image_id;
-	int error; /* that occurred while SQLite fetched rows */
-};
-
 struct store_writer {
 	struct store store; /* what readers use */
 	struct store_driver driver;
@@ -45,10 +32,8 @@ struct store_writer {
 	uint64_t rev;        /* highest assigned, including the open transaction */
 	uint64_t committed_rev;
 	sqlite3_stmt *puts[STORE_TABLE_COUNT];
-	sqlite3_stmt *put_processes;
 	sqlite3_stmt *statements[STORE_STATEMENTS_MAX];
 	struct store_image images[STORE_IMAGES_REMEMBERED], *last_image;
-	struct store_given given;
 };
 
 /* Only for stores that were opened for writing. */
@@ -94,16 +79,8 @@ int store_run_statement(struct store *store, sqlite3_stmt *statement);
 /* Finds the number that statements/NAME.sql returns; `absent` if it is NULL or there is no row. */
 int store_find_number(struct store *store, const char *name, const struct store_parameter *parameters, int64_t absent,
 		      int64_t *ret_number);
-/* Prepares the statement that statements/NAME.sql composes. */
-int store_compose(struct store *store, const char *name, const struct store_parameter *parameters,
-		  sqlite3_stmt **ret_statement);
 /* Runs statements/NAME.sql, which returns no rows, within a transaction. */
 int store_run(struct store *store, const char *name, const struct store_parameter *parameters);
-
-/* ---- processes.c ---- */
-
-/* Creates the virtual table that supplies processes, and the statement that reads it. */
-int store_init_processes(struct store *store);
 
 /* ---- images.c: within the transaction ---- */
 

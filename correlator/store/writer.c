@@ -160,35 +160,19 @@ int store_query_own(struct store *store, const char *name, const struct store_pa
 
 /* ---- rows: one upsert per table, derived from the lists of rows.h -------------- */
 
-#define NOT_HERE(NAME, name, table, key) /* processes.c */
 #define COLUMN(column) ", " #column
 
-/* What compose_put.sql makes an upsert of. */
+/* What compose_put.sql makes an upsert of. Texts of a process are in images, and its run and task are those of its tool. */
 static const struct {
 	const char *name, *key, *columns;
 } tables[] = {
 #define R(NAME, name, table, key) {#table, key, "rev" ROW_##NAME##_COLUMNS(COLUMN, COLUMN, COLUMN)},
-	ROWS_AND_PROCESS(R, NOT_HERE)
+#define P(NAME, name, table, key) \
+	{"process_rows", key, "rev" ROW_##NAME##_COLUMNS(COLUMN, COLUMN, COLUMN) ", image_id"},
+	ROWS_AND_PROCESS(R, P)
 #undef R
+#undef P
 };
-
-int store_compose(struct store *store, const char *name, const struct store_parameter *parameters,
-		  sqlite3_stmt **ret_statement)
-{
-	sqlite3_stmt *compose;
-	int rc, error = store_bind(store, name, parameters, &compose);
-
-	if (error < 0)
-		return error;
-	rc = sqlite3_step(compose);
-	if (rc == SQLITE_ROW)
-		rc = sqlite3_prepare_v3(store->db, (const char *)sqlite3_column_text(compose, 0), -1,
-					SQLITE_PREPARE_PERSISTENT, ret_statement, NULL);
-	error = rc == SQLITE_OK ? 0 : store_fail(store, rc, name);
-	sqlite3_reset(compose);
-	sqlite3_clear_bindings(compose);
-	return error;
-}
 
 static int table_prepare(struct store *store, enum store_table table)
 {
@@ -196,8 +180,19 @@ static int table_prepare(struct store *store, enum store_table table)
 						     {"key", STORE_TEXT, 0, tables[table].key},
 						     {"columns", STORE_TEXT, 0, tables[table].columns},
 						     {0}};
+	sqlite3_stmt *compose;
+	int rc, error = store_bind(store, "compose_put", parameters, &compose);
 
-	return store_compose(store, "compose_put", parameters, &writer_of(store)->puts[table]);
+	if (error < 0)
+		return error;
+	rc = sqlite3_step(compose);
+	if (rc == SQLITE_ROW)
+		rc = sqlite3_prepare_v3(store->db, (const char *)sqlite3_column_text(compose, 0), -1,
+					SQLITE_PREPARE_PERSISTENT, &writer_of(store)->puts[table], NULL);
+	error = rc == SQLITE_OK ? 0 : store_fail(store, rc, tables[table].name);
+	sqlite3_reset(compose);
+	sqlite3_clear_bindings(compose);
+	return error;
 }
 
 static void bind_integer(sqlite3_stmt *statement, int index, int64_t value)
@@ -213,22 +208,51 @@ static void bind_text(sqlite3_stmt *statement, int index, const char *text)
 		sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC);
 }
 
+/* Returns the number of the last column bound. */
 #define BIND_I(column) bind_integer(statement, ++index, row->column);
 #define BIND_T(column) bind_text(statement, ++index, row->column);
+#define BIND_B(column) sqlite3_bind_blob64(statement, ++index, row->column.data, row->column.size, SQLITE_STATIC);
+#define R(NAME, name, table, key) \
+	static int bind_##name(sqlite3_stmt *statement, uint64_t rev, const struct row_##name *row) \
+	{ \
+		int index = 1; \
+\
+		sqlite3_bind_int64(statement, index, (int64_t)rev); \
+		ROW_##NAME##_COLUMNS(BIND_I, BIND_T, BIND_B) return index; \
+	}
+ROWS(R)
+#undef R
+
+#define NOT_HERE(NAME, name, table, key)
 #define R(NAME, name, table, key) \
 	int store_put_##name(struct store *store, const struct row_##name *row) \
 	{ \
 		sqlite3_stmt *statement = writer_of(store)->puts[STORE_TABLE_##NAME]; \
 		int error = store_begin(store); \
-		int index = 1; \
 \
 		if (error < 0) \
 			return error; \
-		sqlite3_bind_int64(statement, index, (int64_t)++writer_of(store)->rev); \
-		ROW_##NAME##_COLUMNS(BIND_I, BIND_T, NO_BLOB) return store_run_statement(store, statement); \
+		bind_##name(statement, ++writer_of(store)->rev, row); \
+		return store_run_statement(store, statement); \
 	}
 ROWS_AND_PROCESS(R, NOT_HERE)
 #undef R
+
+int store_put_process(struct store *store, const struct row_process *row)
+{
+	struct store_writer *writer = writer_of(store);
+	sqlite3_stmt *statement = writer->puts[STORE_TABLE_PROCESS];
+	int64_t image_id;
+	int last, error = store_begin(store);
+
+	if (error == 0)
+		error = writer->write_error = store_image_id(store, row, &image_id);
+	if (error < 0)
+		return error;
+	last = bind_process(statement, ++writer->rev, row);
+	sqlite3_bind_int64(statement, last + 1, image_id);
+	return store_run_statement(store, statement);
+}
 
 /* ---- merges ------------------------------------------------------------------ */
 
@@ -342,8 +366,6 @@ int store_init_writer(struct store *store)
 				  "INSERT INTO used_images VALUES (0, -1)");
 	for (enum store_table table = 0; error == 0 && table < STORE_TABLE_COUNT; table++)
 		error = table_prepare(store, table);
-	if (error == 0)
-		error = store_init_processes(store);
 	if (error < 0)
 		return error;
 	error = store_read_stream(store, &stream);
@@ -363,7 +385,6 @@ void store_deinit_writer(struct store *store)
 		store_rollback(store);
 	for (size_t i = 0; i < STORE_TABLE_COUNT; i++)
 		sqlite3_finalize(writer->puts[i]);
-	sqlite3_finalize(writer->put_processes);
 	for (size_t i = 0; i < STORE_STATEMENTS_MAX; i++)
 		sqlite3_finalize(writer->statements[i]);
 }

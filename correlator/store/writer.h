@@ -22,11 +22,6 @@ int store_open_writer(const char *path, struct store **ret_store, struct store_e
 ROWS(R)
 #undef R
 
-/* Puts processes in bulk, at less than half the cost. `next` fills in the next row and returns true, or
- * returns false at the end. Texts of a row are borrowed until `next` is called again. */
-typedef bool store_next_process(void *context, struct row_process *ret_row);
-int store_put_processes(struct store *store, store_next_process *next, void *context);
-
 /* Marks the stored processes of a tool as changed after a merge: their run and task are those of the
  * tool. */
 int store_renew_processes(struct store *store, int64_t tool_id);
