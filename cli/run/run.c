@@ -124,8 +124,7 @@ static int keep_run(struct keep *keep, struct store *from, const struct row_run 
 
 	if (error < 0)
 		return error;
-	error = is_end ? store_copy_run(keep->store, from, run)
-		       : store_copy_changes(keep->store, from, run, &keep->rev);
+	error = store_copy_run(keep->store, from, run, &keep->rev, is_end);
 	if (error == 0 && is_end)
 		error = store_checkpoint(keep->store);
 	if (error == 0 && is_end)

@@ -101,22 +101,7 @@ static int copy_commit(struct store *to, struct store_stream *stream, int error)
 	return error < 0 ? error : store_commit(to, stream);
 }
 
-int store_copy_changes(struct store *to, struct store *from, const struct row_run *run, int64_t *rev)
-{
-	struct store_stream stream;
-	int64_t until_rev;
-	int error = store_read_stream(from, &stream);
-
-	if (error < 0)
-		return store_fail_as(to, error, store_error_text(from));
-	until_rev = (int64_t)stream.rev;
-	error = copy_commit(to, &stream, changes_copy(to, from, run, &stream, *rev, false));
-	if (error == 0)
-		*rev = until_rev;
-	return error;
-}
-
-int store_copy_run(struct store *to, struct store *from, const struct row_run *run)
+int store_copy_run(struct store *to, struct store *from, const struct row_run *run, int64_t *rev, bool is_end)
 {
 	struct store_stream stream;
 	struct store_expired expired;
@@ -124,12 +109,16 @@ int store_copy_run(struct store *to, struct store *from, const struct row_run *r
 
 	if (error < 0)
 		return store_fail_as(to, error, store_error_text(from));
-	error = store_expire(to, &(struct store_expiry){.run_id = run->id}, &expired);
+	if (is_end)
+		error = store_expire(to, &(struct store_expiry){.run_id = run->id}, &expired);
 	if (error == 0)
-		error = changes_copy(to, from, run, &stream, 0, true);
-	if (error == 0)
+		error = changes_copy(to, from, run, &stream, is_end ? 0 : *rev, is_end);
+	if (error == 0 && is_end)
 		error = store_mark_left(to, run->id, (int64_t)stream.committed_boot_ns);
-	return copy_commit(to, &stream, error);
+	error = copy_commit(to, &stream, error);
+	if (error == 0)
+		*rev = (int64_t)stream.rev;
+	return error;
 }
 
 /* ---- opening ------------------------------------------------------------------ */
