@@ -326,6 +326,45 @@ TEST(what_the_kernel_ignores_is_followed_no_further)
 	ck_assert_rows("SELECT count(*) FROM states", "4\n");
 }
 
+/* The same command line again is another program beneath other ancestors. */
+TEST(a_command_that_is_repeated_is_classified_again_where_it_must_be)
+{
+	tell("2>10 bowtie2 x; 2>20 bash y; 10>11 bowtie2-align-s z; ends; 20>21 bowtie2-align-s z; ends; "
+	     "20>22 bowtie2-align-s z; ends; 20 bowtie2 x; 20>23 bowtie2-align-s z; ends");
+	ck_assert_rows("SELECT pid, role FROM processes WHERE program = 'bowtie2-align-s' ORDER BY pid",
+		       "11 component\n21 tool\n22 tool\n23 component\n");
+	tell("2>29 bash y; 29>30 perl /usr/bin/parallel -e; 30>31 perl /usr/bin/parallel -e; ends");
+	ck_assert_rows("SELECT pid, role FROM processes WHERE pid BETWEEN 30 AND 31 ORDER BY pid",
+		       "30 orchestrator\n31 helper\n");
+}
+
+/* The command of its parent becomes known between two of its children. */
+TEST(a_command_that_is_repeated_beneath_a_program_found_later)
+{
+	tell("30<2 seen 10; scan; 30>31 bowtie2-align-s z; ends; 30<2 seen 11 bowtie2 x; 30>32 bowtie2-align-s z; ends");
+	ck_assert_rows("SELECT pid, role FROM processes WHERE pid > 30 ORDER BY pid", "31 tool\n32 component\n");
+}
+
+TEST(a_command_that_differs_a_little_is_not_the_same)
+{
+	tell("2>9 bash s.sh; 9>10 bwa mem x; ends; 9>11 bwa mem x; ends; 9>12 bwa mem y; ends; 9>13 bwa mem; ends; "
+	     "9>14 bwa mem y z; ends; 9>15 bwa memy; ends; 9>16 cwd=/a bwa memy; ends; 9>17 cwd=/ab bwa memy; ends; "
+	     "9>18 cwd=/ab bw memy");
+	exec_ids[18]++; /* it executes a link of another name */
+	struct record *exec = begin_record(RECORD_EXEC, key(18));
+
+	exec->path = bytes("/usr/bin/bwa2");
+	exec->cwd = bytes("/ab");
+	exec->argv.item[exec->argv.count++] = bytes("bw");
+	exec->argv.item[exec->argv.count++] = bytes("memy");
+	apply();
+	ck_assert_rows("SELECT pid, program, length(arguments), hex(substr(arguments, -2)), working_directory "
+		       "FROM processes WHERE pid >= 10 ORDER BY pid, program",
+		       "10 bwa 10 7800 /work\n11 bwa 10 7800 /work\n12 bwa 10 7900 /work\n13 bwa 8 6D00 /work\n"
+		       "14 bwa 12 7A00 /work\n15 bwa 9 7900 /work\n16 bwa 9 7900 /a\n17 bwa 9 7900 /ab\n"
+		       "18 bw 8 7900 /ab\n18 bwa2 8 7900 /ab\n");
+}
+
 TEST(program_only_keeps_arguments_of_listed_programs)
 {
 	keep_arguments_of("bwa,mysql");

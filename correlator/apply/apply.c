@@ -139,7 +139,7 @@ static void apply_exec(struct model *model, const struct record *record)
 	 * the resources used by this one. */
 	if (image && (int32_t)(exec->header.image.exec_id - image->exec_id) < 0)
 		return;
-	struct command *command = change_read_command(model, record);
+	struct command *command = change_read_exec(model, process, record);
 
 	if (!command)
 		return;

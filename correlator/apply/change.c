@@ -18,6 +18,16 @@ struct command *change_read_command(struct model *model, const struct record *re
 	return NULL;
 }
 
+struct command *change_read_exec(struct model *model, const struct process *process, const struct record *record)
+{
+	const struct latest_command *latest = &model->latest_command;
+
+	/* Only beneath the same parent, or an ancestor could share it, and classify() links those. */
+	if (latest->command && latest->parent == process->parent && command_is_of(latest->command, record))
+		return command_ref(latest->command);
+	return change_read_command(model, record);
+}
+
 void change_program(struct model *model, struct process *process, struct command *command,
 		    const struct record_context *context, struct rules_class *ret_class)
 {

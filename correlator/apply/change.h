@@ -10,6 +10,8 @@ struct record_context;
 
 /* Returns the command of an exec or sample, charged to its user; NULL if out of memory. */
 struct command *change_read_command(struct model *model, const struct record *record);
+/* The same of an exec of `process`, which may share the command of the latest exec. */
+struct command *change_read_exec(struct model *model, const struct process *process, const struct record *record);
 /* Sets what `process` executes now, and where, and classifies it. */
 void change_program(struct model *model, struct process *process, struct command *command,
 		    const struct record_context *context, struct rules_class *ret_class);

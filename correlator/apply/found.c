@@ -175,6 +175,7 @@ void found_complete(struct model *model, struct process *process, struct command
 		return;
 	command_unref(process->command);
 	process->command = command_ref(command);
+	command_forget_latest(&model->latest_command);
 	process_set_changed(model, process);
 	command_unref(image->command);
 	image->command = command_ref(command);

@@ -1,6 +1,7 @@
 /* See cgroup.h. */
 #include "correlator/model/cgroup.h"
 
+#include "correlator/model/command.h"
 #include "correlator/model/container.h"
 #include "correlator/model/container_name.h"
 #include "correlator/model/model.h"
@@ -83,6 +84,7 @@ void cgroup_free(struct model *model, struct cgroup *cgroup)
 {
 	if (model->latest_cgroup == cgroup)
 		model->latest_cgroup = NULL;
+	command_forget_latest(&model->latest_command);
 	MODEL_FORGET_DIRTY(model->dirty_cgroups, cgroup);
 	HASH_DELETE(hh, model->cgroups, cgroup);
 	free(cgroup->path);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/identity.h"
+#include "correlator/model/model.h"
 
 /* The end of a longer path is not known, and so its base name. */
 static bool path_is_whole(const char *path)
@@ -128,29 +129,71 @@ static void set_program(struct command *command, const struct wire_bytes *comm)
 		command->program = strdup("unknown"); /* a process may remove its name */
 }
 
+static bool has_terminal(const struct record_context *context)
+{
+	return context->tty != 0 && context->stdin_pipe == 0 && !(context->flags & RECORD_STDIN_ELSEWHERE);
+}
+
+/* A #! script runs its interpreter, which the kernel put into argv[0]. */
+static bool is_script(const struct record *record)
+{
+	return record->exec.context.flags & RECORD_SCRIPT && record->argv.count > 0;
+}
+
 struct command *command_new(const struct record *record, const struct secrets *secrets, enum redact_mode mode)
 {
 	const struct record_context *context = &record->exec.context;
-	/* A #! script runs its interpreter, which the kernel put into argv[0]. */
-	bool is_script = context->flags & RECORD_SCRIPT && record->argv.count > 0;
 	struct command *command = calloc(1, sizeof(*command));
 
 	if (!command)
 		return NULL;
 	command->references = 1;
 	command->working_directory = text_of(&record->cwd);
-	command->path = text_of(is_script ? &record->argv.item[0] : &record->path);
-	command->script = is_script ? text_of(&record->path) : NULL;
+	command->path = text_of(is_script(record) ? &record->argv.item[0] : &record->path);
+	command->script = is_script(record) ? text_of(&record->path) : NULL;
 	set_program(command, &record->comm);
 	command->flags = context->flags;
-	command->subject.has_terminal =
-		context->tty != 0 && context->stdin_pipe == 0 && !(context->flags & RECORD_STDIN_ELSEWHERE);
-	if (set_arguments(command, &record->argv, secrets, mode) < 0 || (is_script && !command->script) ||
+	command->subject.has_terminal = has_terminal(context);
+	if (set_arguments(command, &record->argv, secrets, mode) < 0 || (is_script(record) && !command->script) ||
 	    command_complete(command) < 0) {
 		command_unref(command);
 		return NULL;
 	}
 	return command;
+}
+
+static bool text_is(const char *text, const struct wire_bytes *bytes)
+{
+	size_t size = strlen(text);
+
+	return size == bytes->size && (size == 0 || memcmp(text, bytes->data, size) == 0);
+}
+
+static bool arguments_are(const struct command *command, const struct record_arguments *argv)
+{
+	const char *argument = command->arguments, *end = argument + command->arguments_size;
+
+	for (uint32_t i = 0; i < argv->count; i++) {
+		const struct wire_bytes *item = &argv->item[i];
+
+		if (item->size >= (size_t)(end - argument) || memcmp(argument, item->data, item->size) != 0 ||
+		    argument[item->size] != '\0')
+			return false;
+		argument += item->size + 1;
+	}
+	return argument == end;
+}
+
+bool command_is_of(const struct command *command, const struct record *record)
+{
+	const struct record_context *context = &record->exec.context;
+	const char *path = is_script(record) ? command->script : command->path;
+
+	/* What was redacted is not known, and a name without a path may differ. */
+	return command->redacted_count == 0 && command->subject.path == command->path &&
+	       command->flags == context->flags && command->subject.has_terminal == has_terminal(context) &&
+	       command->account && command->account->user_id == context->uid && path && text_is(path, &record->path) &&
+	       text_is(command->working_directory, &record->cwd) && arguments_are(command, &record->argv);
 }
 
 static bool is_listed(const char *program, const char *programs)
@@ -250,6 +293,12 @@ void command_unref(struct command *command)
 	free(command->arguments);
 	free((void *)command->subject.argv);
 	free(command);
+}
+
+void command_forget_latest(struct latest_command *latest)
+{
+	command_unref(latest->command);
+	latest->command = NULL;
 }
 
 /* The argument without the working directory, or what follows the generated part of a name in a hidden folder, where

@@ -11,6 +11,8 @@
 #include "common/rules/rules.h"
 #include "correlator/record/record.h"
 
+struct latest_command;
+
 /* Memory that the commands of one user's processes take. Above the bound, a command keeps only the beginning of its
  * arguments: one user's processes do not take the memory for those of others. */
 #define COMMANDS_OF_USER_MAX (16 << 20)
@@ -39,11 +41,15 @@ struct command {
 
 /* Returns the command of an exec or sample with one reference, or NULL if out of memory. */
 struct command *command_new(const struct record *record, const struct secrets *secrets, enum redact_mode mode);
+/* Whether the record of an exec would make the same command again, charged to the same user. */
+bool command_is_of(const struct command *command, const struct record *record);
 /* What follows the last slash; all of a path that ends with one. */
 const char *command_base_name(const char *path);
 /* Charges a command to the user of its process. Returns 0 or -ENOMEM. */
 int command_charge(struct command *command, uint32_t user_id, struct command_account **accounts);
 struct command *command_ref(struct command *command);
+/* To be called when what the class depends on changes without a classification: an ancestor, or the cgroup. */
+void command_forget_latest(struct latest_command *latest);
 void command_unref(struct command *command);
 
 /* Hash of the work that it was asked to do: its arguments without what differs between attempts at the

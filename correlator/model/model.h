@@ -47,6 +47,15 @@ struct losses {
 	uint64_t number; /* number of losses that this correlator has counted */
 };
 
+/* The command that was classified last, and its class. In a loop the same program begins again and again: the next one,
+ * beneath the same ancestors, shares both. */
+struct latest_command {
+	struct command *command; /* NULL: none */
+	const struct process *parent;
+	const struct cgroup *cgroup;
+	struct rules_class class;
+};
+
 /* On an idle host, samples of it wait for its row, which is written every 30 s while the probe works, or until there are
  * so many. */
 #define HOST_SAMPLES_WAITING_MAX 4
@@ -70,6 +79,7 @@ struct model {
 	struct process *processes;
 	struct process *unsettled; /* list: changed since the last commit, or ended and not freed yet */
 	struct cgroup *cgroups;
+	struct latest_command latest_command;
 	struct cgroup *latest_cgroup; /* latest lookup, NULL: none; an event does three */
 	struct container *containers;
 	struct container *namespaces;  /* the same, by pid namespace */

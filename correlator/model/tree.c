@@ -303,6 +303,7 @@ void process_free(struct model *model, struct process *process)
 	if (process->has_state)
 		model_set_gone(model, process_row_id(model, process));
 	command_unref(process->command);
+	command_forget_latest(&model->latest_command);
 	DL_FOREACH_SAFE (process->signals, signal, next_signal)
 		free(signal);
 	endings_free(&process->endings);

@@ -54,12 +54,20 @@ static void strip_sample(const struct process *process, struct rules_class *clas
 
 void classify(struct model *model, struct process *process, struct rules_class *ret_class)
 {
-	struct cgroup *cgroup = cgroup_find(model, process->cgroup_id);
+	const struct cgroup *cgroup = cgroup_find(model, process->cgroup_id);
+	struct latest_command *latest = &model->latest_command;
 
-	link_subjects(process);
-	process->command->subject.cgroup = cgroup ? cgroup->path : "";
-	rules_classify(model->options.rules, &process->command->subject, ret_class);
-	process->command->subject.cgroup = "";
+	if (process->command != latest->command || process->parent != latest->parent || cgroup != latest->cgroup) {
+		command_forget_latest(latest);
+		link_subjects(process);
+		process->command->subject.cgroup = cgroup ? cgroup->path : "";
+		rules_classify(model->options.rules, &process->command->subject, &latest->class);
+		process->command->subject.cgroup = "";
+		latest->command = command_ref(process->command);
+		latest->parent = process->parent;
+		latest->cgroup = cgroup;
+	}
+	*ret_class = latest->class;
 	if (process->key.pid == 1 && ret_class->role != RULES_ROLE_ORIGIN) {
 		ret_class->role = RULES_ROLE_ORIGIN;
 		ret_class->boundary = RULES_BOUNDARY_CHILD;
