@@ -67,17 +67,36 @@ static void image_tally(const struct image *image, struct tally *ret)
 	ret->end_boot_ns = image->end_boot_ns;
 }
 
-static void tally_above(struct model *model, struct image *image, const struct tally *part, int sign)
+static void set_dirty_above(struct model *model, struct image *image)
 {
-	struct tool *tool = image->tool;
-	struct task *task = tool->group->task;
+	struct task *task = image->tool->group->task;
 
-	tally_add(&tool->tally, part, sign);
-	tally_add(&task->run->tally, part, sign);
-	tool_set_dirty(model, tool);
+	tool_set_dirty(model, image->tool);
 	task_set_dirty(model, task);
 	run_set_dirty(model, task->run);
 	image_set_dirty(model, image);
+}
+
+static void tally_above(struct model *model, struct image *image, const struct tally *part, int sign)
+{
+	tally_add(&image->tool->tally, part, sign);
+	tally_add(&image->tool->group->task->run->tally, part, sign);
+	set_dirty_above(model, image);
+}
+
+static void tally_end(struct tally *tally, uint64_t end_boot_ns, int living_growth)
+{
+	tally->living_count += living_growth;
+	if (end_boot_ns > tally->end_boot_ns)
+		tally->end_boot_ns = end_boot_ns;
+}
+
+/* Only its end has changed, so nothing else needs to be added up again. */
+static void tally_end_above(struct model *model, struct image *image, int living_growth)
+{
+	tally_end(&image->tool->tally, image->end_boot_ns, living_growth);
+	tally_end(&image->tool->group->task->run->tally, image->end_boot_ns, living_growth);
+	set_dirty_above(model, image);
 }
 
 /* Its figures have changed: adds to its tool and run what it contributes beyond `before`. */
@@ -278,12 +297,9 @@ void image_take_use(struct model *model, struct image *image)
 bool image_end(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns, int64_t wait_status,
 	       uint32_t exit_flags)
 {
-	struct tally before;
-
 	if (image->ended != IMAGE_LIVING)
 		return false;
 	image_take_use(model, image);
-	image_tally(image, &before);
 	image_unlink(model, image);
 	image->ended = how;
 	image_link(model, image);
@@ -291,7 +307,7 @@ bool image_end(struct model *model, struct image *image, enum image_ended how, u
 	image->wait_status = wait_status;
 	image->oom_killed = exit_flags & RECORD_EXIT_OOM;
 	image->exit_flags = exit_flags;
-	tally_growth(model, image, &before);
+	tally_end_above(model, image, -1);
 	if (image->container) {
 		image->container->living_count--;
 		if (image->end_boot_ns > image->container->end_boot_ns)
@@ -313,13 +329,11 @@ void image_set_failed(struct model *model, struct image *image)
 void image_extend_end(struct model *model, struct image *image, int64_t teardown_ns, uint64_t until_boot_ns)
 {
 	uint64_t end_boot_ns = image->end_boot_ns + (uint64_t)teardown_ns;
-	struct tally before;
 
 	if (teardown_ns <= 0)
 		return;
-	image_tally(image, &before);
 	image->end_boot_ns = end_boot_ns < until_boot_ns ? end_boot_ns : until_boot_ns;
-	tally_growth(model, image, &before);
+	tally_end_above(model, image, 0);
 }
 
 void image_free(struct model *model, struct image *image)
