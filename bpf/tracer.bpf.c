@@ -345,15 +345,15 @@ int sample_tasks(struct bpf_iter__task *context)
 	struct scratch *scratch = scratch_of(SCRATCH_SAMPLE);
 	struct task_struct *task = context->task;
 	struct event event;
-	__u64 size;
+	__u64 size, announcement;
 
 	if (!task)
 		return groups_sweep();
 	task = LOOSE(task);
 	if (!scratch || task->pid != task->tgid || !event_begin(&event, RECORD_SAMPLE, task) || event.ignored)
 		return 0;
-	size = cgroup_record_make(&event, scratch);
-	if (size && seq_send(context->meta, scratch, size))
+	announcement = cgroup_record_make(&event, scratch);
+	if (announcement && seq_send(context->meta, scratch, announcement))
 		return 0;
 	struct record_exec *record = &scratch->exec;
 	image_fill(record, &event, RECORD_SAMPLE);
@@ -366,7 +366,7 @@ int sample_tasks(struct bpf_iter__task *context)
 	if (event.control->sample_text && (__u32)task->tgid >= event.control->sample_text)
 		size += texts_fill(scratch, task, RECORD_SAMPLE, NULL);
 	record->header.size = size;
-	if (!seq_send(context->meta, scratch, size))
+	if (!seq_send(context->meta, scratch, size) && announcement)
 		cgroup_announced(&event);
 	return 0;
 }
