@@ -101,6 +101,7 @@ static void task_read(const struct report *report, size_t part, struct store_res
 		.begin_boot_ns = row_add(result_integer(result, "begin_boot_ns"), shift_ns),
 		.end_boot_ns = row_add(result_integer(result, "end_boot_ns"), shift_ns),
 		.process_count = result_integer(result, "process_count"),
+		.active_ns = result_integer(result, "active_ns"),
 		.part = (uint32_t)part,
 		.is_main = strcmp(store_result_get(result, "kind").data, "main") == 0,
 		.failed = report_has_failed(status),

@@ -38,6 +38,8 @@ struct report_task {
 	int64_t id, parent_task_id, retried_by_id;
 	int64_t begin_boot_ns, end_boot_ns;
 	int64_t process_count;
+	int64_t active_ns; /* of its own processes, not those of its parts: on a processor, or waiting for one or for devices;
+			    * ROW_NULL: unknown, or it used GPUs */
 	uint32_t part; /* index of the host's part */
 	bool is_main;  /* the run's own pseudo-task */
 	bool failed, succeeded;

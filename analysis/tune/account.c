@@ -18,6 +18,7 @@
 #define MEMORY_SHARE 0.05   /* our proposal */
 #define PROCESSOR_SHARE 0.3 /* our proposal */
 #define GPU_SHARE 0.8       /* our proposal */
+#define WAITS_SHARE 0.1     /* of its time: a task that was less active waited for its parts; our proposal */
 
 /* ---- what bounds a task ------------------------------------------------------------ */
 
@@ -190,6 +191,8 @@ static int task_take(void *context, size_t index, const struct row_task *row, co
 	size_t task_name;
 	bool is_peak_rss;
 
+	if (place == SCHEDULE_NO_TASK && !maker->report->tasks[index].is_main)
+		return 0;
 	if (place == SCHEDULE_NO_TASK) {
 		maker->account->driver_cpu_ns = row_add(maker->account->driver_cpu_ns, row->cpu_ns);
 		maker->account->driver_queue_ns = row_add(maker->account->driver_queue_ns, row->run_delay_ns);
@@ -324,12 +327,28 @@ static bool has_other_tasks(const struct report *report)
 	return false;
 }
 
+/* Sets which tasks only waited for tasks that they are the engine of, as a make does that make started: these are scheduled.
+ * What a failed one lost is its whole time. */
+static void waiting_find(const struct report *report, bool *ret_only_waits)
+{
+	for (size_t i = 0; i < report->task_count; i++) {
+		size_t parent = report_find_task(report, report->tasks[i].parent_task_id);
+		const struct report_task *task = &report->tasks[parent == REPORT_NO_TASK ? i : parent];
+		int64_t wall_ns = report_wall_ns(report, task->begin_boot_ns, task->end_boot_ns);
+
+		if (parent != REPORT_NO_TASK && !task->is_main && !task->failed && task->active_ns != ROW_NULL &&
+		    (double)task->active_ns < WAITS_SHARE * account_known(wall_ns))
+			ret_only_waits[parent] = true;
+	}
+}
+
 static int schedule_make(struct account *account, const struct report *report)
 {
 	const struct row_run *run = report_run(report);
 	int64_t end = run->end_boot_ns != ROW_NULL ? run->end_boot_ns : report->now_boot_ns;
 	bool with_main = !has_other_tasks(report);
 	struct schedule_task *spans;
+	bool *only_waits;
 	size_t count = 0;
 	int error = -ENOMEM;
 
@@ -338,12 +357,15 @@ static int schedule_make(struct account *account, const struct report *report)
 	spans = calloc(report->task_count + 1, sizeof(*spans));
 	account->tasks = calloc(report->task_count + 1, sizeof(*account->tasks));
 	account->index_of = calloc(report->task_count + 1, sizeof(*account->index_of));
-	for (size_t i = 0; spans && account->index_of && i < report->task_count; i++) {
+	only_waits = calloc(report->task_count + 1, sizeof(*only_waits));
+	if (only_waits)
+		waiting_find(report, only_waits);
+	for (size_t i = 0; spans && account->index_of && only_waits && i < report->task_count; i++) {
 		const struct report_task *task = &report->tasks[i];
 
 		account->index_of[i] = SCHEDULE_NO_TASK;
 		/* In no time no task is scheduled. */
-		if ((task->is_main && !with_main) || end == run->begin_boot_ns)
+		if ((task->is_main && !with_main) || only_waits[i] || end == run->begin_boot_ns)
 			continue;
 		spans[count] = (struct schedule_task){
 			task->begin_boot_ns,
@@ -351,8 +373,9 @@ static int schedule_make(struct account *account, const struct report *report)
 		};
 		account->index_of[i] = count++;
 	}
-	if (spans && account->tasks && account->index_of)
+	if (spans && account->tasks && account->index_of && only_waits)
 		error = schedule_init(&account->schedule, spans, count, run->begin_boot_ns, end);
+	free(only_waits);
 	free(spans);
 	return error;
 }

@@ -64,17 +64,21 @@ class Run:
             for second in range(first, last + 1):
                 store.add("samples", process_id=process, boot_ns=host.times(begin - second, None)["begin_boot_ns"],
                           cpu_ns=int((second - first) * used * S), run_delay_ns=int((second - first) * waiting * S))
+        ids = []
         for name, first, last, *more in self.tasks:
             used = more[0] if more else 1
             row = common | {"status": "succeeded", "peak_rss_bytes": GIB // 4, "concurrent_memory_bytes": GIB // 4}
             row |= more[1] if len(more) > 1 else {}
             workers, files, gpus = row.pop("workers", ()), row.pop("files", ()), row.pop("gpus", ())
+            if (part_of := row.pop("part_of", None)) is not None:  # place of the task that is its engine
+                row["parent_task_id"] = ids[part_of]
             moved = row.pop("moved", None)  # bytes that one process read and wrote
             pipe = row.pop("pipe", ())  # programs that compute all the time, each with so many threads
             if threads := row.pop("threads", None):  # of the parent of the workers, which waits for them
                 pipe = ((name, threads, 0.01),)
             task = store.add("tasks", run_id=run, kind="generic", name=name, cpu_ns=int(used * (last - first) * S),
                              **times_of(first, last), **row)
+            ids.append(task)
             tool = store.add("tools", run_id=run, task_id=task, name=name, role="tool", **times_of(first, last),
                              host_id=host.id, process_count=1)
             if files:
@@ -235,6 +239,9 @@ RUNS = {
     "an engine that waits before its first task": (set(), Run(("trim", 60, 600, 15), engine="nextflow")),
     "a task of low priority beside others of the run": (
         set(), Run(("align", 0, 300), ("trim", 0, 300), ("map", 0, 610, 0.49, {"run_delay_ns": 310 * S}), cores=2, others=(("cron", 0.3),))),
+    "a make that make started": (
+        set(), Run(("make", 0, 600, 0), *((name, first, last, 1, {"part_of": 0}) for name, first, last in samples(32, ("cc", 300), width=16)),
+                   engine="make", jobs=16)),
     # With a fault.
     "a GPU that is busy all the time": (
         {"gpu_bound"}, Run(("train", 0, 7200, 1, {"gpus": [("nvidia0,nvidiactl", 0.97)]}))),
@@ -259,6 +266,11 @@ RUNS = {
     "a task that opens a GPU and computes without it": (
         {"gpu_unused"}, Run(("align", 0, 7200, 15, {"gpus": [("nvidia0", 0.0)]}))),
     "one thread for long on 16 cores": ({"serial_task"}, Run(("sort", 0, 600), ("align", 600, 700, 15))),
+    "one thread for long below a make that make started": (
+        {"serial_task"}, Run(("make", 0, 700, 0.01), ("cc", 0, 100, 15.5, {"part_of": 0}), ("link", 100, 700, 1, {"part_of": 0}),
+                             engine="make", jobs=16)),
+    "a script with its own xargs that computes": (
+        {"serial_task"}, Run(("call.sh", 0, 600, 0.95), ("tabix", 590, 600, 1, {"part_of": 0}), engine="snakemake")),
     "forty steps of one thread, one after another": (
         {"serial_task"}, Run(*((f"step{i}", i * 30, i * 30 + 30) for i in range(40)))),
     "short steps of one thread between alignments": (
