@@ -237,9 +237,20 @@ static void scan_delay(struct forward *forward, uint64_t *next_boot_ns)
 		*next_boot_ns = delayed_boot_ns;
 }
 
+/* Events waited meanwhile: they are sent for as long before the next scan. */
+static void scan_rest(struct forward *forward)
+{
+	uint64_t now_boot_ns = clock_boot_ns();
+	uint64_t rested_boot_ns = now_boot_ns + (now_boot_ns - forward->scan.scan.boot_ns);
+
+	if (rested_boot_ns > forward->next_scan_boot_ns)
+		forward->next_scan_boot_ns = rested_boot_ns;
+}
+
 static void scan_end(struct forward *forward)
 {
 	forward->is_scanning = false;
+	scan_rest(forward);
 	losses_send(forward);
 	losses_release(forward, forward->scan.scan.boot_ns);
 	stream_send(&forward->stream, &forward->scan);

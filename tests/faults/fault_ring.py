@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import pathlib
 import random
 import signal
@@ -9,6 +10,7 @@ import struct
 import subprocess
 import time
 
+from daemons import Marker
 from storm import FINAL_SHARE_MIN, KINDS, await_ends, bpftool, check_accounted, check_finals, finish, leaves, lost_kinds
 from testing import ENVIRONMENT, same, wait_until
 from wire_client import read_recording
@@ -19,6 +21,8 @@ FLOOD = 8000
 LONG_LINES = 4000
 FLOOD_S = 10
 LEASE_S = 6
+SLEEPERS = 200 # the arguments of two or three take a scan longer than it may
+SCANS_BEFORE_MAX = 10 # one, unless the probe is kept from running
 SCAN_TIMEOUT_S = 180 # of as many processes as there can be
 
 
@@ -248,6 +252,39 @@ def test_a_long_outage(bench):
     same("ends", {(row["ended"], row["signal"]) for row in rows}, {("exit", signal.SIGTERM)})
     check_finals(storm, exit_only)
     bench.note(f"{storm.count} commands during the outage, {exit_only} without a final record")
+
+
+def argument_reader(probe):
+    """The process that reads arguments for it: child of its child."""
+    pid = probe.pid
+    for _ in range(2):
+        pid = int(subprocess.run(["pgrep", "--parent", str(pid)], capture_output=True, text=True, check=True).stdout)
+    return pid
+
+
+def test_events_between_scans_with_text(bench):
+    """Where scans take longer than their period, since no arguments can be read, events still have their turn."""
+    daemons = bench.daemons("--period", "0.05s")
+    daemons.start()
+    sleepers = [subprocess.Popen(["sleep", "1000"]) for _ in range(SLEEPERS)]
+    marker, reader, recording = Marker(daemons), argument_reader(daemons.probe), daemons.directory / "recording"
+    os.kill(reader, signal.SIGSTOP)
+    try:
+        daemons.correlator.kill()
+        daemons.start_correlator("--record", recording) # it gets the text of all, in many scans
+        ran = boot_ns()
+        marker.run_stored()
+    finally:
+        os.kill(reader, signal.SIGCONT)
+        for sleeper in sleepers:
+            sleeper.kill()
+            sleeper.wait()
+    daemons.stop()
+    messages = list(read_recording(recording))
+    stored = next(number for number, message in enumerate(messages)
+                  if message["message"] == "exec" and message["filename"] == str(marker.path))
+    before = [message for message in messages[:stored] if message["message"] == "scan" and message["boot_ns"] > ran]
+    assert len(before) < SCANS_BEFORE_MAX, f"{len(before)} scans were sent before the event"
 
 
 def bpf_objects(daemons, process):
