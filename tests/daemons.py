@@ -17,10 +17,8 @@ import subprocess
 import tempfile
 import time
 
-from testing import EMULATED, ENVIRONMENT, Skip, remove_tree, same, wait_until
+from testing import ENVIRONMENT, PATIENCE_S, Skip, remove_tree, same, wait_until
 
-READY_TIMEOUT_S = 180 if EMULATED else 60 # probe under strace
-STOP_TIMEOUT_S = 60
 
 
 def die_with_parent():
@@ -61,7 +59,7 @@ class Daemon:
 
     def wait_ready(self):
         try:
-            wait_until(f"{self.name} is ready", lambda: self.is_ready() or self.has_ended(), READY_TIMEOUT_S)
+            wait_until(f"{self.name} is ready", lambda: self.is_ready() or self.has_ended())
             assert self.is_ready(), f"the {self.name} has ended: {self.log()}"
         except AssertionError:
             self.kill()
@@ -75,7 +73,7 @@ class Daemon:
         return self.log_path.read_text(errors="replace")
 
     def wait_for_log(self, text):
-        wait_until(f"{text!r} is in the log of the {self.name}", lambda: text in self.log(), READY_TIMEOUT_S)
+        wait_until(f"{text!r} is in the log of the {self.name}", lambda: text in self.log())
 
     def signal(self, number):
         self.process.send_signal(number)
@@ -94,7 +92,7 @@ class Daemon:
 
     def wait(self, status=0):
         try:
-            found = self.process.wait(STOP_TIMEOUT_S)
+            found = self.process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
             self.kill()
             raise AssertionError(f"the {self.name} does not end: {self.log()}") from None

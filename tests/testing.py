@@ -83,7 +83,10 @@ def same(what, found, expected):
     assert found == expected, f"{what[:SHOWN_MAX]}: {difference(found, expected)}"
 
 
-def wait_until(what, holds, timeout_s=60):
+PATIENCE_S = 180 # far more than anything takes, also on a busy machine and on emulated processors
+
+
+def wait_until(what, holds, timeout_s=PATIENCE_S):
     """Returns the first true result of `holds`. Sleeps in between, to leave the processor to others."""
     deadline = time.monotonic() + timeout_s
     while True:

@@ -14,11 +14,10 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from daemons import READY_TIMEOUT_S, Daemon  # noqa: E402,F401 (the line above comes first)
-from testing import EMULATED, Repeatable, same, wait_until  # noqa: E402
+from daemons import Daemon  # noqa: E402 (the line above comes first)
+from testing import EMULATED, PATIENCE_S, Repeatable, same, wait_until  # noqa: E402
 from wire_client import MAGIC, VERSION, frame, message, read_frames, split_frames, unpack_message  # noqa: E402
 
-SETTLE_TIMEOUT_S = 120 if EMULATED else 60
 # The kernel frees a process, and reports its final figures, up to this long after it was reaped; on a busy
 # machine later, so a recording waits longer for those that it lacks: emulated beside 15 others, 6.1 took 4.9 s.
 FINAL_RECORDS_S = 0.5
@@ -113,7 +112,7 @@ class Recording:
 
     def wait_for(self, what, holds):
         """Waits until `holds` is true of the messages so far."""
-        wait_until(what, lambda: holds(self.so_far()), SETTLE_TIMEOUT_S)
+        wait_until(what, lambda: holds(self.so_far()))
 
     def wait_for_sample(self, pid):
         """Waits until the probe has sampled that process from now on."""
@@ -232,7 +231,7 @@ class Correlator:
         connections of the next listener with the same number."""
         self.listener.shutdown(socket.SHUT_RDWR)
         self.reading = True
-        self.thread.join(SETTLE_TIMEOUT_S)
+        self.thread.join(PATIENCE_S)
         assert not self.thread.is_alive(), "a probe that has ended is still connected"
         self.listener.close()
         self.path.unlink(missing_ok=True)
@@ -249,7 +248,7 @@ class Correlator:
         def known():
             messages = self.messages()
             return messages if condition(messages) else None
-        return wait_until("the messages of the probe", known, SETTLE_TIMEOUT_S)
+        return wait_until("the messages of the probe", known)
 
 
 @contextlib.contextmanager

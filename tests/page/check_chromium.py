@@ -24,7 +24,6 @@ from testing import hold, same, wait_until  # noqa: E402
 KINDS = (*MADE, "snakemake", "recorded")
 PARTS = ("failures", "findings", "timeline", "tables", "totals", "about")
 COLOURS_MIN = 6
-ANSWER_LIMIT_S = 20
 CONTROL = 2
 # In the page: the larger canvas of the timeline, and the middle of it.
 CANVAS = """[...document.querySelectorAll("#timeline canvas")].sort((a, b) => b.width * b.height - a.width * a.height)[0]"""
@@ -50,7 +49,7 @@ class Said:
     def chosen(self, name, value=None):
         """Waits until the URL has it: with that value, or any."""
         wait_until(f"{name} {value} is in the URL", lambda: name in self.choice() if value is None else
-                   self.choice().get(name) == value, ANSWER_LIMIT_S)
+                   self.choice().get(name) == value)
         return self.choice()[name]
 
     def place(self, selector, text=None):
@@ -146,7 +145,7 @@ def test_gpus_are_shown_where_there_are_some(page):
     page.click("#tables th", "GPU time")
     page.chosen("sort", "-gpu_busy_us")
     most = max(tasks_of(page.pages, "gpu"), key=lambda task: task["gpu_busy_ns"] or 0)
-    wait_until("the largest is first", lambda: cells(page)["label"] == most["label"], ANSWER_LIMIT_S)
+    wait_until("the largest is first", lambda: cells(page)["label"] == most["label"])
     page.browser.screenshot(page.pages.kept / "gpu-sorted.png")
     page.open("gpu", "#search=haplotypecaller")
     same("of a slice", (cells(page)["GPU time"], cells(page)["GPU memory"]), ("–", "4.10 GiB"))
@@ -184,7 +183,7 @@ def test_the_wheel_drags_and_keys_zoom_and_pan(page):
 
     def zoom(what, act, expected):
         act()
-        wait_until(f"{what} changes the range of time", lambda: range_of(page, end) != seen[-1], ANSWER_LIMIT_S)
+        wait_until(f"{what} changes the range of time", lambda: range_of(page, end) != seen[-1])
         time.sleep(0.5)
         seen.append(range_of(page, end))
         (from_before, to_before), (from_now, to_now) = seen[-2:]
@@ -269,7 +268,7 @@ def test_what_is_hidden_is_not_listed_and_what_is_highlighted_is(page):
     choose(page, "Hide")
     page.browser.script("document.activeElement.select()")
     page.browser.key("Backspace")
-    wait_until("all rows are there again", lambda: rows_listed(page) == of, ANSWER_LIMIT_S)
+    wait_until("all rows are there again", lambda: rows_listed(page) == of)
     choose(page, "Highlight")
     page.browser.type("fastqc")
     page.chosen("highlight", "fastqc")
@@ -278,7 +277,7 @@ def test_what_is_hidden_is_not_listed_and_what_is_highlighted_is(page):
     choose(page, "Search")
     page.browser.type("/(/")
     wait_until("an invalid pattern is marked", lambda: page.browser.script(
-        "return document.activeElement.getAttribute('aria-invalid')") == "true", ANSWER_LIMIT_S)
+        "return document.activeElement.getAttribute('aria-invalid')") == "true")
 
 
 def test_rows_are_grouped_and_coloured(page):
@@ -303,7 +302,7 @@ def test_rows_are_grouped_and_coloured(page):
 
 def test_a_fragment_restores_what_was_chosen(page):
     page.open("failed", "#from=60000000&to=300000000&group=sample&colour=status&search=bwa&table=processes&sort=-cpu_us&selected=tasks.5")
-    wait_until("the URL is kept", lambda: page.choice().get("search") == "bwa", ANSWER_LIMIT_S)
+    wait_until("the URL is kept", lambda: page.choice().get("search") == "bwa")
     chosen = page.choice()
     # Selecting a task opens the table of tasks.
     for name, value in (("from", "60000000"), ("to", "300000000"), ("group", "sample"), ("colour", "status"), ("search", "bwa")):
@@ -320,14 +319,14 @@ def test_tables_are_sorted(page):
     most = max(tasks, key=lambda task: task["cpu_ns"])
     page.click("#tables th", "CPU time")
     page.chosen("sort", "-cpu_us")
-    wait_until("the largest is first", lambda: (cells(page)["task"], cells(page)["label"]) == (most["name"], most["label"]), ANSWER_LIMIT_S)
+    wait_until("the largest is first", lambda: (cells(page)["task"], cells(page)["label"]) == (most["name"], most["label"]))
     same("what screen readers say", page.browser.script(
         "return [...document.querySelectorAll('#tables th')].find((head) => head.innerText.trim() === 'CPU time').getAttribute('aria-sort')"),
         "descending")
     page.click("#tables th", "CPU time")
     page.chosen("sort", "cpu_us")
     least = min(tasks, key=lambda task: task["cpu_ns"])
-    wait_until("the smallest is first", lambda: (cells(page)["task"], cells(page)["label"]) == (least["name"], least["label"]), ANSWER_LIMIT_S)
+    wait_until("the smallest is first", lambda: (cells(page)["task"], cells(page)["label"]) == (least["name"], least["label"]))
 
 
 # Titles of the columns of a CSV, what the JSON calls them, and their units.
@@ -405,13 +404,13 @@ def test_details_have_every_figure(page):
     page.open("failed")
     page.click("#tables td")
     row = int(page.chosen("selected", None).split(".")[1])
-    wait_until("details are shown", lambda: page.browser.script("return document.querySelector('#timeline aside').checkVisibility()"), ANSWER_LIMIT_S)
+    wait_until("details are shown", lambda: page.browser.script("return document.querySelector('#timeline aside').checkVisibility()"))
     text, task = page.text("#timeline aside"), page.pages.json("failed", "show")["tasks"][row]
     for word in (task["name"], task["label"], "CPU time", "peak memory", "memory limit"):
         assert word in text, f"{word!r} is not in the details: {text}"
     page.browser.screenshot(page.pages.kept / "failed-details.png")
     page.browser.key("Escape")
-    wait_until("Escape closes them", lambda: not page.browser.script("return document.querySelector('#timeline aside').checkVisibility()"), ANSWER_LIMIT_S)
+    wait_until("Escape closes them", lambda: not page.browser.script("return document.querySelector('#timeline aside').checkVisibility()"))
 
 
 def focused(page):
@@ -451,7 +450,7 @@ def test_the_keyboard_alone_is_enough(page):
     page.browser.key("Escape")
     for key in ("ArrowRight", "ArrowDown", "ArrowDown", "Enter"):
         page.browser.key(key)
-    wait_until("Enter selects a task in the timeline", lambda: page.choice().get("selected", before) != before, ANSWER_LIMIT_S)
+    wait_until("Enter selects a task in the timeline", lambda: page.choice().get("selected", before) != before)
     page.browser.screenshot(page.pages.kept / "failed-keyboard.png")
 
 
