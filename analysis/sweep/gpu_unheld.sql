@@ -15,14 +15,16 @@
 -- impact: gpu = held_gpu_ns
 -- sentence: no process has held {gpu} of {hostname} for {unheld_ns}; the host has {gpus}
 -- advice: Take a host with fewer GPUs, or let the batch system give this one to more jobs.
-WITH digit AS MATERIALIZED (
+WITH digit AS (
   SELECT 0 AS number UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3
 ), name AS (
   SELECT 'nvidia' || CAST(16 * a.number + 4 * b.number + c.number AS TEXT) AS name_gpu
     FROM digit a CROSS JOIN digit b CROSS JOIN digit c
-), device AS MATERIALIZED (
-  SELECT h.id AS device_host_id, name.name_gpu AS device_gpu, h.first_seen_unix_ns AS first_unix_ns,
-         h.boot_unix_ns AS device_boot_unix_ns
+), device AS ( -- of hosts with GPUs; since when it may be without a process, if none held it
+  SELECT h.id AS device_host_id, name.name_gpu AS device_gpu, h.hostname AS device_hostname, h.gpus AS device_gpus,
+         h.last_seen_unix_ns AS seen_unix_ns,
+         CASE WHEN h.boot_unix_ns > h.first_seen_unix_ns AND h.boot_unix_ns > :since_unix_ns THEN h.boot_unix_ns
+              WHEN h.first_seen_unix_ns > :since_unix_ns THEN h.first_seen_unix_ns ELSE :since_unix_ns END AS first_unix_ns
     FROM hosts h CROSS JOIN name
    WHERE h.gpus IS NOT NULL AND replace(',' || h.gpus || ',', ',' || name.name_gpu || ',', '') <> ',' || h.gpus || ','
 ), holding AS ( -- one row for each list of devices
@@ -33,27 +35,23 @@ WITH digit AS MATERIALIZED (
    WHERE p.host_id IN (SELECT id FROM hosts WHERE gpus IS NOT NULL)
      AND (p.host_id, p.run_id) NOT IN (SELECT host_id, id FROM runs WHERE kind IN ('system', 'host-service'))
    GROUP BY p.host_id, p.gpu
-), held AS MATERIALIZED (
-  SELECT device.device_host_id AS held_host_id, device.device_gpu AS held_gpu, max(holding.is_held) AS held_now,
-         max(holding.holding_until_unix_ns) AS held_until_unix_ns
+), free AS (
+  SELECT device.device_host_id AS free_host_id, device.device_gpu AS free_gpu, min(device.device_hostname) AS free_hostname,
+         min(device.device_gpus) AS free_gpus, min(device.seen_unix_ns) AS until_unix_ns,
+         min(device.first_unix_ns) AS first_unix_ns, max(holding.holding_until_unix_ns) AS held_until_unix_ns
     FROM device
-    JOIN holding ON holding.holding_host_id = device.device_host_id
-   WHERE replace(holding.holding_list, ',' || device.device_gpu || ',', '') <> holding.holding_list
+    LEFT JOIN holding ON holding.holding_host_id = device.device_host_id
+         AND replace(holding.holding_list, ',' || device.device_gpu || ',', '') <> holding.holding_list
    GROUP BY device.device_host_id, device.device_gpu
-), latest AS (
-  SELECT latest_host_id, latest_gpu, max(at_unix_ns) AS begin_unix_ns
-    FROM (SELECT device_host_id AS latest_host_id, device_gpu AS latest_gpu, first_unix_ns AS at_unix_ns FROM device
-           UNION ALL SELECT device_host_id, device_gpu, device_boot_unix_ns FROM device
-           UNION ALL SELECT device_host_id, device_gpu, :since_unix_ns FROM device
-           UNION ALL SELECT held_host_id, held_gpu, held_until_unix_ns FROM held) each
-   GROUP BY latest_host_id, latest_gpu
+  HAVING coalesce(max(holding.is_held), 0) = 0
+), found AS (
+  SELECT free_host_id, free_gpu, free_hostname, free_gpus, until_unix_ns,
+         CASE WHEN held_until_unix_ns > first_unix_ns THEN held_until_unix_ns ELSE first_unix_ns END AS begin_unix_ns
+    FROM free
 )
-SELECT h.id AS host_id, h.hostname AS hostname, latest.begin_unix_ns AS since_unix_ns, h.last_seen_unix_ns AS until_unix_ns,
-       1 AS is_now, 'likely' AS certainty, CAST(NULL AS BIGINT) AS run_id, NULL AS run, latest.latest_gpu AS gpu,
-       h.gpus AS gpus, h.last_seen_unix_ns - latest.begin_unix_ns AS unheld_ns,
-       h.last_seen_unix_ns - latest.begin_unix_ns AS held_gpu_ns
-  FROM latest
-  JOIN hosts h ON h.id = latest.latest_host_id
- WHERE h.last_seen_unix_ns - latest.begin_unix_ns >= :least_ns
-   AND (latest.latest_host_id, latest.latest_gpu) NOT IN (SELECT held_host_id, held_gpu FROM held WHERE held_now = 1)
- ORDER BY unheld_ns DESC, h.id, latest.latest_gpu;
+SELECT free_host_id AS host_id, free_hostname AS hostname, begin_unix_ns AS since_unix_ns, until_unix_ns,
+       1 AS is_now, 'likely' AS certainty, CAST(NULL AS BIGINT) AS run_id, NULL AS run, free_gpu AS gpu,
+       free_gpus AS gpus, until_unix_ns - begin_unix_ns AS unheld_ns, until_unix_ns - begin_unix_ns AS held_gpu_ns
+  FROM found
+ WHERE until_unix_ns - begin_unix_ns >= :least_ns
+ ORDER BY unheld_ns DESC, free_host_id, free_gpu;
