@@ -42,7 +42,13 @@ WITH watched AS (
            AS typed_name, machine AS typed_machine,
          CASE WHEN id IN (SELECT gpu_host_id FROM gpu) THEN 1 ELSE 0 END AS typed_gpu
     FROM hosts
-), size AS MATERIALIZED (
+), owned AS ( -- a host with what its type is
+  SELECT typed_host_id, typed_hostname, typed_count, typed_bytes, typed_name,
+         min(typed_machine) OVER (PARTITION BY typed_name) AS own_machine,
+         max(typed_gpu) OVER (PARTITION BY typed_name) AS own_gpu
+    FROM typed
+   WHERE typed_name IS NOT NULL
+), size AS (
   SELECT typed_name AS size_name, min(typed_count) AS size_count, min(typed_bytes) AS size_bytes,
          min(typed_count) * 9663676416 + min(typed_bytes) AS size_weight, min(typed_machine) AS size_machine,
          max(typed_gpu) AS size_gpu
@@ -50,22 +56,21 @@ WITH watched AS (
    WHERE typed_name IS NOT NULL
    GROUP BY typed_name
 ), fitting AS (
-  SELECT typed.typed_host_id AS host_id, typed.typed_hostname AS hostname, typed.typed_name AS instance_type,
-         typed.typed_count AS cpu_count, typed.typed_bytes AS memory_bytes, watched.first_unix_ns AS since_unix_ns,
+  SELECT owned.typed_host_id AS host_id, owned.typed_hostname AS hostname, owned.typed_name AS instance_type,
+         owned.typed_count AS cpu_count, owned.typed_bytes AS memory_bytes, watched.first_unix_ns AS since_unix_ns,
          watched.until_unix_ns AS until_unix_ns, watched.all_ns AS observed_ns, watched.most_cores AS peak_cores,
-         typed.typed_bytes - watched.least_bytes AS peak_bytes, size.size_name AS smaller_type,
+         owned.typed_bytes - watched.least_bytes AS peak_bytes, size.size_name AS smaller_type,
          size.size_count AS smaller_count, size.size_bytes AS smaller_bytes,
-         row_number() OVER (PARTITION BY typed.typed_host_id ORDER BY size.size_weight, size.size_name) AS place
-    FROM typed
-    JOIN watched ON watched.watched_host_id = typed.typed_host_id
+         row_number() OVER (PARTITION BY owned.typed_host_id ORDER BY size.size_weight, size.size_name) AS place
+    FROM owned
+    JOIN watched ON watched.watched_host_id = owned.typed_host_id
     CROSS JOIN size
-    LEFT JOIN size own ON own.size_name = typed.typed_name
-   WHERE size.size_name <> typed.typed_name AND size.size_machine = own.size_machine AND size.size_gpu = own.size_gpu
-     AND size.size_count <= typed.typed_count
-     AND size.size_bytes <= typed.typed_bytes
-     AND size.size_weight < typed.typed_count * 9663676416 + typed.typed_bytes
+   WHERE size.size_name <> owned.typed_name AND size.size_machine = owned.own_machine AND size.size_gpu = owned.own_gpu
+     AND size.size_count <= owned.typed_count
+     AND size.size_bytes <= owned.typed_bytes
+     AND size.size_weight < owned.typed_count * 9663676416 + owned.typed_bytes
      AND size.size_count >= (1 + :headroom_share) * watched.most_cores
-     AND size.size_bytes >= (1 + :headroom_share) * (typed.typed_bytes - watched.least_bytes)
+     AND size.size_bytes >= (1 + :headroom_share) * (owned.typed_bytes - watched.least_bytes)
 )
 SELECT host_id, hostname, since_unix_ns, until_unix_ns, 1 AS is_now,
        CASE WHEN observed_ns >= 0.95 * (until_unix_ns - since_unix_ns) THEN 'certain' ELSE 'likely' END AS certainty,

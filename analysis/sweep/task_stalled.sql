@@ -21,6 +21,15 @@ WITH stall AS MATERIALIZED (
     FROM incidents
    WHERE kind IN ('stuck', 'idle') AND end_boot_ns IS NULL AND task_id IS NOT NULL
    GROUP BY host_id, task_id, kind
+), task AS (
+  SELECT host_id AS task_host_id, id AS stalled_task_id, run_id AS task_run_id, name AS task_name, lost_count AS task_lost_count,
+         needed_bytes AS task_bytes
+    FROM open_tasks
+   WHERE (host_id, id) IN (SELECT stall_host_id, stall_task_id FROM stall)
+), run AS (
+  SELECT host_id AS run_host_id, id AS stalled_run_id, name AS run_name
+    FROM runs
+   WHERE process_count > 0 AND (host_id, id) IN (SELECT task_host_id, task_run_id FROM task)
 ), process AS (
   SELECT host_id AS process_host_id, id AS stalled_id, peak_rss_bytes AS stalled_bytes
     FROM processes
@@ -28,19 +37,19 @@ WITH stall AS MATERIALIZED (
 )
 SELECT h.id AS host_id, h.hostname AS hostname, stall.stall_unix_ns AS since_unix_ns,
        h.last_seen_unix_ns AS until_unix_ns, 1 AS is_now,
-       CASE WHEN t.lost_count > 0 THEN 'likely' ELSE 'certain' END AS certainty, r.id AS run_id, r.name AS run,
-       t.id AS task_id, t.name AS task, stall.stall_kind AS state,
+       CASE WHEN task.task_lost_count > 0 THEN 'likely' ELSE 'certain' END AS certainty, run.stalled_run_id AS run_id,
+       run.run_name AS run, task.stalled_task_id AS task_id, task.task_name AS task, stall.stall_kind AS state,
        h.last_seen_unix_ns - stall.stall_unix_ns AS stalled_ns,
-       CASE WHEN stall.stall_kind = 'stuck' THEN t.needed_bytes
+       CASE WHEN stall.stall_kind = 'stuck' THEN task.task_bytes
             ELSE process.stalled_bytes END AS memory_bytes,
-       CAST(CASE WHEN stall.stall_kind = 'stuck' THEN t.needed_bytes
+       CAST(CASE WHEN stall.stall_kind = 'stuck' THEN task.task_bytes
                        ELSE process.stalled_bytes END
             * (1.0 * (h.last_seen_unix_ns - stall.stall_unix_ns) / 1000000000) AS BIGINT) AS held_byte_seconds
   FROM stall
   JOIN hosts h ON h.id = stall.stall_host_id
-  JOIN open_tasks t ON t.host_id = stall.stall_host_id AND t.id = stall.stall_task_id
-  JOIN standing_runs r ON r.host_id = t.host_id AND r.id = t.run_id
+  JOIN task ON task.task_host_id = stall.stall_host_id AND task.stalled_task_id = stall.stall_task_id
+  JOIN run ON run.run_host_id = task.task_host_id AND run.stalled_run_id = task.task_run_id
   LEFT JOIN process ON process.process_host_id = stall.stall_host_id AND process.stalled_id = stall.stall_process_id
  WHERE h.last_seen_unix_ns >= :since_unix_ns
    AND h.last_seen_unix_ns - stall.stall_unix_ns >= :least_ns
- ORDER BY stalled_ns DESC, t.id, stall.stall_kind;
+ ORDER BY stalled_ns DESC, task.stalled_task_id, stall.stall_kind;

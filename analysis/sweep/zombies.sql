@@ -31,5 +31,6 @@ SELECT h.id AS host_id, h.hostname AS hostname, zombies.zombies_unix_ns AS since
   JOIN hosts h ON h.id = zombies.zombies_host_id
   JOIN holder ON holder.holder_host_id = zombies.zombies_host_id AND holder.holder_id = zombies.zombies_process_id
   JOIN standing_runs r ON r.host_id = zombies.zombies_host_id AND r.id = zombies.zombies_run_id
- WHERE h.last_seen_unix_ns >= :since_unix_ns AND h.last_seen_unix_ns - zombies.zombies_unix_ns >= :least_ns
+ WHERE (r.host_id, r.id) IN (SELECT zombies_host_id, zombies_run_id FROM zombies) -- else a lake reads all runs
+   AND h.last_seen_unix_ns >= :since_unix_ns AND h.last_seen_unix_ns - zombies.zombies_unix_ns >= :least_ns
  ORDER BY held_ns DESC, holder.holder_id;
