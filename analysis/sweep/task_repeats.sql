@@ -32,8 +32,7 @@ WITH run AS MATERIALIZED (
          sum(1.0 * peak_rss_bytes * wall_ns / 1000000000) AS all_byte_seconds
     FROM repeatable_processes
    WHERE (host_id, id) IN (SELECT done_host_id, done_id FROM done
-                            WHERE (done_host_id, done_key) IN (SELECT done_host_id, done_key FROM done
-                                                                GROUP BY done_host_id, done_key HAVING count(*) > 1))
+                            WHERE done_key IN (SELECT done_key FROM done GROUP BY done_key HAVING count(*) > 1))
      AND started_unix_ns >= :since_unix_ns AND cpu_ns >= :least_each_ns AND exit_code = 0
      AND (host_id, run_id) IN (SELECT run_host_id, work_run_id FROM run)
    GROUP BY host_id, arguments, working_directory

@@ -187,7 +187,8 @@ CREATE VIEW repeatable_processes AS
     FROM processes
    WHERE length(arguments) > 0 AND working_directory IS NOT NULL;
 -- What finds those of them that may be the same without reading texts: command_key is the same number for the same command
--- line in the same directory, and may be for others. A lake keeps a hash, and has all versions of a row here.
+-- line in the same directory of a host, and may be for others. A lake makes it of the host and a hash that it keeps, one
+-- number, because it counts numbers faster than pairs, and has all versions of a row here.
 CREATE VIEW repeatable_versions AS
   SELECT id, host_id, length(arguments) AS command_key, exit_code, started_unix_ns, cpu_ns
     FROM repeatable_processes;
