@@ -109,6 +109,15 @@ TEST(a_merged_task_that_had_failed_within)
 		       "inner.sh succeeded\nmultiqc running\n");
 }
 
+/* Its groups are: there is a tool of that name in each. */
+TEST(a_spine_is_bounded)
+{
+	tell("2>10 bash inner.sh");
+	for (unsigned pid = 11; pid < 110; pid++)
+		tell("%u>%u bash inner.sh", pid - 1, pid);
+	ck_assert_rows("SELECT count(*), max(process_count) FROM tools WHERE name = 'inner.sh'", "64 37\n");
+}
+
 /* They could still be merged into one task, but a run keeps only a limited number of them. */
 TEST(a_long_loop_further_in_is_not_kept_whole)
 {

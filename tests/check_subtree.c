@@ -77,9 +77,10 @@ TEST(a_writer_of_one_pipe_that_reads_another_is_between)
 static const struct {
 	const char *before, *after, *expected;
 } joined[] = {
-	{"11 ends 3", "13 ends; 12 ends", "failed 3\n"},  {"13 ends 3", "11 ends; 12 ends", "failed 3\n"},
-	{"13 ends", "11 ends; 12 ends", "succeeded 0\n"}, {"11 ends; 13 ends 3", "12 ends", "failed 3\n"},
-	{"11 dies 9; 13 ends", "12 ends", "killed -\n"},
+	{"11 ends 3", "13 ends; 12 ends", "failed 3\n"},   {"13 ends 3", "11 ends; 12 ends", "failed 3\n"},
+	{"13 ends", "11 ends; 12 ends", "succeeded 0\n"},  {"11 ends; 13 ends 3", "12 ends", "failed 3\n"},
+	{"11 dies 9; 13 ends", "12 ends", "killed -\n"},   {"11 ends 3; 13 ends 4", "12 ends", "failed 3\n"},
+	{"11 ends 3", "13 ends; 12 ends 4", "failed 3\n"},
 };
 
 TEST_EACH(joined_tasks_have_failed_if_one_of_them_has, joined)

@@ -41,6 +41,14 @@ TEST(background_jobs_are_tasks_of_their_own)
 	ck_assert_rows("SELECT kind FROM incidents ORDER BY boot_ns", "exit-code\nsignal\n");
 }
 
+/* In a pipeline a reader may stop early. */
+TEST(a_broken_pipe_of_one_program_is_a_failure)
+{
+	tell("2>10 bash driver.sh; 10>11 bwa index x; ends; 10>12 samtools faidx x; dies 13");
+	ck_assert_rows("SELECT status, signal FROM tasks WHERE kind = 'generic' ORDER BY begin_boot_ns",
+		       "succeeded -\nkilled 13\n");
+}
+
 /* Scripts with ever new names, all in one group. */
 TEST(tools_of_a_group_are_bounded)
 {

@@ -20,7 +20,7 @@ struct group {
 	int64_t scan_memory_bytes;  /* sum in the latest scan */
 	int64_t inner_memory_bytes; /* on a spine: largest sum at one scan of this and everything further in, */
 	int64_t outer_memory_bytes; /* and of this and the groups further out; 0: none seen */
-	struct process *spine_root; /* on a spine: its root, NULL: it is gone */
+	struct process *spine_root; /* its root, if it began on a spine; NULL: it is gone */
 	unsigned members;           /* images and tasks that point here */
 	struct group *prev, *next;  /* in its task */
 };

@@ -61,7 +61,6 @@ static void spine_leave(struct model *model, struct group *group, struct task *t
 		group->spine_root->spine_index = -1;
 		process_set_changed(model, group->spine_root);
 	}
-	group->spine_root = NULL;
 	group_move(model, group, task);
 }
 
