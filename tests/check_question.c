@@ -21,7 +21,7 @@ TEST(header_is_read)
 		"-- parameter: user_id user = none; a user\n"
 		"-- parameter: started_unix_ns time; then\n"
 		"-- columns: runs\n"
-		"-- column: id id; it\n-- column: wall_ns duration; from; to\n"
+		"-- column: id id; it\n-- column: wall_ns duration?; from; to\n"
 		"SELECT * FROM runs\n-- :no_parameter\n"
 		"WHERE id = :run_id AND host_id = :host_id AND ':nor this' <> :least_share AND :user_id IS NULL"
 		" AND started_unix_ns > :started_unix_ns;\n";
@@ -33,6 +33,8 @@ TEST(header_is_read)
 		      error.reason);
 	ck_assert_str_eq(question->title, "What is there?");
 	ck_assert_str_eq(question->explanation, "A line\nand another\n\nof it.");
+	ck_assert(!question->columns[0].is_optional && question->columns[1].is_optional);
+	ck_assert_int_eq(question->columns[1].type, QUESTION_DURATION);
 	ck_assert_str_eq(question->relation, "runs");
 	ck_assert_str_eq(question->sql, text);
 	ck_assert_uint_eq(question->parameter_count, 4);
@@ -90,6 +92,7 @@ static const struct {
 	{"q", HEAD "-- column: id\n", 3, "unknown type ''"},
 	{"q", HEAD "-- column: id ids; it\n", 3, "unknown type 'ids'"},
 	{"q", HEAD "-- column: id id\n", 3, "has no meaning"},
+	{"q", HEAD "-- column: id id?!; it\n", 3, "'!' follows the ?"},
 	{"q", HEAD "-- column: ID id; it\n", 3, "'ID' is not a valid name"},
 	{"q", HEAD "-- column: a\033[2J text; it\n", 3, "\\e[2J"},
 	{"q", HEAD "-- column: wall duration; it\n", 3, "the suffix must match the unit"},

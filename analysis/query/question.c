@@ -212,13 +212,17 @@ static int parameter_read(struct reader *reader, char *value)
 	return error;
 }
 
-/* NAME TYPE; MEANING */
+/* NAME TYPE[?]; MEANING */
 static int column_read(struct reader *reader, char *value)
 {
 	struct question *question = reader->question;
 	struct question_field field = {.source = NULL};
-	char *head = take(&value, ";");
+	char *head = take(&value, ";"), *after = head;
 
+	head = take(&after, "?");
+	if (after && *trim(after))
+		return refuse(reader, "'%.32s' follows the ?: expected NAME TYPE?; MEANING", trim(after));
+	field.is_optional = after;
 	field.meaning = value ? trim(value) : NULL;
 	return field_read(reader, question->columns, &question->column_count, QUESTION_COLUMNS_MAX, head, field);
 }

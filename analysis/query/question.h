@@ -54,6 +54,7 @@ struct question_field {
 	const char *preset; /* of a parameter: default as a user would write it, "none" for SQL NULL;
 			     * NULL if the parameter is required */
 	const char *source; /* of a parameter: paper or measurement that the default is from, or NULL */
+	bool is_optional;   /* of a column: not shown where all its values are unknown or 0 */
 };
 
 /* I(NAME, "name"): what a finding says can be saved; a column that says how much. */

@@ -11,7 +11,7 @@
 -- column: pid number; its process id
 -- column: gpu text; devices that it has open
 -- column: unused_ns duration; time without use
--- column: gpu_bytes bytes; memory that it holds on GPUs
+-- column: gpu_bytes bytes?; memory that it holds on GPUs
 -- column: held_gpu_ns duration; time of a device in which it was held without use
 -- subject: pid
 -- impact: gpu = held_gpu_ns

@@ -11,7 +11,7 @@
 -- column: failed_ns duration; their wall time
 -- column: outcome text; whether they were repeated
 -- column: cpu_ns duration; CPU time of this one, which was lost
--- column: gpu_busy_ns duration; time that GPUs worked for it
+-- column: gpu_busy_ns duration?; time that GPUs worked for it
 -- column: saved_ns duration; its wall time if it was retried
 -- subject: name
 -- impact: wall = saved_ns, cpu = cpu_ns, gpu = gpu_busy_ns

@@ -9,7 +9,7 @@
 -- column: task_count count; all tasks
 -- column: wall_ns duration; wall time of the run
 -- column: cpu_ns duration; CPU time of the tasks that succeeded
--- column: gpu_busy_ns duration; time that GPUs worked for these
+-- column: gpu_busy_ns duration?; time that GPUs worked for these
 -- column: remedy text; what to do
 -- subject: name
 -- impact: cpu = cpu_ns, gpu = gpu_busy_ns

@@ -146,8 +146,8 @@ static void columns_find(const struct answer *answer, struct columns *ret_column
 			.title = question_field_title(field, ' ', ret_columns->titles[i], TITLE_BYTES),
 			.align = align,
 			.flexible = i == flexible ? FLEXIBLE_PERCENT : 0,
-			.rank = i == 0 || i == flexible ? 0 : (unsigned)i,             /* the last are dropped first */
-			.optional = strncmp(field->name, "gpu_", strlen("gpu_")) == 0, /* as a rule there are none */
+			.rank = i == 0 || i == flexible ? 0 : (unsigned)i, /* the last are dropped first */
+			.optional = field->is_optional,
 		};
 	}
 }

@@ -199,8 +199,10 @@ class Export(Case):
             groups = [row for row in table["data"].values() if "gpu" in row]
             self.assertEqual(len(groups), len(table["data"]) if expected else 0)
             self.assertEqual({round(row["gpu_memory"] * 2 ** 20) for row in groups}, {7} if expected else set())
-            terms = {entity.get("propertyID", {}).get("@id") for entity in json.loads(self.export(store, "crate"))["@graph"]}
-            self.assertEqual("#gpu_peak_bytes" in terms, bool(expected), terms)
+            uses = {(entity["propertyID"]["@id"], int(entity["value"])) for entity in json.loads(self.export(store, "crate"))["@graph"]
+                    if entity.get("propertyID", {}).get("@id", "").startswith("#gpu_")}
+            self.assertEqual(uses, {("#gpu_busy_ns", 5), ("#gpu_peak_bytes", 7)} if expected else set())
+            self.assertEqual("GPUs worked for it for" in self.export(store, "methods"), bool(expected))
 
     def spans(self, store, run="latest"):
         """Attributes of the resource, and spans by id with attributes as a dictionary."""

@@ -9,8 +9,8 @@
 -- column: wall_ns duration; wall time from start to end
 -- column: cpu_ns duration; CPU time
 -- column: peak_rss_bytes bytes; peak memory
--- column: gpu_busy_ns duration; time that GPUs worked, as a sampler reports it
--- column: gpu_peak_bytes bytes; largest GPU memory
+-- column: gpu_busy_ns duration?; time that GPUs worked, as a sampler reports it
+-- column: gpu_peak_bytes bytes?; largest GPU memory
 -- column: read_bytes bytes; bytes read from storage
 -- column: write_bytes bytes; bytes written to storage
 -- column: exit_code number; exit code

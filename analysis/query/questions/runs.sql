@@ -19,8 +19,8 @@
 -- column: wall_ns duration; wall time from start to end
 -- column: cpu_ns duration; CPU time
 -- column: peak_rss_bytes bytes; peak memory of any process
--- column: gpu_busy_ns duration; time that GPUs worked, as a sampler reports it
--- column: gpu_peak_bytes bytes; largest GPU memory of any process
+-- column: gpu_busy_ns duration?; time that GPUs worked, as a sampler reports it
+-- column: gpu_peak_bytes bytes?; largest GPU memory of any process
 -- column: task_count count; tasks
 -- column: failed_count count; processes that failed
 -- column: host text; where it ran

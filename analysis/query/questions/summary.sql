@@ -29,8 +29,8 @@
 -- column: allocated_memory_bytes bytes; memory allocated, on average
 -- column: memory_efficiency_share share; used of the allocated memory
 -- column: used_gib_hours number; memory used times hours, of all runs
--- column: gpu_run_count count; runs that used a GPU, as far as a sampler reports it
--- column: gpu_busy_ns duration; time that GPUs worked, of all runs
+-- column: gpu_run_count count?; runs that used a GPU, as far as a sampler reports it
+-- column: gpu_busy_ns duration?; time that GPUs worked, of all runs
 -- column: allocated_gpus number; GPUs allocated, on average: not known here
 WITH latest AS (
   SELECT max(last_seen_unix_ns) AS now_unix_ns FROM hosts

@@ -10,8 +10,8 @@
 -- column: run_delay_ns duration; time waiting for a processor, all threads
 -- column: block_io_delay_ns duration; time waiting for storage, all threads
 -- column: peak_rss_bytes bytes; peak memory of any process
--- column: gpu_busy_ns duration; time that GPUs worked, as a sampler reports it
--- column: gpu_peak_bytes bytes; largest GPU memory of any process
+-- column: gpu_busy_ns duration?; time that GPUs worked, as a sampler reports it
+-- column: gpu_peak_bytes bytes?; largest GPU memory of any process
 -- column: memory_limit_bytes bytes; memory limit of its cgroup
 -- column: process_count count; processes
 SELECT * FROM standing_tasks

@@ -11,8 +11,8 @@
 -- column: block_io_delay_ns duration; time waiting for storage, unknown without delay accounting
 -- column: memory_delay_ns duration; time waiting for memory, unknown without delay accounting
 -- column: peak_rss_bytes bytes; peak memory of any process
--- column: gpu_busy_ns duration; time that GPUs worked, as a sampler reports it
--- column: gpu_peak_bytes bytes; largest GPU memory of any process
+-- column: gpu_busy_ns duration?; time that GPUs worked, as a sampler reports it
+-- column: gpu_peak_bytes bytes?; largest GPU memory of any process
 -- column: read_bytes bytes; bytes read from storage
 -- column: write_bytes bytes; bytes written to storage
 WITH total AS (

@@ -9,8 +9,8 @@
 -- column: wall_ns duration; wall time from the start of its first process to the end of its last
 -- column: cpu_ns duration; CPU time
 -- column: peak_rss_bytes bytes; peak memory of any process
--- column: gpu_busy_ns duration; time that GPUs worked, as a sampler reports it
--- column: gpu_peak_bytes bytes; largest GPU memory of any process
+-- column: gpu_busy_ns duration?; time that GPUs worked, as a sampler reports it
+-- column: gpu_peak_bytes bytes?; largest GPU memory of any process
 -- column: process_count count; processes
 SELECT * FROM standing_tools
  WHERE host_id = :host_id

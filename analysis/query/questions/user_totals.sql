@@ -9,7 +9,7 @@
 -- column: cpu_ns duration; CPU time
 -- column: cpu_share share; share of the CPU time of all users
 -- column: wall_ns duration; total wall time of the runs that ended
--- column: gpu_busy_ns duration; time that GPUs worked, as a sampler reports it
+-- column: gpu_busy_ns duration?; time that GPUs worked, as a sampler reports it
 -- column: read_bytes bytes; bytes read from storage
 -- column: write_bytes bytes; bytes written to storage
 WITH total AS (
