@@ -202,6 +202,9 @@ class Export(Case):
             uses = {(entity["propertyID"]["@id"], int(entity["value"])) for entity in json.loads(self.export(store, "crate"))["@graph"]
                     if entity.get("propertyID", {}).get("@id", "").startswith("#gpu_")}
             self.assertEqual(uses, {("#gpu_busy_ns", 5), ("#gpu_peak_bytes", 7)} if expected else set())
+            samples = self.shown(store, "latest", "--by", "sample")["samples"]
+            self.assertEqual({(each["gpu_busy_ns"] is None, each["gpu_peak_bytes"]) for each in samples},
+                             {(False, 7)} if expected else {(True, None)})
             self.assertEqual("GPUs worked for it for" in self.export(store, "methods"), bool(expected))
 
     def spans(self, store, run="latest"):
