@@ -110,10 +110,10 @@ extern const struct row_type row_type_cloud_host;
 /* Result columns of analysis/query/lookups/history_runs.sql and history_tasks.sql. */
 #define ROW_HISTORY_RUN_COLUMNS(I, T, B) \
 	I(whole_id) I(id) I(host_id) T(name) T(status) I(started_unix_ns) I(end_unix_ns) \
-	I(cpu_ns) I(peak_rss_bytes) I(read_bytes) I(rchar_bytes)
+	I(cpu_ns) I(peak_rss_bytes) I(read_bytes) I(rchar_bytes) I(gpu_busy_ns)
 #define ROW_HISTORY_TASK_COLUMNS(I, T, B) \
 	I(task_id) I(run_id) T(name) T(label) T(status) I(lost_count) \
-	I(wall_ns) I(cpu_ns) I(peak_rss_bytes) I(read_bytes) I(rchar_bytes)
+	I(wall_ns) I(cpu_ns) I(peak_rss_bytes) I(read_bytes) I(rchar_bytes) I(gpu_busy_ns)
 
 /* Result columns of analysis/query/questions/expected_ends.sql. */
 #define ROW_EXPECTED_END_COLUMNS(I, T, B) \

@@ -119,11 +119,12 @@ static struct steps_task whole_of(const struct history *history, size_t index)
 	struct steps_task whole = {.name = HISTORY_WHOLE, .run = index};
 
 	whole.figures[STEPS_WALL] = run->end_unix_ns - run->begin_unix_ns;
-	whole.figures[STEPS_PEAK_RSS] = ROW_NULL;
+	whole.figures[STEPS_PEAK_RSS] = whole.figures[STEPS_GPU] = ROW_NULL;
 	for (size_t i = 0; i < run->part_count; i++) {
 		const struct row_history_run *part = part_at(history, run->first + i);
 
 		whole.figures[STEPS_CPU] = row_add(whole.figures[STEPS_CPU], part->cpu_ns);
+		whole.figures[STEPS_GPU] = row_add_known(whole.figures[STEPS_GPU], part->gpu_busy_ns);
 		whole.figures[STEPS_READ] = row_add(whole.figures[STEPS_READ], part->read_bytes);
 		whole.figures[STEPS_PEAK_RSS] = row_most(part->peak_rss_bytes, whole.figures[STEPS_PEAK_RSS]);
 		whole.rchar_bytes = row_add(whole.rchar_bytes, part->rchar_bytes);
@@ -145,7 +146,8 @@ static struct steps_task task_of(const struct row_history_task *row, size_t run)
 		.figures = {[STEPS_WALL] = row->wall_ns,
 			    [STEPS_CPU] = row->cpu_ns,
 			    [STEPS_PEAK_RSS] = row->peak_rss_bytes,
-			    [STEPS_READ] = row->read_bytes},
+			    [STEPS_READ] = row->read_bytes,
+			    [STEPS_GPU] = row->gpu_busy_ns},
 		.rchar_bytes = row->rchar_bytes,
 	};
 }

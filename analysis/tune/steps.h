@@ -16,7 +16,8 @@
 	F(WALL, "wall_ns") \
 	F(CPU, "cpu_ns") \
 	F(PEAK_RSS, "peak_rss_bytes") \
-	F(READ, "read_bytes")
+	F(READ, "read_bytes") \
+	F(GPU, "gpu_busy_ns")
 
 enum steps_figure {
 #define F(NAME, name) STEPS_##NAME,

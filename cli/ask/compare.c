@@ -49,8 +49,8 @@ static void figure_add(struct table *table, const struct compare_step *step, enu
 		int64_t value = compare_whole(step->medians[side][figure]);
 
 		table_add(table, STYLE_PLAIN,
-			  figure == STEPS_WALL || figure == STEPS_CPU ? units_duration(value, raw)
-								      : units_bytes(value, raw));
+			  figure == STEPS_PEAK_RSS || figure == STEPS_READ ? units_bytes(value, raw)
+									   : units_duration(value, raw));
 	}
 }
 
@@ -80,6 +80,7 @@ static void step_add(struct table *table, const struct compare_step *step, bool 
 	table_add(table, STYLE_PLAIN, units_ratio(step->ratio));
 	interval_add(table, step);
 	figure_add(table, step, STEPS_CPU, raw);
+	figure_add(table, step, STEPS_GPU, raw);
 	figure_add(table, step, STEPS_PEAK_RSS, raw);
 	figure_add(table, step, STEPS_READ, raw);
 	result_add(table, step);
@@ -142,11 +143,14 @@ static void print_samples(const struct compared *compared, const struct output *
 static int print_text(const struct compared *compared, const struct output *output, bool raw)
 {
 	static const struct table_column columns[] = {
-		{"task", TABLE_LEFT, 25, 0},       {"runs A", TABLE_RIGHT, 0, 3}, {"B", TABLE_RIGHT, 0, 3},
-		{"wall A", TABLE_RIGHT, 0, 1},     {"B", TABLE_RIGHT, 0, 1},      {"ratio", TABLE_RIGHT, 0, 0},
-		{"95 %", TABLE_RIGHT, 0, 2, true}, {"CPU A", TABLE_RIGHT, 0, 4},  {"B", TABLE_RIGHT, 0, 4},
-		{"peak RSS A", TABLE_RIGHT, 0, 5}, {"B", TABLE_RIGHT, 0, 5},      {"read A", TABLE_RIGHT, 0, 6},
-		{"B", TABLE_RIGHT, 0, 6},          {"result", TABLE_LEFT, 0, 0},
+		{"task", TABLE_LEFT, 25, 0},        {"runs A", TABLE_RIGHT, 0, 3},
+		{"B", TABLE_RIGHT, 0, 3},           {"wall A", TABLE_RIGHT, 0, 1},
+		{"B", TABLE_RIGHT, 0, 1},           {"ratio", TABLE_RIGHT, 0, 0},
+		{"95 %", TABLE_RIGHT, 0, 2, true},  {"CPU A", TABLE_RIGHT, 0, 4},
+		{"B", TABLE_RIGHT, 0, 4},           {"GPU A", TABLE_RIGHT, 0, 4, true},
+		{"GPU B", TABLE_RIGHT, 0, 4, true}, {"peak RSS A", TABLE_RIGHT, 0, 5},
+		{"B", TABLE_RIGHT, 0, 5},           {"read A", TABLE_RIGHT, 0, 6},
+		{"B", TABLE_RIGHT, 0, 6},           {"result", TABLE_LEFT, 0, 0},
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	size_t shown = limit && (size_t)limit < compared->compare.count ? (size_t)limit : compared->compare.count;

@@ -448,6 +448,8 @@ class Printing(Case):
     def test_gpus_are_shown_where_there_are_some(self):
         self.assertNotIn("GPU", self.text("show", "make"))
         self.assertNotIn("gpu busy", self.text("query", "runs"))
+        compare = "compare", "gzip", "snakemake: Snakefile"
+        self.assertNotIn("GPU", self.text(*compare))
         with self.changed("gpu") as (store, database):
             used = "gpu_busy_ns = 3000000000, gpu_peak_bytes = 1073741824"
             run, = database.execute("SELECT max(id) FROM runs WHERE name LIKE 'make%'").fetchone()
@@ -456,11 +458,15 @@ class Printing(Case):
                              "gpu_clock_ns = 2400000000, gpu_memory_clock_ns = 2700000000, gpu_memory_busy_ns = 1500000000 "
                              "WHERE id = ?", (run,))
             database.execute(f"UPDATE tasks SET {used} WHERE id = ?", (task,))
+            database.execute(f"UPDATE runs SET {used} WHERE name = 'gzip'")
         shown = self.text("show", f"{run:016x}", "--store", store)
         self.assertRegex(shown, r"GPU +3.00 s: [0-9.]+ devices on average; 1.00 GiB of GPU memory in the largest process; "
                                 r"0.500 Wh while held alone; memory read or written for 1.50 s; clocks at 80.0 % of the highest, "
                                 r"of memory at 90.0 %; clocks lowered for heat or power in 40.0 % of the time\n")
         self.assertIn("gpu busy", self.text("query", "runs", "--store", store))
+        self.assertRegex(self.text(*compare, "--store", store), r"GPU A +peak RSS A +B .*\n\(whole run\) .* 3.00 s ")
+        whole = self.json(*compare, "--store", store)["steps"][0]
+        self.assertEqual((whole["name"], whole["a"]["gpu_busy_ns"], whole["b"]["gpu_busy_ns"]), ("(whole run)", 3 * 10**9, None))
         self.assertRegex(shown, r"peak RSS +GPU time +GPU peak ")
         self.assertRegex(shown, r" 3.00 s +1.00 GiB ")
         row = self.json("show", f"{run:016x}", "--store", store)["run"]

@@ -23,7 +23,7 @@ SELECT wanted.wanted_whole_id AS whole_id, standing_runs.id AS id,
        standing_runs.started_unix_ns AS started_unix_ns,
        standing_runs.started_unix_ns + standing_runs.wall_ns AS end_unix_ns, standing_runs.cpu_ns AS cpu_ns,
        standing_runs.peak_rss_bytes AS peak_rss_bytes, standing_runs.read_bytes AS read_bytes,
-       standing_runs.rchar_bytes AS rchar_bytes
+       standing_runs.rchar_bytes AS rchar_bytes, standing_runs.gpu_busy_ns AS gpu_busy_ns
   FROM wanted JOIN standing_runs ON standing_runs.id = wanted.wanted_id
  WHERE standing_runs.id IN (SELECT wanted_id FROM wanted) AND standing_runs.end_boot_ns IS NOT NULL
  ORDER BY started_unix_ns DESC, id;

@@ -12,7 +12,8 @@ WITH named AS (
    UNION ALL
   SELECT named_id AS wanted_id FROM named
 )
-SELECT id AS task_id, run_id, name, label, status, lost_count, wall_ns, cpu_ns, peak_rss_bytes, read_bytes, rchar_bytes
+SELECT id AS task_id, run_id, name, label, status, lost_count, wall_ns, cpu_ns, peak_rss_bytes, read_bytes, rchar_bytes,
+       gpu_busy_ns
   FROM standing_tasks
  WHERE run_id IN (SELECT wanted_id FROM wanted) AND kind <> 'main' AND started_unix_ns >= :since_unix_ns
    AND end_boot_ns IS NOT NULL
