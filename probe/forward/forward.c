@@ -22,7 +22,8 @@
  * processes, many times what a host starts in that time. */
 #define READ_PERIOD_NS 200000000LL
 #define SLOW_PERIOD_NS 10000000000ULL      /* between scans of descriptors: devices, files */
-#define SCAN_SHARE 350                     /* one part in so many of a processor: below 0.3 % */
+#define SCAN_SHARE 500                     /* one part in so many of a processor: 0.2 % */
+#define SLOW_SCAN_SHARE 1000               /* and of scans of descriptors */
 #define LEAVING_PERIOD_NS 2000000LL        /* READ_PERIOD_NS while draining */
 #define DRAIN_NS 5000000000ULL             /* limit without an acknowledgement that frees records */
 #define BATCH_BYTES (256 * 1024)           /* of events, collected before they are written */
@@ -226,11 +227,11 @@ static void scan_abort(struct forward *forward)
 
 /* If a scan is expensive, with very many processes or descriptors, the next one of these is delayed: neither kind takes
  * more than its share. */
-static void scan_delay(struct forward *forward, uint64_t *next_boot_ns)
+static void scan_delay(struct forward *forward, uint64_t *next_boot_ns, uint64_t share)
 {
 	uint64_t now_cpu_ns = clock_cpu_ns();
 	uint64_t cost_ns = now_cpu_ns - forward->scan_begin_cpu_ns;
-	uint64_t delayed_boot_ns = forward->scan.scan.boot_ns + cost_ns * SCAN_SHARE;
+	uint64_t delayed_boot_ns = forward->scan.scan.boot_ns + cost_ns * share;
 
 	forward->scan_begin_cpu_ns = now_cpu_ns;
 	if (!forward->scan.scan.with_text && delayed_boot_ns > *next_boot_ns)
@@ -355,8 +356,10 @@ static void scan_continue(struct forward *forward)
 	if (size == 0) {
 		close(forward->scan_fd);
 		forward->scan_fd = -1;
-		scan_delay(forward,
-			   forward->scan_iterator == 1 ? &forward->next_scan_boot_ns : &forward->next_slow_boot_ns);
+		if (forward->scan_iterator == 1)
+			scan_delay(forward, &forward->next_scan_boot_ns, SCAN_SHARE);
+		else
+			scan_delay(forward, &forward->next_slow_boot_ns, SLOW_SCAN_SHARE);
 	} else if (errno != EAGAIN && errno != EINTR) {
 		/* Possibly in the middle of a record: only a new connection helps. */
 		log_error("cannot scan processes: %s", strerror(errno));
