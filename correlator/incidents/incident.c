@@ -87,7 +87,6 @@ struct cause *incident_describe(struct model *model, const struct image *image, 
 	if (!cause)
 		return NULL;
 	*cause = (struct cause){
-		.references = 1,
 		.kind = kind,
 		.process_id = image->id,
 		.sender_process_id = ROW_NULL,

@@ -13,7 +13,7 @@ struct cause *cause_ref(struct cause *cause)
 
 void cause_unref(struct cause *cause)
 {
-	if (!cause || --cause->references > 0)
+	if (!cause || cause->references-- > 0)
 		return;
 	free(cause->what);
 	free(cause->why);

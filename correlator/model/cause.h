@@ -16,8 +16,8 @@ enum cause_kind {
 
 /* Reference-counted: shared by everything that failed because of it. */
 struct cause {
-	unsigned references;
-	bool reported; /* by the incident of a task that failed because of it */
+	unsigned references; /* beyond the first */
+	bool reported;       /* by the incident of a task that failed because of it */
 	enum cause_kind kind;
 	char *what;                                /* "bwa mem (pid 12) exited with code 3 after 52.3 ms" */
 	char *why;                                 /* "" unknown */

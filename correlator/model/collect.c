@@ -72,8 +72,7 @@ static void hand_over_children(struct model *model, struct process *process)
 
 	DL_FOREACH_SAFE2 (process->children, child, next, sibling_next) {
 		DL_DELETE2(process->children, child, sibling_prev, sibling_next);
-		DL_APPEND2(process->parent->children, child, sibling_prev, sibling_next);
-		child->parent = process->parent;
+		process_set_parent(child, process->parent);
 		process_set_changed(model, child);
 	}
 }

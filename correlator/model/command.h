@@ -34,6 +34,7 @@ struct command {
 	char *working_directory;      /* "" unknown */
 	char *arguments;              /* NUL-separated, redacted */
 	size_t arguments_size;
+	size_t stored_size; /* of these, what is stored: set for each time */
 	uint32_t redacted_count;
 	uint32_t flags;                  /* RECORD_* of the record */
 	struct command_account *account; /* NULL: not charged */

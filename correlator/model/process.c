@@ -37,6 +37,20 @@ struct process *process_find_by_ticks(struct model *model, uint64_t pid, uint64_
 	return NULL;
 }
 
+void process_add(struct model *model, struct process *process)
+{
+	process->seen_scan = model->scan_number; /* a scan that has begun may miss it */
+	HASH_ADD_BYHASHVALUE(hh, model->processes, key, sizeof(process->key), process_hash(&process->key), process);
+	process_set_changed(model, process);
+}
+
+void process_set_parent(struct process *process, struct process *parent)
+{
+	process->parent = parent;
+	process->parent_key = parent->key;
+	DL_APPEND2(parent->children, process, sibling_prev, sibling_next);
+}
+
 struct process *process_new(struct model *model, const struct image_key *key, struct process *parent)
 {
 	struct process *process = model_alloc(model, sizeof(*process));
@@ -48,17 +62,14 @@ struct process *process_new(struct model *model, const struct image_key *key, st
 	process->fork_boot_ns = key->start_boot_ns; /* unless its fork is recorded */
 	process->spine_index = -1;
 	process->parent_image_id = ROW_NULL;
-	process->seen_scan = model->scan_number;
 	while (parent && parent->ignored)
 		parent = parent->parent;
 	if (parent) {
-		process->parent = parent;
-		DL_APPEND2(parent->children, process, sibling_prev, sibling_next);
+		process_set_parent(process, parent);
 		if (parent->command)
 			process->command = command_ref(parent->command);
 	}
-	HASH_ADD_BYHASHVALUE(hh, model->processes, key, sizeof(process->key), process_hash(&process->key), process);
-	process_set_changed(model, process);
+	process_add(model, process);
 	return process;
 }
 
@@ -98,6 +109,7 @@ void process_set_group(struct model *model, struct process *process, struct run 
 {
 	process->run = run;
 	process->group = group;
+	process->group_id = group->id;
 	process_set_changed(model, process);
 }
 

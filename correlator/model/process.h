@@ -48,9 +48,9 @@ enum process_place {
 struct process {
 	struct process_key key;
 	struct process *parent;        /* NULL: unknown or gone */
-	struct process_key parent_key; /* these two only in states: ids of `parent` and `group` */
-	int64_t group_id;
-	struct process *children; /* list by sibling_* */
+	struct process_key parent_key; /* of the latest parent; pid 0: none was known */
+	int64_t group_id;              /* of `group`, 0: none */
+	struct process *children;      /* list by sibling_* */
 	struct process *sibling_prev, *sibling_next;
 	enum process_place place;
 	struct run *run;
@@ -95,6 +95,9 @@ struct process *process_find(struct model *model, struct process_key key);
 /* Starts are known to samplers from /proc, in ticks. */
 #define PROCESS_TICK_NS UINT64_C(10000000)
 struct process *process_find_by_ticks(struct model *model, uint64_t pid, uint64_t start_boot_ns);
+/* Adds a process to the model's. */
+void process_add(struct model *model, struct process *process);
+void process_set_parent(struct process *process, struct process *parent);
 struct process *process_new(struct model *model, const struct image_key *key, struct process *parent);
 void process_set_context(struct process *process, uint64_t cgroup_id, uint32_t uid, uint32_t pgid, uint32_t flags);
 /* Whether it is known to be in a pid namespace of its own. */

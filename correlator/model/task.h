@@ -60,7 +60,7 @@ struct task {
 	int64_t orchestrator_process_id;
 	struct process_key orchestrator;  /* key of that process; pid 0: no particular one */
 	struct group *orchestrator_group; /* its task is the parent task */
-	int64_t orchestrator_group_id;    /* only in states */
+	int64_t orchestrator_group_id;    /* 0: none */
 	int64_t merged_into_id;           /* ROW_NULL: not merged */
 	char *working_directory;
 	struct container *container;

@@ -51,3 +51,39 @@ void totals_add(struct totals *sum, const struct totals *part, int sign)
 	if (sign > 0)
 		sum->valid |= part->valid;
 }
+
+/* The figures, in the order of struct totals and of rows. */
+#define BIT(name) COUNTER_VALID(name),
+static const uint64_t valid_bits[] = {ROW_TOTALS(BIT)};
+#undef BIT
+#define TOTALS_COUNT (sizeof(valid_bits) / sizeof(valid_bits[0]))
+
+/* Figures that some kernels or settings never record: unknown in sums too. */
+#define OR_BIT(name) | COUNTER_VALID(name)
+static const uint64_t optional_bits = COUNTER_VALID(block_io_delay_ns) | COUNTER_VALID(memory_delay_ns) |
+				      COUNTER_VALID(sent_bytes) | COUNTER_VALID(received_bytes) |
+				      COUNTER_VALID(uninterruptible_ns) ROW_GPU_TOTALS(OR_BIT);
+#undef OR_BIT
+
+void totals_to_row(const struct totals *totals, int64_t *columns, int64_t unknown)
+{
+	const int64_t *figures = (const int64_t *)totals;
+
+	for (size_t i = 0; i < TOTALS_COUNT; i++)
+		columns[i] = totals->valid & valid_bits[i]   ? figures[i]
+			     : optional_bits & valid_bits[i] ? ROW_NULL
+							     : unknown;
+}
+
+void totals_from_row(struct totals *ret, const int64_t *columns)
+{
+	int64_t *figures = (int64_t *)ret;
+
+	*ret = (struct totals){0};
+	for (size_t i = 0; i < TOTALS_COUNT; i++) {
+		if (columns[i] == ROW_NULL)
+			continue;
+		figures[i] = columns[i];
+		ret->valid |= valid_bits[i];
+	}
+}

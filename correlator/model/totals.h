@@ -43,25 +43,11 @@ int64_t totals_io_bytes(const struct totals *totals);
 /* sum += part, or -= if `sign` is negative. */
 void totals_add(struct totals *sum, const struct totals *part, int sign);
 
-/* Figures that some kernels or settings never record: unknown in sums too. */
-#define TOTALS_OR_BIT(name) | COUNTER_VALID(name)
-static const uint64_t totals_optional = COUNTER_VALID(block_io_delay_ns) | COUNTER_VALID(memory_delay_ns) |
-					COUNTER_VALID(sent_bytes) | COUNTER_VALID(received_bytes) |
-					COUNTER_VALID(uninterruptible_ns) ROW_GPU_TOTALS(TOTALS_OR_BIT);
-
-/* Sets every ROW_TOTALS field of `row` from `figures`; an unknown field becomes
- * `unknown` (ROW_NULL for images, 0 for sums), an unknown optional one ROW_NULL. */
-#define TOTALS_FILL_FIELD(name) \
-	(totals_row)->name = totals_from->valid & COUNTER_VALID(name) ? totals_from->name \
-			     : totals_optional & COUNTER_VALID(name)  ? ROW_NULL \
-								      : totals_unknown;
-#define totals_fill_row(row, figures, unknown) \
-	do { \
-		const struct totals *totals_from = (figures); \
-		int64_t totals_unknown = (unknown); \
-		typeof(row) totals_row = (row); \
-		ROW_TOTALS(TOTALS_FILL_FIELD) \
-	} while (0)
+/* Sets the columns ROW_TOTALS of a row; an unknown figure becomes `unknown` (ROW_NULL for images, 0 for sums), or
+ * ROW_NULL if some kernels or settings never record it. */
+void totals_to_row(const struct totals *totals, int64_t *columns, int64_t unknown);
+/* The opposite: a figure that is not NULL is known. */
+void totals_from_row(struct totals *ret, const int64_t *columns);
 
 /* Sets a figure, unless the value is ROW_NULL. */
 #define totals_set(figures, name, value) \
@@ -70,13 +56,4 @@ static const uint64_t totals_optional = COUNTER_VALID(block_io_delay_ns) | COUNT
 			(figures)->name = (value); \
 			(figures)->valid |= COUNTER_VALID(name); \
 		} \
-	} while (0)
-
-/* The opposite of totals_fill_row(), into zeroed memory: a figure that is not NULL is known. */
-#define TOTALS_OF_FIELD(name) totals_set(totals_of, name, row_of_totals->name);
-#define totals_of_row(figures, row) \
-	do { \
-		struct totals *totals_of = (figures); \
-		const typeof(*(row)) *row_of_totals = (row); \
-		ROW_TOTALS(TOTALS_OF_FIELD) \
 	} while (0)

@@ -147,6 +147,7 @@ struct task *task_open(struct model *model, struct process *orchestrator, enum t
 	task->orchestrator_process_id = orchestrator->image ? orchestrator->image->id : ROW_NULL;
 	task->orchestrator = orchestrator->key;
 	task->orchestrator_group = orchestrator->group;
+	task->orchestrator_group_id = orchestrator->group->id;
 	orchestrator->group->members++;
 	LL_APPEND2(model->opened_tasks, task, next_opened);
 	return task;

@@ -48,23 +48,24 @@ const char *const outcome_words[] = {OUTCOME_STATUSES(TEXT_OF)};
 #define COUNT(name, field) {NUMBER(field), .column = offsetof(ROW, name)},
 #define WORD(name, field, texts) \
 	{INTEGER(FIELD_WORD, field, 0, ARRAY_SIZE(texts) - 1), .column = offsetof(ROW, name), .words = (texts)},
-/* Texts. A NAME is "" where others are NULL. */
-#define TEXT_COLUMN(kind_of, name, required) \
-	{.kind = (kind_of), AT(name), .column = offsetof(ROW, name), .is_required = (required)},
-#define TEXT(name) TEXT_COLUMN(FIELD_TEXT, name, false)
-#define NAME(name) TEXT_COLUMN(FIELD_TEXT, name, true)
-#define CHARS(name) TEXT_COLUMN(FIELD_CHARS, name, false)
-#define NAME_CHARS(name) TEXT_COLUMN(FIELD_CHARS, name, true)
+/* Texts, char * or char []. A NAME is "" where others are NULL. */
+#define TEXT_KIND(field) _Generic(&OF(field), char **: FIELD_TEXT, default: FIELD_CHARS)
+#define TEXT_COLUMN(name, required) \
+	{.kind = TEXT_KIND(name), AT(name), .column = offsetof(ROW, name), .is_required = (required)},
+#define TEXT(name) TEXT_COLUMN(name, false)
+#define NAME(name) TEXT_COLUMN(name, true)
 
-/* Totals are not in these tables: totals_fill_row() needs a third of the time. */
+#define TOTALS(field, unknown) \
+	{.kind = FIELD_TOTALS, AT(field), .column = offsetof(ROW, cpu_ns), .missing = (unknown)},
 #define TALLY_COUNT(name) COUNT(name, tally.name)
 #define TALLY_COLUMN(name) COLUMN(name, tally.name)
 #define TALLY \
 	TALLY_COLUMN(begin_boot_ns) TALLY_COUNT(end_boot_ns) TALLY_COLUMN(started_unix_ns) TALLY_COUNT(process_count) \
 	TALLY_COUNT(living_count) TALLY_COUNT(failed_count) TALLY_COUNT(partial_count) TALLY_COLUMN(peak_rss_bytes) \
-	TALLY_COLUMN(gpu_peak_bytes)
+	TALLY_COLUMN(gpu_peak_bytes) TOTALS(tally.totals, 0)
 #define LIMIT(name) COLUMN(name, limits.name)
-#define MEMORY COLUMN(concurrent_memory_bytes, memory.bytes)
+/* What is loaded is also what was written. */
+#define MEMORY COLUMN(concurrent_memory_bytes, memory.written_bytes) COLUMN(concurrent_memory_bytes, memory.bytes)
 #define REASON WORD(reason, reason, reason_words)
 
 /* Fields of a state, whose names have at most 31 bytes (save_name() in fields.c). The default of an id, or of another
@@ -86,8 +87,7 @@ const char *const outcome_words[] = {OUTCOME_STATUSES(TEXT_OF)};
 
 /* The items of a list, with their fields. */
 #define LIST(name, type) \
-	static const struct part name##s = {name##_fields, sizeof(struct type), offsetof(struct type, prev), \
-					    offsetof(struct type, next)};
+	static const struct part name##s = {name##_fields, sizeof(struct type), offsetof(struct type, prev)};
 
 /* ---- the host */
 
@@ -102,7 +102,7 @@ const struct field host_state[] = {INT(generation) OTHER(FIELD_RAW, "losses", lo
 #define ENTITY struct container
 #define ROW struct row_container
 const struct field container_columns[] = {
-	SAME(id) NAME_CHARS(runtime) NAME_CHARS(runtime_id) NAME(cgroup_path) TEXT(image) TEXT(name)
+	SAME(id) NAME(runtime) NAME(runtime_id) NAME(cgroup_path) TEXT(image) TEXT(name)
 	SAME(pid_namespace) SAME(mount_namespace) SAME(run_id) SAME(task_id)
 	SAME(begin_boot_ns) COUNT(end_boot_ns, end_boot_ns) SAME(started_unix_ns) ROW_LIMITS(LIMIT) {0}
 };
@@ -115,7 +115,8 @@ const struct field container_state[] = {INT(labelled) LIMITS_BEYOND_COLUMNS {0}}
 #define ENTITY struct run
 #define ROW struct row_run
 const struct field run_columns[] = {
-	SAME(id) WORD(kind, kind, run_words) NAME(name) CHARS(engine) CHARS(run_key) SAME(origin_process_id) SAME(user_id) TEXT(working_directory) REASON SAME(task_count) SAME(lost_count)
+	SAME(id) WORD(kind, kind, run_words) NAME(name) TEXT(engine) TEXT(run_key)
+	SAME(origin_process_id) SAME(user_id) TEXT(working_directory) REASON SAME(task_count) SAME(lost_count)
 	TALLY MEMORY ROW_LIMITS(LIMIT) TALLY_COLUMN(core_limit_milli) {0}
 };
 const struct field run_state[] = {
@@ -209,7 +210,7 @@ LIST(ending, ending)
 static const struct field command_fields[] = {
 	INT(flags) INT(redacted_count) OTHER(FIELD_TEXT, "program", program) OTHER(FIELD_TEXT, "path", path)
 	OTHER(FIELD_TEXT, "script", script) OTHER(FIELD_TEXT, "working_directory", working_directory)
-	BYTES("arguments", arguments, arguments_size) {0}
+	BYTES("arguments", arguments, stored_size) {0}
 };
 #undef ENTITY
 static const struct part command = {.fields = command_fields, .size = sizeof(struct command)};
@@ -229,7 +230,7 @@ const struct field image_columns[] = {
 	SAME(id) SAME(parent_id) SAME(pid) SAME(exec_id) COLUMN(user_id, uid) WORD(began, began, began_words)
 	WORD(ended, ended, ended_words) WORD(totals, totals_kind, totals_words) SAME(begin_boot_ns)
 	COUNT(end_boot_ns, end_boot_ns) SAME(started_unix_ns) WORD(role, role, role_words) TEXT(rule)
-	WORD(reason, reason, reason_words) SAME(spawn_cpu_ns) SAME(peak_rss_bytes) TEXT(gpu) SAME(gpu_peak_bytes) SAME(gpu_capacity_bytes)
+	WORD(reason, reason, reason_words) SAME(spawn_cpu_ns) TOTALS(totals, ROW_NULL) SAME(peak_rss_bytes) TEXT(gpu) SAME(gpu_peak_bytes) SAME(gpu_capacity_bytes)
 	{0}
 };
 static const struct field image_fields[] = {
@@ -241,10 +242,8 @@ static const struct field image_fields[] = {
 static const struct part image = {.fields = image_fields};
 
 #define ENTITY struct process
-#define IDS ENUM(key.pid, UINT32_MAX) INT(key.start_boot_ns) INT(group_id)
-const struct field process_ids[] = {IDS {0}};
 const struct field process_state[] = {
-	IDS NAMED("parent.pid", parent_key.pid) NAMED("parent.start_boot_ns", parent_key.start_boot_ns)
+	ENUM(key.pid, UINT32_MAX) INT(key.start_boot_ns) INT(group_id) NAMED("parent.pid", parent_key.pid) NAMED("parent.start_boot_ns", parent_key.start_boot_ns)
 	INT(exec_id) ID(parent_image_id) INT(parent_exec_id) INT(first_exec_id) ENUM(path_rank, RULES_RANK_WORKFLOW)
 	INT(fork_boot_ns) INT(cgroup_id) INT(uid) INT(pgid) INT(flags)
 	INT(pid_namespace) INT(mount_namespace) INT(core_limit_milli) INT(output_pipe)

@@ -8,7 +8,5 @@ extern const struct field container_columns[], run_columns[], task_columns[], ta
 
 /* That of a task includes its groups and their tools, that of a process its image. */
 extern const struct field host_state[], container_state[], run_state[], task_state[], process_state[];
-/* Of the state of a process, the ids of itself and of its group. */
-extern const struct field process_ids[];
 
 extern const char *const outcome_words[];

@@ -1,7 +1,7 @@
 /* Conversion of entities by tables of their fields. See fields.h. */
 #include "correlator/rows/fields.h"
 
-#include "correlator/model/model.h"
+#include "correlator/model/totals.h"
 
 /* ---- numbers ------------------------------------------------------------------------- */
 
@@ -10,22 +10,19 @@
 /* These two are inline because each commit reads some 50 numbers per process. */
 static inline int64_t integer_get(const struct field *field, const void *at)
 {
-	if (field->size == 8)
-		return AS(int64_t, at);
 	switch (field->size) {
-	case 1: return field->is_signed ? AS(int8_t, at) : AS(uint8_t, at);
-	case 2: return field->is_signed ? AS(int16_t, at) : AS(uint16_t, at);
-	default: return field->is_signed ? AS(int32_t, at) : AS(uint32_t, at);
+	case 8: return AS(int64_t, at);
+	case 4: return field->is_signed ? AS(int32_t, at) : AS(uint32_t, at);
+	default: return field->is_signed ? AS(int8_t, at) : AS(uint8_t, at);
 	}
 }
 
 static void integer_set(const struct field *field, void *at, int64_t value)
 {
 	switch (field->size) {
-	case 1: *(uint8_t *)at = (uint8_t)value; break;
-	case 2: *(uint16_t *)at = (uint16_t)value; break;
+	case 8: *(int64_t *)at = value; break;
 	case 4: *(uint32_t *)at = (uint32_t)value; break;
-	default: *(int64_t *)at = value;
+	default: *(uint8_t *)at = (uint8_t)value;
 	}
 }
 
@@ -52,12 +49,35 @@ static void number_set_missing(const struct field *field, char *entity)
 		integer_set(field, entity + field->offset, field->missing);
 }
 
+/* ---- texts and bytes ------------------------------------------------------------------ */
+
 /* The bytes of a field, or what it points to. */
 static const char *target(const struct field *field, const char *entity)
 {
 	const char *at = entity + field->offset;
 
 	return field->kind >= FIELD_TEXT ? *(const char *const *)at : at;
+}
+
+static bool bytes_set(const struct field *field, char *entity, const char *bytes, size_t size)
+{
+	char *at = entity + field->offset, **copy = (char **)at;
+
+	if (field->kind == FIELD_RAW && size != field->size)
+		return true;
+	if (field->kind == FIELD_CHARS && size >= field->size)
+		return false;
+	if (field->kind == FIELD_BYTES)
+		*(size_t *)(entity + field->size_at) = size;
+	if (field->kind >= FIELD_TEXT) {
+		free(*copy);
+		at = *copy = calloc(1, size + 1);
+	}
+	if (at)
+		memcpy(at, bytes, size);
+	if (field->kind == FIELD_CHARS)
+		at[size] = '\0';
+	return at;
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */
@@ -68,33 +88,15 @@ void fields_to_row(const struct field *field, const void *entity, void *row)
 		void *column = (char *)row + field->column;
 		const char *text;
 
-		if (field->kind == FIELD_NUMBER) {
-			*(int64_t *)column = number_get(field, entity);
-		} else if (field->kind == FIELD_WORD) {
-			*(const char **)column = field->words[number_get(field, entity)];
-		} else {
+		switch (field->kind) {
+		case FIELD_NUMBER: *(int64_t *)column = number_get(field, entity); break;
+		case FIELD_WORD: *(const char **)column = field->words[number_get(field, entity)]; break;
+		case FIELD_TOTALS: totals_to_row((const void *)target(field, entity), column, field->missing); break;
+		default:
 			text = target(field, entity);
 			*(const char **)column = text && *text ? text : field->is_required ? "" : NULL;
 		}
 	}
-}
-
-static bool text_set(const struct field *field, char *entity, const char *text, size_t size)
-{
-	char **copy = (char **)(entity + field->offset);
-
-	if (field->kind == FIELD_CHARS) {
-		if (size >= field->size)
-			return false;
-		memcpy(entity + field->offset, text, size);
-		entity[field->offset + size] = '\0';
-		return true;
-	}
-	free(*copy);
-	*copy = calloc(1, size + 1);
-	if (*copy)
-		memcpy(*copy, text, size);
-	return *copy;
 }
 
 static bool word_set(const struct field *field, char *entity, const char *text)
@@ -110,18 +112,23 @@ static bool word_set(const struct field *field, char *entity, const char *text)
 
 static bool field_from_row(const struct field *field, const void *column, char *entity)
 {
+	const int64_t *number = column;
 	const char *text;
 
-	if (field->kind == FIELD_NUMBER) {
-		if (*(const int64_t *)column != ROW_NULL)
-			return number_set(field, entity, *(const int64_t *)column);
+	if (field->kind == FIELD_TOTALS) {
+		totals_from_row((void *)(entity + field->offset), column);
+		return true;
+	}
+	if (field->kind == FIELD_NUMBER && *number == ROW_NULL) {
 		number_set_missing(field, entity);
 		return true;
 	}
+	if (field->kind == FIELD_NUMBER)
+		return number_set(field, entity, *number);
 	text = *(const char *const *)column;
 	if (field->kind == FIELD_WORD)
 		return word_set(field, entity, text);
-	return !text || !*text || text_set(field, entity, text, strlen(text));
+	return !text || !*text || bytes_set(field, entity, text, strlen(text));
 }
 
 bool fields_from_row(const struct field *field, const void *row, void *entity)
@@ -142,15 +149,24 @@ static inline bool is_default(const struct field *field, const char *entity)
 	return field->kind == FIELD_CHARS ? !entity[field->offset] : !target(field, entity);
 }
 
+struct links {
+	char *prev, *next;
+};
+
+static struct links *links_of(const struct part *part, const char *item)
+{
+	return (struct links *)(item + part->links);
+}
+
 static void save_list(msgpack_packer *packer, const struct part *part, const char *list)
 {
 	size_t count = 0;
 
-	for (const char *item = list; item; item = *(char *const *)(item + part->next))
+	for (const char *item = list; item; item = links_of(part, item)->next)
 		count++;
 	msgpack_pack_array(packer, count);
-	for (; list; list = *(char *const *)(list + part->next))
-		fields_to_state(part->fields, list, packer);
+	for (const char *item = list; item; item = links_of(part, item)->next)
+		fields_to_state(part->fields, item, packer);
 }
 
 static void save_field(msgpack_packer *packer, const struct field *field, const char *entity)
@@ -159,14 +175,12 @@ static void save_field(msgpack_packer *packer, const struct field *field, const 
 
 	switch (field->kind) {
 	case FIELD_NUMBER: msgpack_pack_int64(packer, number_get(field, entity)); break;
-	case FIELD_CHARS:
-	case FIELD_TEXT: msgpack_pack_bin_with_body(packer, at, strlen(at)); break;
 	case FIELD_RAW: msgpack_pack_bin_with_body(packer, at, field->size); break;
 	case FIELD_BYTES: msgpack_pack_bin_with_body(packer, at, *(const size_t *)(entity + field->size_at)); break;
 	case FIELD_PART:
 	case FIELD_POINTER: fields_to_state(field->part->fields, at, packer); break;
 	case FIELD_LIST: save_list(packer, field->part, at); break;
-	default: break;
+	default: msgpack_pack_bin_with_body(packer, at, strlen(at));
 	}
 }
 
@@ -196,109 +210,93 @@ void fields_to_state(const struct field *fields, const void *entity, msgpack_pac
 
 /* ---- states: loading -------------------------------------------------------------------- */
 
-static bool load_fields(const struct field *fields, char *entity, const msgpack_object *map);
-
-static char **link_at(char *item, uint16_t offset)
-{
-	return (char **)(item + offset);
-}
-
 static void append(const struct part *part, char **list, char *item)
 {
-	if (*list)
-		*link_at(*link_at(*list, part->prev), part->next) = item;
-	else
-		*list = item;
-	*link_at(item, part->prev) = *list == item ? item : *link_at(*list, part->prev);
-	*link_at(*list, part->prev) = item;
+	struct links *first;
+
+	if (!*list)
+		*list = links_of(part, item)->prev = item;
+	first = links_of(part, *list);
+	links_of(part, item)->prev = first->prev;
+	if (*list != item)
+		links_of(part, first->prev)->next = item;
+	first->prev = item;
 }
 
-static bool load_list(const struct part *part, char **list, const msgpack_object_array *items)
-{
-	for (uint32_t i = 0; i < items->size; i++) {
-		char *item = calloc(1, part->size);
+static bool load_fields(const struct field *fields, char *entity, const msgpack_object *map);
 
+/* Loads a struct that is part of the entity, the one that it points to, or the next of a list. */
+static bool load_part(const struct field *field, char *entity, const msgpack_object *map)
+{
+	const struct part *part = field->part;
+	char **pointer = (char **)(entity + field->offset);
+	char *item = field->kind == FIELD_PART ? (char *)pointer : field->kind == FIELD_POINTER ? *pointer : NULL;
+
+	if (!item && part->size == 0)
+		return true;
+	if (!item) {
+		item = calloc(1, part->size);
 		if (!item)
 			return false;
-		append(part, list, item);
-		if (!load_fields(part->fields, item, &items->ptr[i]))
-			return false;
+		if (field->kind == FIELD_LIST)
+			append(part, pointer, item);
+		else
+			*pointer = item;
 	}
-	return true;
+	return load_fields(part->fields, item, map);
 }
 
-static bool load_pointer(const struct part *part, char **pointer, const msgpack_object *map)
+static bool load_list(const struct field *field, char *entity, const msgpack_object_array *items)
 {
-	if (!*pointer && part->size == 0)
-		return true;
-	if (!*pointer)
-		*pointer = calloc(1, part->size);
-	return *pointer && load_fields(part->fields, *pointer, map);
-}
+	bool is_good = true;
 
-static bool load_bytes(const struct field *field, char *entity, const msgpack_object_bin *bytes)
-{
-	if (field->kind == FIELD_RAW) {
-		if (bytes->size == field->size)
-			memcpy(entity + field->offset, bytes->ptr, bytes->size);
-		return true;
-	}
-	if (field->kind == FIELD_BYTES)
-		*(size_t *)(entity + field->size_at) = bytes->size;
-	return text_set(field, entity, bytes->ptr, bytes->size);
+	for (uint32_t i = 0; i < items->size && is_good; i++)
+		is_good = load_part(field, entity, &items->ptr[i]);
+	return is_good;
 }
 
 static bool load_field(const struct field *field, char *entity, const msgpack_object *value)
 {
-	char *at = entity + field->offset;
+	bool is_integer =
+		value->type == MSGPACK_OBJECT_POSITIVE_INTEGER || value->type == MSGPACK_OBJECT_NEGATIVE_INTEGER;
 
-	switch (value->type) {
-	case MSGPACK_OBJECT_POSITIVE_INTEGER:
-	case MSGPACK_OBJECT_NEGATIVE_INTEGER:
-		return field->kind == FIELD_NUMBER && number_set(field, entity, value->via.i64);
-	case MSGPACK_OBJECT_BIN:
-		return (field->kind == FIELD_CHARS || field->kind == FIELD_RAW || field->kind == FIELD_TEXT ||
-			field->kind == FIELD_BYTES) &&
-		       load_bytes(field, entity, &value->via.bin);
-	case MSGPACK_OBJECT_MAP:
-		if (field->kind == FIELD_PART)
-			return load_fields(field->part->fields, at, value);
-		return field->kind == FIELD_POINTER && load_pointer(field->part, (char **)at, value);
-	case MSGPACK_OBJECT_ARRAY:
-		return field->kind == FIELD_LIST && load_list(field->part, (char **)at, &value->via.array);
-	default: return false;
+	switch (field->kind) {
+	case FIELD_NUMBER: return is_integer && number_set(field, entity, value->via.i64);
+	case FIELD_PART:
+	case FIELD_POINTER: return load_part(field, entity, value);
+	case FIELD_LIST: return value->type == MSGPACK_OBJECT_ARRAY && load_list(field, entity, &value->via.array);
+	default:
+		return value->type == MSGPACK_OBJECT_BIN &&
+		       bytes_set(field, entity, value->via.bin.ptr, value->via.bin.size);
 	}
 }
 
-static void set_missing(const struct field *field, char *entity)
+static const msgpack_object *find_value(const msgpack_object_map *map, const struct field *field)
 {
-	for (; field->kind; field++)
+	for (uint32_t i = 0; i < map->size; i++) {
+		const msgpack_object_str *name = &map->ptr[i].key.via.str;
+
+		if (map->ptr[i].key.type == MSGPACK_OBJECT_STR && name->size == field->name_size &&
+		    memcmp(name->ptr, field->name, name->size) == 0)
+			return &map->ptr[i].val;
+	}
+	return NULL;
+}
+
+/* Sets every field, even if one is bad: the entity is freed like any other. */
+static bool load_fields(const struct field *field, char *entity, const msgpack_object *map)
+{
+	static const msgpack_object_map empty = {0};
+	bool is_map = map->type == MSGPACK_OBJECT_MAP, is_good = is_map;
+
+	for (; field->kind; field++) {
+		const msgpack_object *value = find_value(is_map ? &map->via.map : &empty, field);
+
 		if (field->kind == FIELD_NUMBER)
 			number_set_missing(field, entity);
-		else if (field->kind == FIELD_PART)
-			set_missing(field->part->fields, entity + field->offset);
-}
-
-static bool load_named(const struct field *field, char *entity, const msgpack_object_kv *named)
-{
-	if (named->key.type != MSGPACK_OBJECT_STR)
-		return false;
-	for (; field->kind; field++)
-		if (named->key.via.str.size == field->name_size &&
-		    memcmp(named->key.via.str.ptr, field->name, named->key.via.str.size) == 0)
-			return load_field(field, entity, &named->val);
-	return true; /* of another release */
-}
-
-static bool load_fields(const struct field *fields, char *entity, const msgpack_object *map)
-{
-	bool is_good = map->type == MSGPACK_OBJECT_MAP;
-
-	set_missing(fields, entity);
-	for (uint32_t i = 0; is_good && i < map->via.map.size; i++)
-		is_good = load_named(fields, entity, &map->via.map.ptr[i]);
-	for (const struct field *field = fields; field->kind; field++)
-		is_good = is_good && !(field->is_required && !target(field, entity));
+		if (value ? !load_field(field, entity, value) : field->is_required)
+			is_good = false;
+	}
 	return is_good;
 }
 

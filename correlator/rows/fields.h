@@ -17,6 +17,7 @@ enum field_kind {
 	FIELD_END,    /* of a table */
 	FIELD_NUMBER, /* any integer type */
 	FIELD_WORD,   /* an enum that is a text in rows; in columns only */
+	FIELD_TOTALS, /* struct totals, the columns ROW_TOTALS; in columns only */
 	FIELD_CHARS,  /* char [] */
 	FIELD_RAW,    /* any type, as it is in memory, unless its size has changed; from here on in states only: */
 	FIELD_PART,   /* a struct */
@@ -33,10 +34,10 @@ struct field {
 	uint16_t column;       /* offset in the row */
 	bool is_signed;
 	uint8_t name_size;
-	bool is_required;   /* a pointer: it may not be NULL in a state, nor the text in a row, where "" replaces it */
-	const char *name;   /* in a state */
-	int64_t missing;    /* value that is NULL in the row or absent from the state */
-	int64_t min, max;   /* allowed */
+	bool is_required; /* a pointer: it may not be NULL in a state, nor the text in a row, where "" replaces it */
+	const char *name; /* in a state */
+	int64_t missing;  /* value that is NULL in the row or absent from the state; of totals: what unknown ones are */
+	int64_t min, max; /* allowed */
 	uint64_t valid_bit; /* the number is known if this bit is set; 0: always, */
 	uint16_t valid;     /* of the uint64_t at this offset */
 	uint16_t size_at;   /* FIELD_BYTES: offset of the size_t */
@@ -46,8 +47,8 @@ struct field {
 
 struct part {
 	const struct field *fields;
-	uint16_t size;       /* 0: never allocated, and loaded only if it is there */
-	uint16_t prev, next; /* FIELD_LIST: offsets of the links */
+	uint16_t size;  /* 0: never allocated, and loaded only if it is there */
+	uint16_t links; /* FIELD_LIST: offset of `prev`, which `next` follows */
 };
 
 /* Texts in a row are borrowed. */

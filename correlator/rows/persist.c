@@ -1,7 +1,8 @@
 /* Writing entities as rows: each commit writes what changed since the previous one.
  *
  * The lists of changed entities are emptied only after the store has confirmed the commit, so a full
- * disk loses nothing: the next attempt writes the same rows again.
+ * disk loses nothing: the next attempt writes the same rows again. The store keeps the first error of a
+ * transaction, and its commit fails with that.
  */
 #include "correlator/rows/persist.h"
 
@@ -42,24 +43,30 @@ static int state_write(void *context, const char *data, size_t size)
 	return 0;
 }
 
+/* Writes what the columns do not hold. The store leaves it alone if it has not changed. */
+static void put_state(struct saver *saver, const char *kind, int64_t id, int64_t image_id, const struct field *fields,
+		      const void *entity)
+{
+	if (!saver->model->options.keep_states)
+		return;
+	msgpack_sbuffer_clear(&saver->state);
+	fields_to_state(fields, entity, &saver->packer);
+	store_put_state(saver->model->store, kind, id, image_id,
+			(struct row_blob){saver->state.data, saver->state.size});
+}
+
 static int64_t id_or_null(const struct container *container)
 {
 	return container ? container->id : ROW_NULL;
 }
 
-/* Writes what the columns do not hold. The store leaves it alone if it has not changed. */
-static int put_state(struct saver *saver, const char *kind, int64_t id, int64_t image_id, const struct field *fields,
-		     const void *entity)
+/* While something is running, its row has no end. */
+static int64_t end_or_null(const struct tally *tally)
 {
-	if (!saver->model->options.keep_states)
-		return 0;
-	msgpack_sbuffer_clear(&saver->state);
-	fields_to_state(fields, entity, &saver->packer);
-	if (saver->model->out_of_memory)
-		return -ENOMEM;
-	return store_put_state(saver->model->store, kind, id, image_id,
-			       (struct row_blob){saver->state.data, saver->state.size});
+	return tally->living_count > 0 ? ROW_NULL : (int64_t)tally->end_boot_ns;
 }
+
+/* ---- images: errors are those of the commit ---------------------------------------------- */
 
 /* A fork shares its parent's command line, which is stored only once. */
 static void fill_command(const struct model *model, struct row_process *row, const struct image *image)
@@ -96,7 +103,7 @@ static void fill_status(struct row_process *row, const struct image *image)
 		row->exit_code = status >> 8 & 0xff;
 }
 
-static int put_image(const struct saver *saver, const struct image *image)
+static void put_image(const struct saver *saver, const struct image *image)
 {
 	struct row_process row = {
 		.host_id = saver->model->host.id,
@@ -108,34 +115,27 @@ static int put_image(const struct saver *saver, const struct image *image)
 	};
 
 	fields_to_row(image_columns, image, &row);
-	totals_fill_row(&row, &image->totals, ROW_NULL);
 	if (image->ended == IMAGE_LIVING)
 		row.end_boot_ns = ROW_NULL;
 	fill_status(&row, image);
 	fill_command(saver->model, &row, image);
-	return store_put_process(saver->model->store, &row);
+	store_put_process(saver->model->store, &row);
 }
 
-/* While something is running, its row has no end. */
-static int64_t end_or_null(const struct tally *tally)
-{
-	return tally->living_count > 0 ? ROW_NULL : (int64_t)tally->end_boot_ns;
-}
+/* ---- the entities above them --------------------------------------------------------------- */
 
-static int put_tool(struct saver *saver, struct tool *tool)
+static void put_tool(struct saver *saver, struct tool *tool)
 {
 	struct model *model = saver->model;
 	struct task *task = tool->group->task;
 	struct row_tool row = {.host_id = model->host.id, .run_id = task->run->id, .task_id = task->id};
-	int r = 0;
 
 	fields_to_row(tool_columns, tool, &row);
-	totals_fill_row(&row, &tool->tally.totals, 0);
 	row.end_boot_ns = end_or_null(&tool->tally);
 	tool->memory.written_bytes = tool->memory.bytes;
 	if (tool->moved)
-		r = store_renew_processes(model->store, tool->id);
-	return r < 0 ? r : store_put_tool(model->store, &row);
+		store_renew_processes(model->store, tool->id);
+	store_put_tool(model->store, &row);
 }
 
 static int64_t parent_task(const struct task *task)
@@ -145,43 +145,34 @@ static int64_t parent_task(const struct task *task)
 	return task->orchestrator_group ? task->orchestrator_group->task->id : task->run->main->id;
 }
 
-static void fill_figures(struct row_task *row, const struct task *task)
-{
-	struct task_figures figures;
-
-	task_fold(task, &figures);
-	fields_to_row(task_figure_columns, &figures, row);
-	totals_fill_row(row, &figures.tally.totals, 0);
-	row->end_boot_ns = end_or_null(&figures.tally);
-	row->status = outcome_words[outcome_status(&task->outcome, figures.tally.living_count > 0)];
-}
-
-static int put_task(struct saver *saver, struct task *task)
+static void put_task(struct saver *saver, struct task *task)
 {
 	struct model *model = saver->model;
+	struct task_figures figures;
 	struct row_task row = {
 		.host_id = model->host.id,
 		.run_id = task->run->id,
 		.parent_task_id = parent_task(task),
 		.container_id = id_or_null(task->container),
 	};
-	int r = 0;
 
+	task_fold(task, &figures);
 	fields_to_row(task_columns, task, &row);
-	fill_figures(&row, task);
+	fields_to_row(task_figure_columns, &figures, &row);
+	row.end_boot_ns = end_or_null(&figures.tally);
+	row.status = outcome_words[outcome_status(&task->outcome, figures.tally.living_count > 0)];
 	task->memory.written_bytes = task->memory.bytes;
 	if (task->merged_into_id != ROW_NULL)
-		r = store_move_task(model->store, task->id, task->merged_into_id);
-	if (r == 0)
-		r = store_put_task(model->store, &row);
-	task->orchestrator_group_id = task->orchestrator_group ? task->orchestrator_group->id : 0; /* for its state */
-	return r < 0 ? r : put_state(saver, "task", task->id, ROW_NULL, task_state, task);
+		store_move_task(model->store, task->id, task->merged_into_id);
+	store_put_task(model->store, &row);
+	put_state(saver, "task", task->id, ROW_NULL, task_state, task);
 }
 
-static int put_run(struct saver *saver, struct run *run)
+static void put_run(struct saver *saver, struct run *run)
 {
 	const struct outcome *outcome = &run->main->outcome;
 	struct model *model = saver->model;
+	bool roots_ended = outcome->living_roots == 0 && outcome->end_boot_ns;
 	struct row_run row = {
 		.host_id = model->host.id,
 		.container_id = id_or_null(run->main->container),
@@ -189,71 +180,30 @@ static int put_run(struct saver *saver, struct run *run)
 		.rules_version = (int64_t)(rules_version(model->options.rules) & INT64_MAX),
 		.exit_code = outcome->exit_code,
 		.signal = outcome->signal,
-		.root_end_boot_ns =
-			outcome->living_roots == 0 && outcome->end_boot_ns ? (int64_t)outcome->end_boot_ns : ROW_NULL,
+		.root_end_boot_ns = roots_ended ? (int64_t)outcome->end_boot_ns : ROW_NULL,
 		.status = outcome_words[outcome_status(outcome, run->tally.living_count > 0)],
 	};
-	int r;
 
 	tally_raise(&run->tally.core_limit_milli, run->tally.inner_core_limit_milli);
 	fields_to_row(run_columns, run, &row);
-	totals_fill_row(&row, &run->tally.totals, 0);
 	row.end_boot_ns = end_or_null(&run->tally);
 	run->memory.written_bytes = run->memory.bytes;
-	r = store_put_run(model->store, &row);
-	return r < 0 ? r : put_state(saver, "run", run->id, ROW_NULL, run_state, run);
+	store_put_run(model->store, &row);
+	put_state(saver, "run", run->id, ROW_NULL, run_state, run);
 }
 
-static int put_container(struct saver *saver, struct container *container)
+static void put_container(struct saver *saver, struct container *container)
 {
 	struct row_container row = {.host_id = saver->model->host.id};
-	int r;
 
 	fields_to_row(container_columns, container, &row);
 	if (container->living_count > 0)
 		row.end_boot_ns = ROW_NULL;
-	r = store_put_container(saver->model->store, &row);
-	return r < 0 ? r : put_state(saver, "container", container->id, ROW_NULL, container_state, container);
+	store_put_container(saver->model->store, &row);
+	put_state(saver, "container", container->id, ROW_NULL, container_state, container);
 }
 
-static int put_process(struct saver *saver, const struct process *process)
-{
-	const struct model *model = saver->model;
-	const struct process *parent = process->parent;
-	struct process stored = *process;
-	struct command command;
-
-	stored.parent_key = parent ? parent->key : (struct process_key){0};
-	stored.group_id = process->group ? process->group->id : 0;
-	if (process->command) {
-		command = *process->command;
-		command.arguments_size =
-			command_stored_size(&command, model->options.arguments, model->options.keep_arguments);
-		stored.command = &command;
-	}
-	return put_state(saver, "process", process_row_id(model, process),
-			 process->image ? process->image->id : ROW_NULL, process_state, &stored);
-}
-
-/* States of ended entities are deleted in the transaction that writes their ends; otherwise they would
- * count as running after a restart. */
-static int put_states(struct saver *saver)
-{
-	struct model *model = saver->model;
-	struct process *process;
-	int r = model->losses.dirty ? put_state(saver, "host", 0, ROW_NULL, host_state, model) : 0;
-
-	for (size_t i = 0; i < model->gone_count && r == 0; i++)
-		r = store_delete_state(model->store, model->gone[i]);
-	for (process = model->unsettled; process && r == 0; process = process->unsettled_next)
-		if (!collect_takes_process(model, process))
-			r = process->state_is_stored ? 0 : put_process(saver, process);
-		else if (process->has_state)
-			r = store_delete_state(model->store, process_row_id(model, process));
-	return r;
-}
-
-static int put_cgroup(struct saver *saver, const struct cgroup *cgroup)
+static void put_cgroup(struct saver *saver, const struct cgroup *cgroup)
 {
 	struct row_cgroup row = {
 		.id = cgroup_row_id(saver->model, cgroup->cgroup_id),
@@ -261,8 +211,41 @@ static int put_cgroup(struct saver *saver, const struct cgroup *cgroup)
 		.path = cgroup->path,
 	};
 
-	return store_put_cgroup(saver->model->store, &row);
+	store_put_cgroup(saver->model->store, &row);
 }
+
+static void put_process(struct saver *saver, const struct process *process)
+{
+	const struct model_options *options = &saver->model->options;
+	struct command *command = process->command;
+
+	if (command)
+		command->stored_size = command_stored_size(command, options->arguments, options->keep_arguments);
+	put_state(saver, "process", process_row_id(saver->model, process),
+		  process->image ? process->image->id : ROW_NULL, process_state, process);
+}
+
+/* States of ended entities are deleted in the transaction that writes their ends; otherwise they would
+ * count as running after a restart. */
+static void put_states(struct saver *saver)
+{
+	struct model *model = saver->model;
+	struct process *process;
+
+	if (model->losses.dirty)
+		put_state(saver, "host", 0, ROW_NULL, host_state, model);
+	for (size_t i = 0; i < model->gone_count; i++)
+		store_delete_state(model->store, model->gone[i]);
+	DL_FOREACH2 (model->unsettled, process, unsettled_next)
+		if (collect_takes_process(model, process)) {
+			if (process->has_state)
+				store_delete_state(model->store, process_row_id(model, process));
+		} else if (!process->state_is_stored) {
+			put_process(saver, process);
+		}
+}
+
+/* ---- commits ------------------------------------------------------------------------------ */
 
 /* If only the last-seen time has changed, the host's row is written every LAST_SEEN_PERIOD_NS. */
 static bool host_is_due(const struct model *model)
@@ -276,32 +259,31 @@ static bool facts_are_due(const struct model *model)
 	return model_is_dirty(model) || host_is_due(model) || model->host_samples_waiting >= HOST_SAMPLES_WAITING_MAX;
 }
 
-static int put_fact(struct model *model, const struct fact *fact)
+static void put_fact(struct store *store, const struct fact *fact)
 {
 	switch (fact->kind) {
 #define R(NAME, name, table, key) \
-	case FACT_##NAME: return store_put_##name(model->store, &fact->name);
+	case FACT_##NAME: store_put_##name(store, &fact->name); break;
 		ROW_FACTS(R)
 #undef R
 	}
-	return 0;
 }
 
-static int put_all(struct saver *saver)
+static void put_all(struct saver *saver)
 {
 	struct model *model = saver->model;
-	int r = host_is_due(model) ? store_put_host(model->store, &model->host) : 0;
 
+	if (host_is_due(model))
+		store_put_host(model->store, &model->host);
 #define PUT(kind) \
-	for (struct kind *kind = model->dirty_##kind##s; kind && r == 0; kind = kind->dirty_next) \
-		r = put_##kind(saver, kind);
+	for (struct kind *kind = model->dirty_##kind##s; kind; kind = kind->dirty_next) \
+		put_##kind(saver, kind);
 	MODEL_DIRTY(PUT)
 	PUT(image)
-	for (const struct fact *fact = facts_are_due(model) ? model->facts : NULL; fact && r == 0; fact = fact->next)
-		r = put_fact(model, fact);
-	if (r == 0 && model->options.keep_states)
-		r = put_states(saver);
-	return r;
+	for (const struct fact *fact = facts_are_due(model) ? model->facts : NULL; fact; fact = fact->next)
+		put_fact(model->store, fact);
+	if (model->options.keep_states)
+		put_states(saver);
 }
 
 static void clear_processes(struct model *model)
@@ -346,12 +328,11 @@ int persist_commit(struct model *model, struct store_stream *stream)
 
 	msgpack_sbuffer_init(&saver.state);
 	msgpack_packer_init(&saver.packer, &saver, state_write);
-	r = put_all(&saver);
+	put_all(&saver);
 	msgpack_sbuffer_destroy(&saver.state);
 	memcpy(stream->boot_id, model->boot_id, sizeof(stream->boot_id));
 	stream->committed_boot_ns = model->now_boot_ns;
-	if (r == 0)
-		r = store_commit(model->store, stream);
+	r = model->out_of_memory ? -ENOMEM : store_commit(model->store, stream);
 	if (r < 0)
 		store_rollback(model->store);
 	else

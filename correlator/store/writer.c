@@ -44,7 +44,7 @@ int store_begin(struct store *store)
 		return writer_of(store)->write_error;
 	if (!sqlite3_get_autocommit(store->db))
 		return 0;
-	int error = store_watch_room(store);
+	int error = writer_of(store)->write_error = store_watch_room(store);
 
 	if (error < 0)
 		return error;
@@ -131,7 +131,7 @@ int store_run(struct store *store, const char *name, const struct store_paramete
 	int error = store_begin(store);
 
 	if (error == 0)
-		error = store_bind(store, name, parameters, &statement);
+		error = writer_of(store)->write_error = store_bind(store, name, parameters, &statement);
 	return error < 0 ? error : store_run_statement(store, statement);
 }
 
