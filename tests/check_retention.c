@@ -4,7 +4,7 @@
 
 #include "common/log.h"
 #include "common/shipper_status.h"
-#include "correlator/rows/retention.h"
+#include "correlator/store/retention.h"
 #include "tests/stores.h"
 
 #define DAY_NS (86400 * 1000000000LL)

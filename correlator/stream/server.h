@@ -7,7 +7,7 @@
 #pragma once
 
 #include "common/option.h"
-#include "correlator/rows/retention.h"
+#include "correlator/store/retention.h"
 #include "correlator/stream/session.h"
 
 struct server_options {

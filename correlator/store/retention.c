@@ -1,5 +1,5 @@
 /* See retention.h. */
-#include "correlator/rows/retention.h"
+#include "correlator/store/retention.h"
 
 #include <errno.h>
 #include <string.h>
