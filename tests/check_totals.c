@@ -45,7 +45,7 @@ TEST(without_exact_time_there_is_no_split)
 	struct totals totals;
 
 	totals_of_image(&totals, &base, &now);
-	totals_to_row(&totals, &row.cpu_ns, ROW_NULL);
+	totals_to_row(&totals, &row.cpu_ns, false);
 	ck_assert_int_eq(row.cpu_ns, ROW_NULL);
 	ck_assert_int_eq(row.user_ns, ROW_NULL);
 	ck_assert_int_eq(row.system_ns, ROW_NULL);
@@ -67,7 +67,7 @@ TEST(sums_follow_what_they_are_made_of)
 	totals_add(&sum, &growth, -1);
 	ck_assert_int_eq(sum.rchar_bytes, 35);
 	totals_add(&sum, &growth, 1);
-	totals_to_row(&sum, &row.cpu_ns, 0);
+	totals_to_row(&sum, &row.cpu_ns, true);
 	ck_assert_int_eq(row.rchar_bytes, 50);
 	ck_assert_int_eq(row.wchar_bytes, 0); /* unknown in every part */
 	ck_assert_int_eq(row.block_io_delay_ns, ROW_NULL);

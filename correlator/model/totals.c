@@ -65,14 +65,13 @@ static const uint64_t optional_bits = COUNTER_VALID(block_io_delay_ns) | COUNTER
 				      COUNTER_VALID(uninterruptible_ns) ROW_GPU_TOTALS(OR_BIT);
 #undef OR_BIT
 
-void totals_to_row(const struct totals *totals, int64_t *columns, int64_t unknown)
+void totals_to_row(const struct totals *totals, int64_t *columns, bool of_several)
 {
-	const int64_t *figures = (const int64_t *)totals;
+	const int64_t *figures = (const int64_t *)totals; /* 0 if unknown */
+	uint64_t known = totals->valid | (of_several ? ~optional_bits : 0);
 
 	for (size_t i = 0; i < TOTALS_COUNT; i++)
-		columns[i] = totals->valid & valid_bits[i]   ? figures[i]
-			     : optional_bits & valid_bits[i] ? ROW_NULL
-							     : unknown;
+		columns[i] = known & valid_bits[i] ? figures[i] : ROW_NULL;
 }
 
 void totals_from_row(struct totals *ret, const int64_t *columns)

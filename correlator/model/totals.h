@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "bpf/record.h"
 #include "common/store/rows.h"
 
@@ -43,9 +45,9 @@ int64_t totals_io_bytes(const struct totals *totals);
 /* sum += part, or -= if `sign` is negative. */
 void totals_add(struct totals *sum, const struct totals *part, int sign);
 
-/* Sets the columns ROW_TOTALS of a row; an unknown figure becomes `unknown` (ROW_NULL for images, 0 for sums), or
- * ROW_NULL if some kernels or settings never record it. */
-void totals_to_row(const struct totals *totals, int64_t *columns, int64_t unknown);
+/* Sets the columns ROW_TOTALS of a row. What is unknown is ROW_NULL; but 0 in the sum of several images, unless some
+ * kernels or settings never record it. */
+void totals_to_row(const struct totals *totals, int64_t *columns, bool of_several);
 /* The opposite: a figure that is not NULL is known. */
 void totals_from_row(struct totals *ret, const int64_t *columns);
 

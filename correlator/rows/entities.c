@@ -55,22 +55,21 @@ const char *const outcome_words[] = {OUTCOME_STATUSES(TEXT_OF)};
 #define TEXT(name) TEXT_COLUMN(name, false)
 #define NAME(name) TEXT_COLUMN(name, true)
 
-#define TOTALS(field, unknown) \
-	{.kind = FIELD_TOTALS, AT(field), .column = offsetof(ROW, cpu_ns), .missing = (unknown)},
+#define TOTALS(field, several) \
+	{.kind = FIELD_TOTALS, AT(field), .column = offsetof(ROW, cpu_ns), .of_several = (several)},
 #define TALLY_COUNT(name) COUNT(name, tally.name)
 #define TALLY_COLUMN(name) COLUMN(name, tally.name)
 #define TALLY \
 	TALLY_COLUMN(begin_boot_ns) TALLY_COUNT(end_boot_ns) TALLY_COLUMN(started_unix_ns) TALLY_COUNT(process_count) \
 	TALLY_COUNT(living_count) TALLY_COUNT(failed_count) TALLY_COUNT(partial_count) TALLY_COLUMN(peak_rss_bytes) \
-	TALLY_COLUMN(gpu_peak_bytes) TOTALS(tally.totals, 0)
+	TALLY_COLUMN(gpu_peak_bytes) TOTALS(tally.totals, true)
 #define LIMIT(name) COLUMN(name, limits.name)
 /* What is loaded is also what was written. */
 #define MEMORY COLUMN(concurrent_memory_bytes, memory.written_bytes) COLUMN(concurrent_memory_bytes, memory.bytes)
 #define REASON WORD(reason, reason, reason_words)
 
-/* Fields of a state, whose names have at most 31 bytes (save_name() in fields.c). The default of an id, or of another
- * figure that may be unknown, is ROW_NULL. */
-#define NAMED_AS(text) .name = (text), .name_size = sizeof(text) - sizeof(char[sizeof(text) <= 32 ? 1 : -1])
+/* Fields of a state. The default of an id, or of another figure that may be unknown, is ROW_NULL. */
+#define NAMED_AS(text) .name = (text), .name_size = sizeof(text) - 1
 #define NAMED_RANGE(old, field, absent, lowest, highest) \
 	{INTEGER(FIELD_NUMBER, field, lowest, highest), NAMED_AS(old), .missing = (absent)},
 #define RANGE(field, absent, lowest, highest) NAMED_RANGE(#field, field, absent, lowest, highest)
@@ -230,7 +229,7 @@ const struct field image_columns[] = {
 	SAME(id) SAME(parent_id) SAME(pid) SAME(exec_id) COLUMN(user_id, uid) WORD(began, began, began_words)
 	WORD(ended, ended, ended_words) WORD(totals, totals_kind, totals_words) SAME(begin_boot_ns)
 	COUNT(end_boot_ns, end_boot_ns) SAME(started_unix_ns) WORD(role, role, role_words) TEXT(rule)
-	WORD(reason, reason, reason_words) SAME(spawn_cpu_ns) TOTALS(totals, ROW_NULL) SAME(peak_rss_bytes) TEXT(gpu) SAME(gpu_peak_bytes) SAME(gpu_capacity_bytes)
+	WORD(reason, reason, reason_words) SAME(spawn_cpu_ns) TOTALS(totals, false) SAME(peak_rss_bytes) TEXT(gpu) SAME(gpu_peak_bytes) SAME(gpu_capacity_bytes)
 	{0}
 };
 static const struct field image_fields[] = {

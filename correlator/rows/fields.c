@@ -88,11 +88,13 @@ void fields_to_row(const struct field *field, const void *entity, void *row)
 		void *column = (char *)row + field->column;
 		const char *text;
 
-		switch (field->kind) {
-		case FIELD_NUMBER: *(int64_t *)column = number_get(field, entity); break;
-		case FIELD_WORD: *(const char **)column = field->words[number_get(field, entity)]; break;
-		case FIELD_TOTALS: totals_to_row((const void *)target(field, entity), column, field->missing); break;
-		default:
+		if (field->kind == FIELD_NUMBER) {
+			*(int64_t *)column = number_get(field, entity);
+		} else if (field->kind == FIELD_WORD) {
+			*(const char **)column = field->words[number_get(field, entity)];
+		} else if (field->kind == FIELD_TOTALS) {
+			totals_to_row((const void *)target(field, entity), column, field->of_several);
+		} else {
 			text = target(field, entity);
 			*(const char **)column = text && *text ? text : field->is_required ? "" : NULL;
 		}
@@ -184,15 +186,6 @@ static void save_field(msgpack_packer *packer, const struct field *field, const 
 	}
 }
 
-/* In one call, since there are so many: a text of up to 31 bytes. */
-static void save_name(msgpack_packer *packer, const struct field *field)
-{
-	char name[32] = {(char)(0xa0 | field->name_size)};
-
-	memcpy(name + 1, field->name, field->name_size);
-	packer->callback(packer->data, name, field->name_size + 1U);
-}
-
 void fields_to_state(const struct field *fields, const void *entity, msgpack_packer *packer)
 {
 	uint64_t saved = 0; /* bitmap by index: no table has more than 64 fields */
@@ -203,7 +196,7 @@ void fields_to_state(const struct field *fields, const void *entity, msgpack_pac
 	for (; saved; saved &= saved - 1) {
 		const struct field *field = &fields[__builtin_ctzll(saved)];
 
-		save_name(packer, field);
+		msgpack_pack_str_with_body(packer, field->name, field->name_size);
 		save_field(packer, field, entity);
 	}
 }

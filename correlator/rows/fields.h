@@ -33,11 +33,12 @@ struct field {
 	uint16_t offset, size; /* in the entity */
 	uint16_t column;       /* offset in the row */
 	bool is_signed;
+	bool of_several; /* totals: of several images */
 	uint8_t name_size;
-	bool is_required; /* a pointer: it may not be NULL in a state, nor the text in a row, where "" replaces it */
-	const char *name; /* in a state */
-	int64_t missing;  /* value that is NULL in the row or absent from the state; of totals: what unknown ones are */
-	int64_t min, max; /* allowed */
+	bool is_required;   /* a pointer: it may not be NULL in a state, nor the text in a row, where "" replaces it */
+	const char *name;   /* in a state */
+	int64_t missing;    /* value that is NULL in the row or absent from the state */
+	int64_t min, max;   /* allowed */
 	uint64_t valid_bit; /* the number is known if this bit is set; 0: always, */
 	uint16_t valid;     /* of the uint64_t at this offset */
 	uint16_t size_at;   /* FIELD_BYTES: offset of the size_t */
