@@ -282,6 +282,28 @@ TEST(failed_batch_is_not_committed)
 	ck_assert_int_eq(count_of("runs"), 1);
 }
 
+/* The same if a statement cannot even be prepared. */
+TEST(failed_statement_fails_the_commit)
+{
+	struct store_stream stream = stream_at(2);
+	struct row_run run = fill_run(1, "text");
+	sqlite3 *database;
+
+	ck_assert_int_eq(sqlite3_open(path, &database), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(database, "ALTER TABLE states RENAME TO others", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(database);
+	put_run(&run);
+	commit(1); /* reads the schema */
+	run.id = 2;
+	ck_assert_int_lt(store_put_state(store, "run", 1, ROW_NULL, (struct row_blob){"a", 1}), 0);
+	ck_assert_int_lt(store_put_run(store, &run), 0);
+	ck_assert_int_lt(store_commit(store, &stream), 0);
+	ck_assert_int_eq(count_of("runs"), 1);
+	put_run(&run);
+	commit(2);
+	ck_assert_int_eq(count_of("runs"), 2);
+}
+
 TEST(merged_task_gives_its_rows_away)
 {
 	int64_t rev;

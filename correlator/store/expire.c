@@ -70,10 +70,11 @@ static int statement_run(struct store *store, const struct statement *which, con
 static int statements_run(struct store *store, const struct statement *statements, size_t count,
 			  const struct store_expiry *expiry, struct store_expired *expired)
 {
-	int error = sqlite3_get_autocommit(store->db) ? store_begin(store) : -EINVAL;
+	int error;
 
-	if (error < 0)
-		return error;
+	if (!sqlite3_get_autocommit(store->db))
+		return -EINVAL;
+	error = store_begin(store);
 	for (size_t i = 0; error == 0 && !expired->has_more && i < count; i++)
 		error = statement_run(store, &statements[i], expiry, expired);
 	if (error == 0)
