@@ -279,6 +279,25 @@ TEST_TIMES(states_that_cannot_be_close_what_ran_as_lost, sizeof(damages) / sizeo
 	ck_assert_rows("SELECT count(*) > 0 FROM processes WHERE ended = 'lost'", _i == 0 ? "0\n" : "1\n");
 }
 
+/* Expiry deletes a run that has ended, though states of it are left: here of a process that is ignored by now. */
+TEST(states_of_deleted_rows_are_discarded)
+{
+	WITHOUT_RESTARTS();
+	tell("2>10 bash driver.sh; 10>11 bwa mem x; 11 hidden; 10 ends; commit");
+	ck_assert_rows("SELECT count(*) FROM states", "7\n"); /* of 1, 2, their run and task, 11 and its own */
+	close_model();
+	change_store("CREATE TEMP TABLE gone AS SELECT id FROM runs WHERE kind = 'command';"
+		     "DELETE FROM process_rows WHERE tool_id IN (SELECT id FROM tools WHERE run_id IN gone);"
+		     "DELETE FROM tools WHERE run_id IN gone; DELETE FROM tasks WHERE run_id IN gone;"
+		     "DELETE FROM runs WHERE id IN gone");
+	open_model();
+	hello("boot-1");
+	tell("11 ends; 2>13 bwa mem y; commit");
+	ck_assert_rows("SELECT kind, ended FROM processes p JOIN runs r ON r.id = p.run_id ORDER BY pid",
+		       "system -\nsystem -\ncommand -\n");
+	ck_assert_rows("SELECT count(*) FROM states", "7\n"); /* of 1, 2, their run and task, 13 and its own */
+}
+
 /* Hostile: cycles, unknown ids, exits of unknown processes. */
 TEST(nonsense_is_survived)
 {

@@ -308,9 +308,7 @@ static bool load_process(struct loader *loader, struct store_result *result)
 	else
 		process->spine_index = -1;
 	process->state_is_stored = process->has_state = true;
-	if (process->group_id && !group)
-		process_free(loader->model, process); /* and its state */
-	else if (process->place != PLACE_NONE && (!group || !image))
+	if (process->place != PLACE_NONE && (!group || !image))
 		loader->bad = true;
 	return true;
 }
