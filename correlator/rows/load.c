@@ -18,7 +18,6 @@
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
-#include "correlator/model/cause.h"
 #include "correlator/model/pipe.h"
 #include "correlator/model/process.h"
 #include "correlator/model/run.h"
@@ -207,10 +206,10 @@ static bool load_tool(struct loader *loader, struct store_result *result)
 /* The opposite of fill_status() in persist.c. */
 static void load_status(struct image *image, const struct row_process *row)
 {
-	bool known = row->signal != ROW_NULL || row->exit_code != ROW_NULL;
-
-	image->wait_status = !known ? ROW_NULL : row->signal != ROW_NULL ? row->signal : row->exit_code << 8;
-	if (known && row->core_dumped == 1)
+	image->wait_status = row->signal;
+	if (row->exit_code != ROW_NULL)
+		image->wait_status = row->exit_code << 8;
+	if (row->core_dumped == 1)
 		image->wait_status |= 0x80;
 	image->oom_killed = row->oom_killed == 1;
 	image->failed = row->failed == 1;
