@@ -58,56 +58,55 @@ WITH work AS MATERIALIZED ( -- what still runs leaves the host free after all ti
     FROM hosts
    WHERE id NOT IN (SELECT host_id FROM runs WHERE kind IN ('system', 'command'))
 ), moment AS ( -- work begins; watching begins (1) or ends (-1), of the host as such from when it was seen
-  SELECT work_host_id AS moment_host_id, work_unix_ns AS at_unix_ns, work_free_unix_ns AS end_unix_ns,
-         work_run_id AS moment_run_id, 0 AS of_watched, 0 AS of_host
+  SELECT work_host_id AS moment_host_id, work_unix_ns AS at_unix_ns, work_free_unix_ns AS end_unix_ns, 0 AS of_watched,
+         0 AS of_host
     FROM work
    UNION ALL
-  SELECT watched_host_id, watched_unix_ns, 0, NULL, 1, 0 FROM watched
+  SELECT watched_host_id, watched_unix_ns, 0, 1, 0 FROM watched
    UNION ALL
-  SELECT watched_host_id, watched_end_unix_ns, 0, NULL, -1, 0 FROM watched
+  SELECT watched_host_id, watched_end_unix_ns, 0, -1, 0 FROM watched
    UNION ALL
-  SELECT id, CASE WHEN first_seen_unix_ns > :since_unix_ns THEN first_seen_unix_ns ELSE :since_unix_ns END, 0, NULL, 0, 1
+  SELECT id, CASE WHEN first_seen_unix_ns > :since_unix_ns THEN first_seen_unix_ns ELSE :since_unix_ns END, 0, 0, 1
     FROM hosts
    UNION ALL
-  SELECT id, last_seen_unix_ns, 0, NULL, 0, -1 FROM hosts
+  SELECT id, last_seen_unix_ns, 0, 0, -1 FROM hosts
 ), placed AS (
-  SELECT moment_host_id, at_unix_ns, end_unix_ns, moment_run_id, max(end_unix_ns) OVER until_here AS free_unix_ns,
+  SELECT moment_host_id, at_unix_ns, max(end_unix_ns) OVER until_here AS free_unix_ns,
          sum(of_watched) OVER until_here AS watched_count, sum(of_host) OVER until_here AS host_count,
          min(at_unix_ns) OVER (PARTITION BY moment_host_id ORDER BY at_unix_ns
                                ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING) AS next_unix_ns
     FROM moment
   WINDOW until_here AS (PARTITION BY moment_host_id ORDER BY at_unix_ns ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
-), piece AS ( -- between two moments; it has an end if it is of a gap
+), piece AS ( -- of a gap, between two moments; it was seen while the host was watched
   SELECT moment_host_id AS piece_host_id, free_unix_ns AS piece_free_unix_ns,
          CASE WHEN at_unix_ns > free_unix_ns THEN at_unix_ns ELSE free_unix_ns END AS begin_unix_ns,
-         CASE WHEN watched_count > 0 AND host_count > 0 AND next_unix_ns > free_unix_ns THEN next_unix_ns END AS end_unix_ns,
-         CASE WHEN end_unix_ns = free_unix_ns THEN moment_run_id END AS piece_run_id
+         next_unix_ns AS piece_end_unix_ns, CASE WHEN watched_count > 0 THEN 1 ELSE 0 END AS is_seen
     FROM placed
-), gap AS ( -- after the run that ended latest, or before the first one
-  SELECT piece_host_id AS gap_host_id, piece_free_unix_ns AS gap_unix_ns, max(piece_run_id) AS gap_run_id,
-         min(CASE WHEN end_unix_ns > 0 THEN begin_unix_ns END) AS first_unix_ns, max(end_unix_ns) AS last_unix_ns,
-         sum(end_unix_ns - begin_unix_ns) AS seen_ns,
-         row_number() OVER (PARTITION BY piece_host_id ORDER BY CASE WHEN max(end_unix_ns) > 0 THEN 0 ELSE 1 END,
-                                                                piece_free_unix_ns DESC) AS place
+   WHERE host_count > 0 AND next_unix_ns > free_unix_ns AND next_unix_ns > at_unix_ns
+), total AS MATERIALIZED (
+  SELECT piece_host_id AS total_host_id, count(DISTINCT CASE WHEN is_seen = 1 THEN piece_free_unix_ns END) AS all_count,
+         sum(is_seen * (piece_end_unix_ns - begin_unix_ns)) AS all_ns, sum(piece_end_unix_ns - begin_unix_ns) AS span_ns,
+         min(CASE WHEN is_seen = 1 THEN begin_unix_ns END) AS first_unix_ns,
+         max(CASE WHEN is_seen = 1 THEN piece_end_unix_ns END) AS last_unix_ns,
+         max(CASE WHEN is_seen = 1 THEN piece_free_unix_ns END) AS latest_unix_ns
     FROM piece
-   GROUP BY piece_host_id, piece_free_unix_ns
-), total AS (
-  SELECT gap_host_id AS total_host_id, count(seen_ns) AS all_count, sum(seen_ns) AS all_ns,
-         min(first_unix_ns) AS first_unix_ns, max(last_unix_ns) AS last_unix_ns, max(gap_unix_ns) AS total_free_unix_ns,
-         sum(last_unix_ns - first_unix_ns) AS span_ns, max(CASE WHEN place = 1 THEN gap_run_id END) AS latest_run_id,
-         max(CASE WHEN place = 1 THEN gap_unix_ns END) AS latest_unix_ns
-    FROM gap
-   GROUP BY gap_host_id
+   GROUP BY piece_host_id
+  HAVING sum(is_seen) > 0
+), ended AS ( -- the run before the latest gap, and when all work has ended
+  SELECT work_host_id AS ended_host_id, max(work_free_unix_ns) AS all_free_unix_ns,
+         min(CASE WHEN work_free_unix_ns = total.latest_unix_ns THEN work_run_id END) AS ended_run_id
+    FROM work JOIN total ON total.total_host_id = work.work_host_id
+   GROUP BY work_host_id
 ), found AS (
-  SELECT total_host_id AS found_host_id, total.first_unix_ns AS first_unix_ns, total.last_unix_ns AS last_unix_ns,
-         CASE WHEN total.latest_unix_ns = total.total_free_unix_ns THEN 1 ELSE 0 END AS is_latest,
-         total.span_ns AS span_ns, total.latest_run_id AS latest_run_id, total.total_free_unix_ns AS found_free_unix_ns,
+  SELECT total.total_host_id AS found_host_id, total.first_unix_ns AS first_unix_ns, total.last_unix_ns AS last_unix_ns,
+         CASE WHEN total.latest_unix_ns = coalesce(ended.all_free_unix_ns, 0) THEN 1 ELSE 0 END AS is_latest,
+         total.span_ns AS span_ns, ended.ended_run_id AS latest_run_id, coalesce(ended.all_free_unix_ns, 0) AS found_free_unix_ns,
          total.all_count AS found_count, total.all_ns AS found_all_ns,
          CASE WHEN busy.all_busy_ns IS NULL THEN 0 WHEN busy.all_busy_ns > total.all_ns THEN total.all_ns
               ELSE busy.all_busy_ns END AS found_busy_ns
     FROM total
+    LEFT JOIN ended ON ended.ended_host_id = total.total_host_id
     LEFT JOIN busy ON busy.busy_host_id = total.total_host_id
-   WHERE total.all_ns > 0
 )
 SELECT h.id AS host_id, h.hostname AS hostname, found.first_unix_ns AS since_unix_ns, found.last_unix_ns AS until_unix_ns,
        found.is_latest AS is_now,

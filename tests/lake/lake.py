@@ -45,6 +45,7 @@ CONFIG = """<clickhouse>
   <listen_host>127.0.0.1</listen_host>
   <http_port>{http_port}</http_port>
   <tcp_port>{tcp_port}</tcp_port>
+  <log-level>{log_level}</log-level>
   <logger><level>{log_level}</level><log>{directory}/log</log></logger>
   <send_crash_reports><enabled>false</enabled></send_crash_reports>
   <mark_cache_size>67108864</mark_cache_size>
