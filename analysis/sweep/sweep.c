@@ -28,6 +28,7 @@ struct sweeper {
 	const struct sweep_request *request;
 	struct sweep *sweep;
 	struct price_times *prices; /* of each host */
+	size_t ahead;               /* index of the next finding to be asked ahead */
 };
 
 /* ---- money ------------------------------------------------------------------------- */
@@ -316,13 +317,23 @@ static const struct question *finding_next(const struct catalogue *catalogue, si
 	return NULL;
 }
 
-static void finding_ask_ahead(const struct sweep_request *request, const struct question *question)
+static void finding_ask_ahead(struct sweeper *sweeper)
 {
+	const struct sweep_request *request = sweeper->request;
+	const struct question *question = finding_next(request->catalogue, &sweeper->ahead);
+
 	if (question && !question->file) {
 		const struct bound bound = question_bind(request, question);
 
 		query_ask_ahead(request->store, question->name, bound.each);
 	}
+}
+
+static void ask_ahead(struct sweeper *sweeper)
+{
+	query_ask_ahead(sweeper->request->store, "cost_watched", of_watched);
+	for (size_t i = 0; i < FINDINGS_AHEAD; i++)
+		finding_ask_ahead(sweeper);
 }
 
 /* Findings of others still say when their hosts were idle. */
@@ -344,14 +355,11 @@ static int findings_make(struct sweeper *sweeper)
 	const struct sweep_request *request = sweeper->request;
 	const struct question *question;
 	struct sweep *sweep = sweeper->sweep;
-	size_t index = 0, ahead = 0;
+	size_t index = 0;
 	int error = 0;
 
-	query_ask_ahead(request->store, "cost_watched", of_watched);
-	for (size_t i = 0; i < FINDINGS_AHEAD; i++)
-		finding_ask_ahead(request, finding_next(request->catalogue, &ahead));
 	while (error == 0 && (question = finding_next(request->catalogue, &index))) {
-		finding_ask_ahead(request, finding_next(request->catalogue, &ahead));
+		finding_ask_ahead(sweeper);
 		error = question_take(sweeper, question);
 	}
 	if (request->user_id != ROW_NULL)
@@ -417,6 +425,7 @@ int sweep_make(const struct sweep_request *request, struct sweep *ret_sweep)
 	int error;
 
 	*ret_sweep = (struct sweep){0};
+	ask_ahead(&sweeper);
 	error = hosts_make(&sweeper);
 	if (error == 0)
 		error = findings_make(&sweeper);
