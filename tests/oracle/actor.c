@@ -24,6 +24,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -68,20 +69,20 @@ static void region_hold(const struct region *region)
 	truth_add(TRUTH_HOLD, region->object, region->size);
 }
 
-static void region_add(char *address, size_t size, bool is_shared)
+static void region_add(uint64_t object, char *address, size_t size, bool is_shared)
 {
 	if (region_count == REGIONS_MAX)
 		errx(98, "too many regions");
-	regions[region_count] = (struct region){object_new(), address, size, is_shared, false};
+	regions[region_count] = (struct region){object, address, size, is_shared, false};
 	region_hold(&regions[region_count++]);
 }
 
-static void region_fill(void *address, size_t size, bool is_shared)
+static void region_fill(uint64_t object, void *address, size_t size, bool is_shared)
 {
 	if (address == MAP_FAILED)
 		err(98, "memory");
 	memset(address, 1, size);
-	region_add(address, size, is_shared);
+	region_add(object, address, size, is_shared);
 }
 
 static void *map_private(size_t size, int flags)
@@ -96,7 +97,7 @@ static void *map_shared(size_t size, int flags, int fd)
 
 static void do_anon(size_t mib)
 {
-	region_fill(map_private(mib * MIB, 0), mib * MIB, false);
+	region_fill(object_new(), map_private(mib * MIB, 0), mib * MIB, false);
 }
 
 static void do_thp(size_t mib)
@@ -107,17 +108,26 @@ static void do_thp(size_t mib)
 		err(98, "memory");
 	address += HUGE_BYTES - (uintptr_t)address % HUGE_BYTES;
 	madvise(address, mib * MIB, MADV_HUGEPAGE);
-	region_fill(address, mib * MIB, false);
+	region_fill(object_new(), address, mib * MIB, false);
 }
 
 static void do_huge(size_t mib)
 {
-	region_fill(map_private(mib * MIB, MAP_HUGETLB), mib * MIB, false);
+	region_fill(object_new(), map_private(mib * MIB, MAP_HUGETLB), mib * MIB, false);
 }
 
 static void do_shm(size_t mib)
 {
-	region_fill(map_shared(mib * MIB, MAP_ANONYMOUS, -1), mib * MIB, true);
+	region_fill(object_new(), map_shared(mib * MIB, MAP_ANONYMOUS, -1), mib * MIB, true);
+}
+
+static void memfd_map(size_t mib)
+{
+	struct stat status;
+
+	if (fstat(MEMFD, &status) < 0)
+		err(98, "memfd");
+	region_fill(UINT64_C(1) << 63 | status.st_ino, map_shared(mib * MIB, 0, MEMFD), mib * MIB, true);
 }
 
 static void do_memfd(size_t mib)
@@ -127,13 +137,12 @@ static void do_memfd(size_t mib)
 	if (fd < 0 || ftruncate(fd, (off_t)(mib * MIB)) < 0 || dup2(fd, MEMFD) < 0)
 		err(98, "memfd");
 	close(fd);
-	region_fill(map_shared(mib * MIB, 0, MEMFD), mib * MIB, true);
+	memfd_map(mib);
 }
 
-/* The object is another one than that of the program before; both never hold it at the same time. */
 static void do_attach(size_t mib)
 {
-	region_fill(map_shared(mib * MIB, 0, MEMFD), mib * MIB, true);
+	memfd_map(mib);
 }
 
 /* Returns its descriptor. */
@@ -187,7 +196,7 @@ static void region_split(struct region *region, size_t size)
 	region->address += size;
 	region->size -= size;
 	region_hold(region);
-	region_add(address, size, false);
+	region_add(object_new(), address, size, false);
 }
 
 /* Writes to the first bytes of its memory. */
@@ -295,7 +304,8 @@ static void do_tcp(size_t kib)
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	struct sockaddr *any = (struct sockaddr *)&address;
 	socklen_t size = sizeof(address);
-	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0),
+	    client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (bind(listener, any, size) < 0 || listen(listener, 1) < 0 || getsockname(listener, any, &size) < 0 ||
 	    connect(client, any, size) < 0)
@@ -303,7 +313,8 @@ static void do_tcp(size_t kib)
 	int server = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 
 	for (size_t i = 0; i < kib; i++)
-		if (send(client, block, KIB, 0) != (ssize_t)KIB || recv(server, block, KIB, MSG_WAITALL) != (ssize_t)KIB)
+		if (send(client, block, KIB, 0) != (ssize_t)KIB ||
+		    recv(server, block, KIB, MSG_WAITALL) != (ssize_t)KIB)
 			err(97, "TCP");
 	truth_add_traffic(kib * KIB, kib * KIB);
 	close(server);

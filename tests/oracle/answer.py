@@ -1,4 +1,4 @@
-"""What Tracer says of one execution: `tracer show --json`, with what the judges look up in it."""
+"""What Tracer says of one execution: `tracer show --json`, with what the checks look up in it."""
 
 import dataclasses
 import functools

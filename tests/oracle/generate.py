@@ -11,7 +11,9 @@ NAMES = ["align", "call", "merge", "trim", "index2", "stats2", "filter2"]
 SIGNALS = [6, 9, 11, 15]
 # A scan of processes each second sees what lasts longer; most of what runs does not.
 DURATIONS_MS = [0, 0, 20, 100, 300, 300, 1300]
-PLACES = [(), (), (), (("own", None),), (("own", None),), (("limit", 900),), (("quota", 50),)]
+# Most work has a memory cgroup of its own: that of its job, container, service or session.
+PLACES = [(), (("own", None),), (("own", None),), (("own", None),), (("limit", 900),), (("limit", 900),),
+          (("own", None), ("quota", 50))]
 
 
 class Generator:
@@ -100,7 +102,8 @@ class Generator:
     def memory(self):
         draw = self.random
         big, small, count = draw.choice([30, 80, 160]), draw.choice([1, 5, 20]), draw.randint(2, 5)
-        ms = draw.choice([100, 300, 1300, 2300])
+        ms = draw.choice([100, 300, 1300, 2600])
+        seen = max(ms, 2600) # what only scans can see has to last
         name, other = self.name(), self.name()
         shapes = {
             "read": [f"anon={big}", f"fork={count}", "look", f"sleep={ms}", "end", "wait"],
@@ -110,18 +113,18 @@ class Generator:
             "shared mapping": [f"shm={big}", f"fork={count}", "look", f"sleep={ms}", "end", "wait"],
             "shared, some own": [f"shm={big}", f"fork={count}", "look", f"shm={small}", f"anon={small}", f"sleep={ms}", "end",
                                  "wait"],
-            "memfd over exec": [f"memfd={big}", f"anon={small}", f"spawn={count}", other, f"attach={big}", f"sleep={ms}",
+            "memfd over exec": [f"memfd={big}", f"anon={small}", f"spawn={count}", other, f"attach={big}", f"sleep={seen}",
                                 "end", "wait"],
             "memfd becomes": [f"memfd={big}", "become", other, f"attach={big}", f"sleep={ms}"],
             "mapped file": [f"map={big}", f"sleep={ms}", f"fork={count}", f"anon={small}", f"sleep={ms}", "end", "wait"],
-            "tmpfs": [f"tmpfs={big}", f"sleep={ms}"],
-            "tmpfs of children": [f"anon={small}", f"fork={count}", f"tmpfs={small}", f"sleep={ms}", "end", "wait"],
+            "tmpfs": [f"tmpfs={big}", f"sleep={seen}"],
+            "tmpfs of children": [f"anon={small}", f"fork={count}", f"tmpfs={small}", f"sleep={seen}", "end", "wait"],
             "pool of pools": [f"anon={big}", "fork=2", f"touch={min(small, big)}", "fork=2", f"touch={min(small, big)}",
                               f"sleep={ms}", "end", f"sleep={ms}", "wait", "end", "wait"],
-            "parent frees": [f"anon={big}", f"fork={count}", "look", f"sleep={ms}", "end", "sleep=100", "free", f"sleep={ms}",
-                             "wait"],
-            "parent rewrites": [f"anon={big}", f"fork={count}", "look", f"sleep={ms}", "end", "sleep=100", f"touch={big}",
-                                f"sleep={ms}", "wait"],
+            "parent frees": [f"anon={big}", f"fork={count}", "look", f"sleep={seen}", "end", "sleep=100", "free",
+                             f"sleep={seen}", "wait"],
+            "parent rewrites": [f"anon={big}", f"fork={count}", "look", f"sleep={seen}", "end", "sleep=100", f"touch={big}",
+                                f"sleep={seen}", "wait"],
             "parent grows": [f"anon={big}", f"fork={count}", "look", f"sleep={ms}", "end", f"anon={big // 2}", f"sleep={ms}",
                              "wait"],
             "hand over": [f"anon={big}", "fork=1", f"sleep={ms}", "anon=2", f"sleep={ms}", "end", "sleep=50"],

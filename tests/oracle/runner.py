@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import places  # noqa: E402 (the line above has to come first)
 import truth  # noqa: E402
 import workload  # noqa: E402
-from daemons import Daemons, die_with_parent  # noqa: E402
+from daemons import Daemons, die_with_parent, replay  # noqa: E402
 from testing import PATH, remove_tree, wait_until  # noqa: E402
 
 # Names of the actors: what pipelines call their programs, and no rule knows.
@@ -23,6 +23,8 @@ PERIOD_S = 0.05         # between samples of memory
 TIMEOUT_S = 60          # of one execution
 FINAL_RECORDS_S = 0.3   # the kernel reports final figures so long after a process was reaped
 USER = "nobody"
+INTERPRETERS = {"python", "futures", "perl", "r", "pool", "mclapply", "parallel", "snakemake"}
+NICE = -15              # of the runner: what it does not sample nobody knows
 
 
 @dataclasses.dataclass
@@ -53,23 +55,26 @@ def boot_ns():
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
 
-def proportional_bytes(pid):
-    """Anonymous and shared memory of a process, what it shares by shares."""
-    total = 0
+def sample_process(pid):
+    """Its program, and its anonymous and shared memory, what it shares by shares."""
+    total, program = 0, None
     with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+        program = os.readlink(f"/proc/{pid}/exe")
         for line in file:
             if line.startswith(("Pss_Anon:", "Pss_Shmem:")):
                 total += int(line.split()[1]) * 1024
-    return total
+    return program, total
 
 
 class Runner:
     """Daemons, and a directory for everything. Executions are started, watched together, and looked at after stop()."""
 
-    def __init__(self, build):
+    def __init__(self, build, record=False):
         self.build = pathlib.Path(build).resolve()
         self.daemons = Daemons(self.build)
         self.directory = self.daemons.directory
+        self.recording = self.directory / "recording" if record else None
+        self.daemons.own_directory = not record
         self.memory = pathlib.Path("/dev/shm") / self.directory.name
         self.memory.mkdir(mode=0o755)
         self.bin = self.directory / "bin"
@@ -78,24 +83,34 @@ class Runner:
             shutil.copy(self.build / "tests/oracle/oracle-actor", self.bin / name)
         self.count = 0
 
-    def close(self, keep=False):
-        self.daemons.own_directory = not keep
+    def close(self):
         self.daemons.close()
         remove_tree(self.memory)
 
     def start(self):
         self.daemons.mount_pins()
-        self.daemons.start()
+        with as_others():
+            if self.recording:
+                self.daemons.start_probe("--record", self.recording)
+            else:
+                self.daemons.start()
 
     def restart(self):
         """Kills both daemons, as an accident would, and starts them again."""
         self.daemons.probe.kill()
         self.daemons.correlator.kill()
-        self.daemons.start()
+        with as_others():
+            self.daemons.start()
 
-    def stop(self):
+    def stop(self, executions):
+        if not self.recording:
+            self.wait_stored(executions)
         time.sleep(FINAL_RECORDS_S)
-        self.daemons.stop()
+        if self.recording:
+            self.daemons.probe.stop()
+            replay(self.build, self.recording, self.daemons.store)
+        else:
+            self.daemons.stop()
 
     def prepare(self, execution):
         self.count += 1
@@ -119,6 +134,7 @@ class Runner:
 
         def enter():
             execution.place.enter()
+            os.setpriority(os.PRIO_PROCESS, 0, 0)
             os.setgroups([])
             os.setgid(account.pw_gid)
             os.setuid(account.pw_uid)
@@ -131,8 +147,10 @@ class Runner:
         execution.deadline = time.monotonic() + TIMEOUT_S
 
     def sample(self, execution):
+        """Only of an interpreter's memory the actors say nothing."""
         now_ns = boot_ns()
-        execution.samples.add(now_ns, {pid: proportional_bytes(pid) for pid in execution.place.pids()})
+        if INTERPRETERS & set(execution.workload.root.kinds()):
+            execution.samples.add(now_ns, {pid: sample_process(pid) for pid in execution.place.pids()})
         if execution.place.memory:
             execution.group.append((now_ns, execution.place.memory_bytes()))
 
@@ -174,7 +192,7 @@ class Runner:
         execution.process.wait()
         execution.place.remove()
 
-    def stored(self, executions):
+    def wait_stored(self, executions):
         """Waits until all of them are in the store."""
         directories = {str(execution.work) for execution in executions}
 
@@ -185,10 +203,21 @@ class Runner:
 
 
 @contextlib.contextmanager
+def as_others():
+    """What is started here does not have the runner's priority."""
+    os.setpriority(os.PRIO_PROCESS, 0, 0)
+    try:
+        yield
+    finally:
+        os.setpriority(os.PRIO_PROCESS, 0, NICE)
+
+
+@contextlib.contextmanager
 def load(count):
     """So many processes that compute meanwhile."""
     command = ["sh", "-c", "while :; do :; done"]
-    processes = [subprocess.Popen(command, preexec_fn=die_with_parent, cwd="/") for _ in range(count)]
+    with as_others():
+        processes = [subprocess.Popen(command, preexec_fn=die_with_parent, cwd="/") for _ in range(count)]
     try:
         yield
     finally:

@@ -87,7 +87,8 @@ static void io_read(void)
 	unsigned long long rchar, wchar, syscr, syscw;
 
 	close(fd);
-	if (size < 0 || sscanf(text, "rchar: %llu wchar: %llu syscr: %llu syscw: %llu", &rchar, &wchar, &syscr, &syscw) != 4)
+	if (size < 0 ||
+	    sscanf(text, "rchar: %llu wchar: %llu syscr: %llu syscw: %llu", &rchar, &wchar, &syscr, &syscw) != 4)
 		err(99, "/proc/self/io");
 	truth->rchar_bytes = rchar + (uint64_t)size;
 	truth->wchar_bytes = wchar;

@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import os
 import struct
 
 EVENT = struct.Struct("=4Q")
@@ -61,20 +62,22 @@ class Curve:
         return max((number for _, number in self.points), default=0)
 
 
-def held(images, with_files):
+def held(images, with_files, apart_ns=0):
     """Curve of the memory that these images hold together, each object once, as their events say. What a killed image
-    held ends with the last that is known of it. Files in memory stay."""
+    held ends with the last that is known of it. Files in memory stay. With `apart_ns` each holds it so much longer, before
+    and after, as long as it lives: the most that can be said of what is looked at only so often."""
     changes = []
     for image in images:
-        mine = {}
-        for boot_ns, found, number, kind in image.events:
-            if kind == HOLD:
-                mine[found] = number
-                changes.append((boot_ns, (image.pid, image.begin_boot_ns), found, number))
-            elif kind == FILE and with_files:
-                changes.append((boot_ns, None, found, number))
+        mine, me = {}, (image.pid, image.begin_boot_ns)
         end_ns = image.end_boot_ns or (image.events[-1][0] if image.events else image.begin_boot_ns)
-        changes += [(end_ns, (image.pid, image.begin_boot_ns), found, 0) for found, number in mine.items() if number]
+        released = [(end_ns, found, 0, HOLD) for _, found, _, kind in image.events if kind == HOLD]
+        for boot_ns, found, number, kind in image.events + released:
+            if kind == HOLD:
+                later_ns = apart_ns if number < mine.get(found, 0) else -apart_ns
+                mine[found] = number
+                changes.append((min(max(boot_ns + later_ns, image.begin_boot_ns), end_ns), me, found, number))
+            elif kind == FILE and with_files:
+                changes.append((boot_ns - apart_ns, None, found, number))
     holders, total, points = collections.defaultdict(dict), 0, []
     for boot_ns, holder, found, number in sorted(changes, key=lambda change: change[0]):
         before = max(holders[found].values(), default=0)
@@ -85,16 +88,26 @@ def held(images, with_files):
 
 
 class Samples:
-    """What the runner sampled of processes: {pid: bytes} at times, in which shared memory counts by shares (PSS)."""
+    """What the runner sampled of processes: {pid: (program, bytes)} at times, in which shared memory counts by shares (PSS)."""
 
     def __init__(self):
         self.taken = []
 
-    def add(self, boot_ns, shares):
-        self.taken.append((boot_ns, shares))
+    def add(self, boot_ns, processes):
+        self.taken.append((boot_ns, processes))
 
     def of(self, rows):
-        """Curve of the sum of these rows of processes."""
-        return Curve((boot_ns, sum(shares.get(row["pid"], 0) for row in rows
-                                   if row["begin_boot_ns"] <= boot_ns <= (row["end_boot_ns"] or boot_ns)))
-                     for boot_ns, shares in self.taken)
+        """Curve of the sum of these rows of processes. One sample reads them one after the other, and may see a page with one
+        process before it ends and with another after it: what counts was there in the next sample, too."""
+        paths = {row["path"]: os.path.realpath(row["path"] or "") for row in rows}
+        sums = [(boot_ns, sum(held_by(row, boot_ns, processes.get(row["pid"]), paths) for row in rows))
+                for boot_ns, processes in self.taken]
+        return Curve((boot_ns, min(number, following)) for (boot_ns, number), (_, following) in zip(sums, sums[1:]))
+
+
+def held_by(row, boot_ns, process, paths):
+    """Before its exec a process has its parent's memory, and another program."""
+    if not process or not row["begin_boot_ns"] <= boot_ns <= (row["end_boot_ns"] or boot_ns):
+        return 0
+    program, number = process
+    return number if row["began"] != "exec" or program == paths[row["path"]] else 0

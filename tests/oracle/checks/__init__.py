@@ -1,6 +1,6 @@
-"""Judges: each compares answers with the truth, in a file of its own.
+"""Checks: each compares answers with the truth, in a file of its own.
 
-A judge is a function judge(executions) that gets all executions of one workload, with their answers and their truth, and
+A check is a function check(executions) that gets all executions of one workload, with their answers and their truth, and
 returns problems as texts. It knows nothing of how Tracer arrives at an answer.
 """
 

@@ -1,17 +1,17 @@
-"""Failures: a planted one is blamed if it made the command fail, and nothing is where it succeeded."""
+"""Failures: a planted one is the cause if it made the command fail, and nothing is where it succeeded."""
 
 from engines import ENGINES
 from truth import EXIT, KILL
 
 
-def judge(executions):
+def check(executions):
     problems = []
     for execution in executions:
         answer, planted = execution.answer, execution.workload.planted()
         fatal = [incident for incident in answer.incidents if incident["fatal"]]
         if execution.status == 0:
             if fatal or answer.run["status"] != "succeeded":
-                problems.append(f"blamed for nothing: {answer.run['status']}, {[row['sentence'] for row in fatal]} "
+                problems.append(f"failed for nothing: {answer.run['status']}, {[row['sentence'] for row in fatal]} "
                                 f"({execution.workload})")
             continue
         if answer.run["status"] == "succeeded":
@@ -20,10 +20,11 @@ def judge(executions):
             continue
         culprits = {row["id"] for image in execution.images if image.end in (EXIT, KILL) and image.status
                     for row in [answer.process_of(image)] if row}
-        deciders = {row["id"] for row in answer.processes if row["program"].endswith((".py", ".pl", ".R"))}
-        blamed = {row["process_id"] for row in fatal}
-        if len(fatal) != 1 or not blamed & (culprits | (deciders if decides(execution.workload) else set())):
-            problems.append(f"blamed another: {[row['sentence'] for row in fatal]} of status {execution.status} "
+        deciders = {row["id"] for row in answer.processes if row["arguments"] and
+                    row["arguments"][-1].endswith((".py", ".pl", ".R"))}
+        found = {row["process_id"] for row in fatal}
+        if len(fatal) != 1 or not found & (culprits | (deciders if decides(execution.workload) else set())):
+            problems.append(f"caused by another: {[row['sentence'] for row in fatal]} of status {execution.status} "
                             f"({execution.workload})")
     return problems
 

@@ -6,7 +6,7 @@ CPU_NS = 100_000
 # Between the last thing that an actor can measure and its end the kernel frees its memory. Where an actor reaped it, wait4
 # knows that too.
 TEARDOWN_NS, TEARDOWN_NS_PER_MIB = 2_000_000, 300_000
-BEGIN_NS = 3_000_000 # likewise from its begin to the first thing that it can measure: an exec, the copy of a memory map
+BEGIN_NS = 10_000_000 # likewise from its begin to the first thing that it can measure: an exec, the copy of a memory map
 IO = ("rchar_bytes", "wchar_bytes", "syscr_count", "syscw_count")
 TRAFFIC = ("sent_bytes", "received_bytes")
 
@@ -35,6 +35,8 @@ def check_reaped(images, answer):
             below[image.pid] += cpu_ns
     for pid, cpu_ns in totals.items():
         rows = [row for row in answer.processes if row["pid"] == pid]
+        if any(row["totals"] == "exit" for row in rows):
+            continue
         if pid in below and rows and not any(image.name == "tracer" for image in images if image.pid == pid):
             found_ns, own_ns = sum(row["cpu_ns"] for row in rows), cpu_ns - below[pid]
             slack_ns = CPU_NS + 2000 * len(rows) + sum(2000 for image in images if image.pid == pid for _ in image.reaped)
@@ -49,7 +51,7 @@ def check_run(execution):
     [(root, cpu_ns)] = tracer.reaped.items()
     run, count = execution.answer.run, len(execution.answer.processes)
     root_end_ns = max(row["end_boot_ns"] for row in execution.answer.processes if row["pid"] == root)
-    if any(row["end_boot_ns"] > root_end_ns for row in execution.answer.processes):
+    if any(row["end_boot_ns"] > root_end_ns or row["totals"] == "exit" for row in execution.answer.processes):
         return []
     if abs(run["cpu_ns"] - cpu_ns) <= CPU_NS * (count + 1):
         return []
@@ -88,7 +90,7 @@ def check_status(image, row):
     return [f"end of {image.name}: {found}, truly {expected} (pid {image.pid})"]
 
 
-def judge(executions):
+def check(executions):
     problems = []
     for execution in executions:
         answer = execution.answer
