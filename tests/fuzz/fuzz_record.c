@@ -41,7 +41,7 @@ static void check_record(const void *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct record_header *record = malloc(size ? size : 1);
+	struct record_header *record = calloc(1, size ? size : 1); /* gcc takes malloc for uninitialized */
 
 	require(record);
 	if (size)
