@@ -338,7 +338,7 @@ static void tell_losses(struct input *input)
 {
 	static struct loss_slot losses[LOSS_SLOTS];
 	struct loss_slot *slot = &losses[take(input) % LOSS_SLOTS];
-	uint8_t how = take(input);
+	unsigned how = take(input);
 
 	begin(WIRE_LOSSES);
 	if (how % 4 == 0)

@@ -27,7 +27,7 @@ static void try_answer(const char *data, size_t size)
 	size_t head = strnlen(data, size);
 
 	answer = (struct http_answer){
-		.status = size % 600, .exception_code = (int64_t)size % 3 - 1, .is_clickhouse = size & 1};
+		.status = (long)(size % 600), .exception_code = (int64_t)size % 3 - 1, .is_clickhouse = size & 1};
 	snprintf(answer.location, sizeof(answer.location), "%.*s", (int)head, data);
 	snprintf(answer.content_type, sizeof(answer.content_type), "%.*s", (int)head, data);
 	snprintf(answer.error, sizeof(answer.error), "%.*s", (int)head, data);
