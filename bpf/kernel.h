@@ -118,8 +118,14 @@ struct page_counter {
 	struct page_counter *parent;
 } KERNEL;
 
+/* Pages of a memory cgroup on one NUMA node: in lists, for each zone five; and in generations (by age, kind and zone), where
+ * a kernel has these. A page is in one of them. (Named lru_gen_struct before 6.3.) */
+struct lru_gen_folio { long nr_pages[40]; } KERNEL;
+struct lruvec { struct lru_gen_folio lrugen; } KERNEL;
+struct mem_cgroup_per_node { struct lruvec lruvec; unsigned long lru_zone_size[25]; } KERNEL;
+
 /* Both begin with their cgroup_subsys_state. */
-struct mem_cgroup { struct page_counter memory; } KERNEL;
+struct mem_cgroup { struct page_counter memory; struct mem_cgroup_per_node *nodeinfo[1]; } KERNEL;
 
 struct cfs_bandwidth {
 	__s64 period; /* ns */
@@ -155,6 +161,7 @@ struct percpu_counter { __s64 count; } KERNEL;
 
 struct mm_struct {
 	unsigned long hiwater_rss; /* pages */
+	atomic_long_t hugetlb_usage; /* pages of the base size */
 	unsigned long arg_start;
 	unsigned long arg_end;
 	struct file *exe_file;
@@ -235,7 +242,7 @@ struct linux_binprm { const char *filename; const char *interp; } KERNEL;
 
 struct seq_file;
 struct bpf_map;
-struct bpf_iter_meta { struct seq_file *seq; } KERNEL;
+struct bpf_iter_meta { struct seq_file *seq; __u64 session_id; } KERNEL;
 struct bpf_iter__task { struct bpf_iter_meta *meta; struct task_struct *task; } KERNEL;
 
 struct bpf_iter__task_file {

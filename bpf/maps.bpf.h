@@ -35,6 +35,7 @@ struct scratch {
 	union {
 		struct record_exec exec;
 		struct record_cgroup cgroup;
+		struct record_memory memory;
 	};
 	char text[2 * (RECORD_CWD_MAX + TEXT_STEP) + RECORD_ARGV_MAX];
 	__u64 known_cgroup_id; /* of this program's last event, if announced on known_connection */

@@ -37,6 +37,7 @@ enum record_type {
 	RECORD_SIGNAL = 8,  /* a signal that can end a process was sent */
 	RECORD_DEVICE = 9,  /* a process holds a GPU or requested device open (iterator, never in the ring) */
 	RECORD_FILE = 10,   /* how far a process has read a large file (iterator, never in the ring) */
+	RECORD_MEMORY = 11, /* what the memory cgroup of the samples that follow holds (iterator, never in the ring) */
 };
 
 /* X(name, meaning and kernel source) */
@@ -117,7 +118,14 @@ struct record_fork {
 	uint32_t pgid;               /* process group */
 	uint32_t uid;                /* real user id */
 	uint32_t flags;              /* RECORD_KERNEL_THREAD, RECORD_WITHOUT_PROBE */
+	uint32_t anon_kib;           /* of the child: mm.rss_stat[MM_ANONPAGES]. Older records end before this */
+	uint32_t parent_shared_kib;  /* of the parent: mm.rss_stat[MM_SHMEMPAGES] */
+	uint32_t parent_faults;      /* the forking thread's min_flt, if RECORD_FORK_FAULTS */
+	uint32_t pad_end;
 };
+
+#define RECORD_FORK_FAULTS (1U << 11) /* the parent never had a second thread: its faults are that thread's */
+#define RECORD_KIB_UNKNOWN UINT32_MAX /* anon_kib of an older record */
 
 /* An exec dropped by the ignore list. */
 struct record_ignored {
@@ -219,6 +227,17 @@ struct record_file {
 };
 
 #define RECORD_FILE_LEAST (16 << 20)
+
+/* Before the first sample of a scan, whenever a process is in another memory cgroup than the one before it, and before each
+ * large one: what a cgroup holds changes while a scan goes on. Anonymous and shared memory, files in memory included, are the
+ * pages in lists that are not of files (mem_cgroup_per_node): of the cgroup alone, not of those below it, without those that
+ * processors have not yet put into a list, some 128 KiB each. */
+struct record_memory {
+	struct record_header header;
+	uint64_t cgroup_id;  /* of the memory cgroup: as in a cgroup record, but also of a root. 0: none */
+	uint64_t held_bytes; /* anonymous and shared memory charged to it */
+	uint64_t huge_bytes; /* reserved huge pages that this one process has mapped: mm.hugetlb_usage */
+};
 
 /* Also sent by the iterator, before the first sample that needs it. */
 struct record_cgroup {

@@ -26,8 +26,23 @@
 #include "cgroup.bpf.h"
 #include "context.bpf.h"
 #include "counters.bpf.h"
+#include "memory.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
+
+/* What tells later how much of its memory the child does not share with its parent. Returns flags. */
+static __always_inline __u32 fork_memory_fill(struct record_fork *record, struct task_struct *parent,
+					      struct task_struct *child)
+{
+	struct signal_struct *signal = parent->signal;
+	bool is_alone = signal->nr_threads == 1 && signal->sum_sched_runtime == 0;
+
+	record->anon_kib = child->mm ? RSS_BYTES(child->mm, MM_ANONPAGES) >> 10 : 0;
+	record->parent_shared_kib = parent->mm ? RSS_BYTES(parent->mm, MM_SHMEMPAGES) >> 10 : 0;
+	record->parent_faults = is_alone ? parent->min_flt : 0;
+	record->pad_end = 0;
+	return is_alone ? RECORD_FORK_FAULTS : 0;
+}
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
@@ -47,7 +62,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	record->pad = 0;
 	record->pgid = PGID(child);
 	record->uid = child->cred->uid.val;
-	record->flags = KERNEL_THREAD_FLAG(child);
+	record->flags = KERNEL_THREAD_FLAG(child) | fork_memory_fill(record, parent, child);
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 	return 0;
 }
@@ -338,14 +353,15 @@ static __always_inline long seq_send(struct bpf_iter_meta *meta, void *record, _
 
 /* Samples of running processes, whenever the probe reads the iterator, with text if it asks for it.
  * If the buffer is full, the kernel discards what was written for this task and calls again; so a
- * cgroup counts as announced only once its sample is written. */
+ * cgroup counts as announced only once its sample is written; likewise what the memory cgroup holds. */
 SEC("iter/task")
 int sample_tasks(struct bpf_iter__task *context)
 {
 	struct scratch *scratch = scratch_of(SCRATCH_SAMPLE);
 	struct task_struct *task = context->task;
 	struct event event;
-	__u64 size, announcement;
+	__u64 size, announcement, session = context->meta->session_id;
+	struct memory_place place;
 
 	if (!task)
 		return groups_sweep();
@@ -354,6 +370,10 @@ int sample_tasks(struct bpf_iter__task *context)
 		return 0;
 	announcement = cgroup_record_make(&event, scratch);
 	if (announcement && seq_send(context->meta, scratch, announcement))
+		return 0;
+	place = memory_place_of(task);
+	size = memory_record_make(&event, scratch, &place, session);
+	if (size && seq_send(context->meta, scratch, size))
 		return 0;
 	struct record_exec *record = &scratch->exec;
 	image_fill(record, &event, RECORD_SAMPLE);
@@ -366,8 +386,11 @@ int sample_tasks(struct bpf_iter__task *context)
 	if (event.control->sample_text && (__u32)task->tgid >= event.control->sample_text)
 		size += texts_fill(scratch, task, RECORD_SAMPLE, NULL);
 	record->header.size = size;
-	if (!seq_send(context->meta, scratch, size) && announcement)
+	if (seq_send(context->meta, scratch, size))
+		return 0;
+	if (announcement)
 		cgroup_announced(&event);
+	memory_set_known(&place, session);
 	return 0;
 }
 

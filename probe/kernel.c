@@ -480,6 +480,19 @@ static int ignore_set(struct tracer_bpf *programs, struct control *control, cons
 	return 0;
 }
 
+/* The last in a list such as "0-1" or "0,8" is the highest. */
+static uint32_t numa_node_count(void)
+{
+	FILE *file = fopen("/sys/devices/system/node/possible", "re");
+	unsigned highest = 0;
+
+	while (file && fscanf(file, "%u%*[-,]", &highest) == 1)
+		;
+	if (file)
+		fclose(file);
+	return highest + 1;
+}
+
 static int kernel_load(struct kernel *kernel, const struct kernel_options *options)
 {
 	struct tracer_bpf *programs = kernel->programs;
@@ -491,6 +504,7 @@ static int kernel_load(struct kernel *kernel, const struct kernel_options *optio
 
 	programs->rodata->build = clock_boot_ns(); /* unique to each load of a boot */
 	programs->rodata->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
+	programs->rodata->node_count = numa_node_count();
 	bpf_map__set_max_entries(programs->maps.ring, options->ring_bytes);
 	bpf_map__set_max_entries(announced, bpf_map__max_entries(announced) + (uint32_t)cpus * LRU_FREE_OF_CPU);
 	for (size_t i = 0; options->pin_dir && i < CARRIED_COUNT; i++)

@@ -21,8 +21,9 @@ static const struct { double bytes; int64_t rounded; } roundings[] = {
 	{GIB, GIB}, {GIB + 1, GIB + 16 * MIB}, {63.9 * GIB, 64 * GIB}, {64 * GIB + 1.0, 65 * GIB},
 	{200.5 * GIB, 201 * GIB}, {1e30, INT64_C(1) << 60}, /* hostile figures do not overflow */
 };
-static const struct { int64_t concurrent_bytes, peak_rss_bytes, need_bytes; bool is_peak_rss; } needs[] = {
-	{U, U, U, false}, {5, U, 5, false}, {U, 5, 5, true}, {5, 5, 5, false}, {5, 6, 6, true}, {7, 6, 7, false},
+static const struct { int64_t concurrent_bytes, unattributed_bytes, peak_rss_bytes, need_bytes; bool is_peak_rss; } needs[] = {
+	{U, U, U, U, false}, {5, U, U, 5, false}, {U, U, 5, 5, true}, {5, 0, 5, 5, false}, {5, U, 6, 6, true},
+	{7, U, 6, 7, false}, {7, 20, 6, 27, false}, {U, 3, U, U, false}, {U, 3, 5, 8, true},
 };
 static const struct { double used; int64_t cores; } roundings_of_cores[] = {
 	{0, 1}, {0.3, 1}, {1, 1}, {1.04, 1}, {1.06, 2}, {2, 2}, {7.9, 8}, {8.04, 8},
@@ -38,7 +39,8 @@ TEST_EACH(need_is_the_larger_of_what_is_known, needs)
 {
 	bool is_peak_rss;
 
-	ck_assert_int_eq(right_size_need(needs[_i].concurrent_bytes, needs[_i].peak_rss_bytes, &is_peak_rss),
+	ck_assert_int_eq(right_size_need(needs[_i].concurrent_bytes, needs[_i].unattributed_bytes,
+					 needs[_i].peak_rss_bytes, &is_peak_rss),
 			 needs[_i].need_bytes);
 	ck_assert_int_eq(is_peak_rss, needs[_i].is_peak_rss);
 }

@@ -141,23 +141,15 @@ TEST(a_zombie_is_not_found_again)
 		       "exec exit final 6000000\n");
 }
 
-TEST(memory_at_one_moment_is_the_sum_of_running_processes)
+TEST(a_peak_follows_with_the_figures)
 {
 	struct counters held = cpu(2 * MS);
 
-	held.valid |= COUNTER_VALID(rss_anon_bytes) | COUNTER_VALID(peak_rss_bytes);
-	held.rss_anon_bytes = 1000;
+	held.valid |= COUNTER_VALID(peak_rss_bytes);
 	held.peak_rss_bytes = 3000;
-	tell("2>10 bwa mem x; 10>11; " /* its worker */
-	     "later 1000");
+	tell("2>10 bwa mem x; later 1000");
 	sample(10, 2, NULL, held);
-	sample(11, 10, NULL, held);
-	ck_assert_rows("SELECT concurrent_memory_bytes FROM runs WHERE kind = 'command'", "-\n");
-	scan(now); /* no other change */
-	ck_assert_rows("SELECT r.concurrent_memory_bytes, t.concurrent_memory_bytes, "
-		       "l.concurrent_memory_bytes FROM runs r JOIN tasks t ON t.run_id = r.id JOIN tools "
-		       "l ON l.task_id = t.id WHERE r.kind = 'command'",
-		       "2000 2000 2000\n");
+	scan(now);
 	held.cpu_ns = 3 * MS;
 	sample(10, 2, NULL, held);
 	ck_assert_rows("SELECT r.peak_rss_bytes, t.peak_rss_bytes, l.peak_rss_bytes FROM runs r JOIN "

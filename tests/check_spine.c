@@ -73,6 +73,7 @@ TEST(the_first_step_keeps_its_figures)
 	sees(10, 2, 4 * MIB);
 	sees(11, 10, 2 * MIB);
 	sees(12, 11, 120 * MIB);
+	sees(13, 11, 10 * MIB);
 	scan(now);
 	tell("12 ends; 13 ends; 11 ends; 10>14 cgroup=300 bwa index x; later 1000");
 	sees(10, 2, 3 * MIB);

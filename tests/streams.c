@@ -64,7 +64,7 @@ static void restart_unseen(void)
 
 struct record *begin_record(enum record_type type, struct image_key image)
 {
-	if (type != RECORD_SAMPLE) /* a restart would discard the scan in progress */
+	if (type != RECORD_SAMPLE && type != RECORD_MEMORY) /* a restart would discard the scan in progress */
 		restart_unseen();
 	is_record = true;
 	now += MS;
@@ -145,15 +145,33 @@ void boot(const char *boot_id)
 	now += 2 * MS;
 }
 
-static void fork_process(unsigned parent, unsigned pid)
+void fork_holding(unsigned parent, unsigned pid, const struct record_fork *memory)
 {
 	exec_ids[pid] = exec_ids[parent];
 
 	struct record_fork *f = &begin_record(RECORD_FORK, key(pid))->fork;
+	struct record_header header = f->header;
 
+	*f = *memory;
+	f->header = header;
 	f->parent = key(parent);
 	f->cgroup_id = CGROUP_BASE;
 	f->pgid = pid;
+	apply();
+}
+
+static void fork_process(unsigned parent, unsigned pid)
+{
+	fork_holding(parent, pid, &(struct record_fork){0});
+}
+
+/* The processes of the samples that follow are in this memory cgroup, which holds so much. */
+void memory_cgroup(uint64_t id, uint64_t held_bytes)
+{
+	struct record_memory *memory = &begin_record(RECORD_MEMORY, (struct image_key){0})->memory;
+
+	memory->cgroup_id = id;
+	memory->held_bytes = held_bytes;
 	apply();
 }
 

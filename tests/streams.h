@@ -81,6 +81,10 @@ __attribute__((format(printf, 1, 2))) void tell(const char *format, ...);
 void hello(const char *boot_id);
 /* The hello, init, the ssh daemon, and a scan that finds both. */
 void boot(const char *boot_id);
+/* A fork with the memory that `memory` says. */
+void fork_holding(unsigned parent, unsigned pid, const struct record_fork *memory);
+/* The processes of the samples that follow are in this memory cgroup, which holds so much. */
+void memory_cgroup(uint64_t id, uint64_t held_bytes);
 void end_as(enum record_type type, unsigned pid, unsigned status, struct counters counters);
 /* Its end, seen without a probe. */
 void end_unknown(unsigned pid, struct counters counters);

@@ -383,7 +383,7 @@ static int reading_add(void *context, const struct row_sample *reading)
 				  reading->sent_bytes,
 				  reading->received_bytes,
 				  us_of(reading->gpu_busy_ns),
-				  row_add(reading->rss_anon_bytes, reading->rss_shmem_bytes),
+				  reading->memory_bytes,
 				  reading->gpu_memory_bytes,
 				  reading->uninterruptible_count};
 	int error;

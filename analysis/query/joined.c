@@ -62,6 +62,7 @@ static void part_add(struct row_run *whole, const struct row_run *part)
 	whole->gpu_peak_bytes = row_most(whole->gpu_peak_bytes, part->gpu_peak_bytes);
 	whole->peak_rss_bytes = row_most(whole->peak_rss_bytes, part->peak_rss_bytes);
 	whole->concurrent_memory_bytes = row_most(whole->concurrent_memory_bytes, part->concurrent_memory_bytes);
+	whole->unattributed_memory_bytes = row_most(whole->unattributed_memory_bytes, part->unattributed_memory_bytes);
 	whole->memory_limit_bytes = whole->cgroup_peak_bytes = whole->core_limit_milli = ROW_NULL; /* per host */
 	if (status_rank(part->status) > status_rank(whole->status)) {
 		whole->status = part->status;

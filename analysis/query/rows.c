@@ -37,7 +37,7 @@
 	I(peak_rss_bytes) I(sent_bytes) I(received_bytes) I(failed) I(partial) I(gpu_busy_ns) I(gpu_peak_bytes)
 #define PAGE_SAMPLE_COLUMNS(I, T, B) \
 	I(process_id) I(boot_ns) I(cpu_ns) I(run_delay_ns) I(read_bytes) I(write_bytes) I(sent_bytes) I(received_bytes) \
-	I(rss_anon_bytes) I(rss_shmem_bytes) I(uninterruptible_count) I(gpu_busy_ns) I(gpu_memory_bytes)
+	I(memory_bytes) I(uninterruptible_count) I(gpu_busy_ns) I(gpu_memory_bytes)
 /* clang-format on */
 
 #define ROW_TYPE row_host

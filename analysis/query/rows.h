@@ -65,7 +65,7 @@ extern const struct row_type row_type_cloud_host;
 	I(ended_count)   /* ended recently */ \
 	I(begin_boot_ns) I(idle) \
 	I(cores)         /* billionths */ \
-	I(rss_bytes)     /* shared pages count in each process */ \
+	I(memory_bytes)  /* at one time: what processes share counts once */ \
 	I(gpus)          /* that worked for it, billionths; ROW_NULL: not reported, as the next */ \
 	I(gpu_memory_bytes) \
 	I(read_bytes_per_second) I(write_bytes_per_second) I(tool_count) I(is_system)
@@ -101,7 +101,7 @@ extern const struct row_type row_type_cloud_host;
 #define ROW_RIGHT_SIZE_TASK_COLUMNS(I, T, B) \
 	I(task_id) I(run_id) T(name) I(has_succeeded) I(is_oom_killed) I(is_running) \
 	I(started_unix_ns) I(begin_boot_ns) I(end_boot_ns) I(cpu_ns) I(run_delay_ns) I(rchar_bytes) \
-	I(concurrent_memory_bytes) I(peak_rss_bytes) I(memory_limit_bytes) I(limit_is_own)
+	I(concurrent_memory_bytes) I(unattributed_memory_bytes) I(peak_rss_bytes) I(memory_limit_bytes) I(limit_is_own)
 
 /* Result columns of analysis/query/lookups/right_size_cpu.sql. */
 #define ROW_RIGHT_SIZE_CPU_COLUMNS(I, T, B) \

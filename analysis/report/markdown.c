@@ -115,6 +115,9 @@ static void usage_write(const struct markdown *markdown)
 		fprintf(markdown->file, " of %s", units_core_limit(cores_milli));
 	fprintf(markdown->file, " cores |\n| Memory | %s at one time; largest process %s",
 		units_bytes(run->concurrent_memory_bytes, false), units_bytes(run->peak_rss_bytes, false));
+	if (run->unattributed_memory_bytes > 0)
+		fprintf(markdown->file, "; up to %s more if files in memory of its cgroup are its own",
+			units_bytes(run->unattributed_memory_bytes, false));
 	if (run->memory_limit_bytes != ROW_NULL)
 		fprintf(markdown->file, "; limit %s", units_bytes(run->memory_limit_bytes, false));
 	if (report_has_gpus(report))

@@ -10,7 +10,7 @@
 -- column: certainty text; certain, or likely if something in that time was not seen, or it booted in that time
 -- column: unused_bytes bytes; memory that stayed empty
 -- column: enough_bytes bytes; the rest
--- column: needed_bytes bytes; most memory that could not be reclaimed at once, of programs and the kernel
+-- column: peak_memory_bytes bytes; most memory that could not be reclaimed at once, of programs and the kernel
 -- column: cache_bytes bytes; most page cache in the last day
 -- column: memory_bytes bytes; main memory
 -- column: observed_ns duration; time watched
@@ -18,7 +18,7 @@
 -- subject: hostname
 -- impact: memory = held_byte_seconds
 -- sentence: {unused_bytes} of {memory_bytes} of memory of {hostname} stayed empty in {observed_ns}: programs needed at
---   most {needed_bytes}, and files that they had read filled up to {cache_bytes} in the last day
+--   most {peak_memory_bytes}, and files that they had read filled up to {cache_bytes} in the last day
 -- advice: Next time, take a machine with {enough_bytes} of memory.
 WITH watched AS (
   SELECT host_id AS watched_host_id, min(last_unix_ns - covered_ns) AS first_unix_ns, max(last_unix_ns) AS until_unix_ns,
@@ -44,7 +44,7 @@ SELECT h.id AS host_id, h.hostname AS hostname, found.first_unix_ns AS since_uni
        CASE WHEN found.all_ns >= 0.95 * (found.last_unix_ns - found.first_unix_ns)
                  AND h.boot_unix_ns <= found.first_unix_ns THEN 'certain' ELSE 'likely' END AS certainty,
        NULL AS run_id, NULL AS run, found.empty_bytes AS unused_bytes, h.memory_bytes - found.empty_bytes AS enough_bytes,
-       h.memory_bytes - found.least_bytes AS needed_bytes, found.most_cache_bytes AS cache_bytes,
+       h.memory_bytes - found.least_bytes AS peak_memory_bytes, found.most_cache_bytes AS cache_bytes,
        h.memory_bytes AS memory_bytes, found.all_ns AS observed_ns,
        CAST(1.0 * found.empty_bytes * found.all_ns / 1000000000 AS BIGINT) AS held_byte_seconds
   FROM hosts h JOIN found ON found.found_host_id = h.id

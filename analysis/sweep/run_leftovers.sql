@@ -36,7 +36,7 @@ WITH left_run AS MATERIALIZED (
   SELECT s.host_id AS sample_host_id, s.process_id AS sample_id, s.boot_ns AS sample_boot_ns, s.cpu_ns AS sample_cpu_ns,
          coalesce(s.read_bytes, 0) + coalesce(s.write_bytes, 0) + coalesce(s.sent_bytes, 0)
            + coalesce(s.received_bytes, 0) AS moved_bytes,
-         coalesce(s.rss_anon_bytes, 0) + coalesce(s.rss_shmem_bytes, 0) AS sample_bytes
+         coalesce(s.memory_bytes, coalesce(s.rss_anon_bytes, 0) + coalesce(s.rss_shmem_bytes, 0)) AS sample_bytes
     FROM placed_samples s
    WHERE (s.host_id, s.process_id) IN (SELECT member_host_id, member_id FROM member WHERE member_end_boot_ns IS NULL)
 ), step AS (

@@ -22,7 +22,7 @@
 -- advice: Ask its user to close it.
 WITH kernel AS MATERIALIZED (
   SELECT host_id AS kernel_host_id, id AS kernel_run_id, root_process_id AS kernel_process_id, name AS kernel_name,
-         needed_bytes AS kernel_bytes,
+         peak_memory_bytes AS kernel_bytes,
          CASE WHEN run_key IS NOT NULL THEN memory_limit_bytes END AS kernel_limit_bytes
     FROM standing_runs
    WHERE end_boot_ns IS NULL

@@ -20,7 +20,7 @@ WITH task AS (
   SELECT t.host_id AS task_host_id, t.run_id AS task_run_id, r.name AS task_run, t.name AS task_name,
          t.started_unix_ns AS begin_unix_ns, t.started_unix_ns + t.wall_ns AS end_unix_ns, t.wall_ns AS task_wall_ns,
          t.cpu_ns AS task_cpu_ns, t.gpu_busy_ns AS task_gpu_ns, t.lost_count AS task_lost_count,
-         t.needed_bytes * (1.0 * t.wall_ns / 1000000000) AS task_byte_seconds,
+         t.peak_memory_bytes * (1.0 * t.wall_ns / 1000000000) AS task_byte_seconds,
          row_number() OVER (PARTITION BY t.host_id, t.name ORDER BY t.started_unix_ns DESC, t.id) AS place
     FROM standing_tasks t JOIN work_runs r ON r.host_id = t.host_id AND r.id = t.run_id
    WHERE t.started_unix_ns >= :since_unix_ns AND t.status IN ('failed', 'killed') AND t.end_boot_ns IS NOT NULL

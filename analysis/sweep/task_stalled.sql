@@ -23,7 +23,7 @@ WITH stall AS MATERIALIZED (
    GROUP BY host_id, task_id, kind
 ), task AS (
   SELECT host_id AS task_host_id, id AS stalled_task_id, run_id AS task_run_id, name AS task_name, lost_count AS task_lost_count,
-         needed_bytes AS task_bytes
+         peak_memory_bytes AS task_bytes
     FROM open_tasks
    WHERE (host_id, id) IN (SELECT stall_host_id, stall_task_id FROM stall)
 ), run AS (

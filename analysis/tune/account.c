@@ -198,7 +198,8 @@ static int task_take(void *context, size_t index, const struct row_task *row, co
 		maker->account->driver_queue_ns = row_add(maker->account->driver_queue_ns, row->run_delay_ns);
 		maker->account->driver_bytes =
 			row_most(maker->account->driver_bytes,
-				 right_size_need(row->concurrent_memory_bytes, row->peak_rss_bytes, &is_peak_rss));
+				 right_size_need(row->concurrent_memory_bytes, row->unattributed_memory_bytes,
+						 row->peak_rss_bytes, &is_peak_rss));
 		return 0;
 	}
 	task_name = task_name_get(maker->account, report_task_name(maker->report, index, row));
@@ -231,7 +232,8 @@ static int task_take(void *context, size_t index, const struct row_task *row, co
 		.throttled_ns = row->throttled_ns,
 		.read_bytes = row->read_bytes,
 		.write_bytes = row->write_bytes,
-		.memory_bytes = right_size_need(row->concurrent_memory_bytes, row->peak_rss_bytes, &is_peak_rss),
+		.memory_bytes = right_size_need(row->concurrent_memory_bytes, row->unattributed_memory_bytes,
+						row->peak_rss_bytes, &is_peak_rss),
 		.memory_limit_bytes = row->memory_limit_bytes,
 		.limit_is_own = limit_is_own(maker, index, row),
 	};

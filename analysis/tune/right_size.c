@@ -27,10 +27,16 @@ bool right_size_is_so_far(const struct right_size *size)
 
 /* ---- memory ---------------------------------------------------------------------------- */
 
-int64_t right_size_need(int64_t concurrent_bytes, int64_t peak_rss_bytes, bool *ret_is_peak_rss)
+int64_t right_size_need(int64_t concurrent_bytes, int64_t unattributed_bytes, int64_t peak_rss_bytes,
+			bool *ret_is_peak_rss)
 {
+	int64_t need;
+
 	*ret_is_peak_rss = peak_rss_bytes > concurrent_bytes; /* ROW_NULL is less than any size */
-	return *ret_is_peak_rss ? peak_rss_bytes : concurrent_bytes;
+	need = *ret_is_peak_rss ? peak_rss_bytes : concurrent_bytes;
+	if (need == ROW_NULL || unattributed_bytes <= 0)
+		return need;
+	return need < INT64_MAX - unattributed_bytes ? need + unattributed_bytes : INT64_MAX;
 }
 
 int64_t right_size_round(double bytes)
@@ -114,6 +120,7 @@ static void memory_find(const struct right_size_task *tasks, size_t count, struc
 
 	size->used_bytes = needs.most ? needs.most->memory_bytes : ROW_NULL;
 	size->is_peak_rss = needs.most && needs.most->is_peak_rss;
+	size->unattributed_bytes = needs.most ? needs.most->unattributed_bytes : 0;
 	size->oom_bytes = needs.oom_bytes;
 	size->memory_bytes = memory_request(&needs);
 	size->left_out_failed_count = left_out_failed(tasks, count, &needs);

@@ -21,14 +21,15 @@
 
 struct right_size_task {
 	int64_t run_id, wall_ns;
-	int64_t memory_bytes; /* needed: see right_size_need() */
-	bool is_peak_rss;     /* it is the peak of the largest process */
-	int64_t oom_bytes;    /* at which it was killed by the OOM killer; ROW_NULL: it was not */
-	int64_t limit_bytes;  /* requested by it alone; ROW_NULL: unknown */
-	int64_t input_bytes;  /* read-like calls */
-	double cores;         /* 95th percentile; NAN: unknown */
-	bool has_samples;     /* else `cores` is a lower bound */
-	bool has_waited;      /* for CPU, so that `cores` is one, too: see right_size_has_waited() */
+	int64_t memory_bytes;       /* needed: see right_size_need() */
+	bool is_peak_rss;           /* it is the peak of the largest process */
+	int64_t unattributed_bytes; /* in it: memory of its cgroup that may be its own or others', files in memory */
+	int64_t oom_bytes;          /* at which it was killed by the OOM killer; ROW_NULL: it was not */
+	int64_t limit_bytes;        /* requested by it alone; ROW_NULL: unknown */
+	int64_t input_bytes;        /* read-like calls */
+	double cores;               /* 95th percentile; NAN: unknown */
+	bool has_samples;           /* else `cores` is a lower bound */
+	bool has_waited;            /* for CPU, so that `cores` is one, too: see right_size_has_waited() */
 	bool has_succeeded;
 	bool is_running; /* its figures are those so far */
 };
@@ -39,6 +40,7 @@ struct right_size {
 	int64_t used_bytes; /* largest need */
 	int64_t oom_bytes;  /* at which the last task was killed that was */
 	bool is_peak_rss;
+	int64_t unattributed_bytes;    /* of that; 0: none */
 	int64_t memory_bytes;          /* to request */
 	double fail_share;             /* 1/(N+1): how often the next task needs more than any of N */
 	int64_t left_out_failed_count; /* of N, those that would have failed with the request that the others
@@ -61,9 +63,11 @@ int right_size_find(const struct right_size_task *tasks, size_t count, int64_t i
 /* Whether the request is only from what tasks that still run have used so far. */
 bool right_size_is_so_far(const struct right_size *size);
 
-/* The larger of the two: a process scan each second can miss the concurrent peak, and the peak of one process is
- * not that of all. `*ret_is_peak_rss` says which. */
-int64_t right_size_need(int64_t concurrent_bytes, int64_t peak_rss_bytes, bool *ret_is_peak_rss);
+/* The larger of what all processes held at one time and the peak of one process, which has file pages in it, too;
+ * `*ret_is_peak_rss` says which. What others in its cgroup may have held in files counts as its own: a request without it
+ * could kill it. */
+int64_t right_size_need(int64_t concurrent_bytes, int64_t unattributed_bytes, int64_t peak_rss_bytes,
+			bool *ret_is_peak_rss);
 
 /* The rule: needs of `count` tasks, whose deviations have a sum of squares, in bytes; `error` is the standard error of what
  * is known of their mean, in standard deviations. Returns bytes, not rounded. */

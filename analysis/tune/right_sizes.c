@@ -50,7 +50,9 @@ static struct right_size_task task_from(const struct row_right_size_task *row)
 		.is_running = row->is_running == 1,
 	};
 
-	task.memory_bytes = right_size_need(row->concurrent_memory_bytes, row->peak_rss_bytes, &task.is_peak_rss);
+	task.unattributed_bytes = row->unattributed_memory_bytes > 0 ? row->unattributed_memory_bytes : 0;
+	task.memory_bytes = right_size_need(row->concurrent_memory_bytes, task.unattributed_bytes, row->peak_rss_bytes,
+					    &task.is_peak_rss);
 	task.cores = mean_cores(row->cpu_ns, task.wall_ns);
 	task.has_waited = right_size_has_waited(row->cpu_ns, row->run_delay_ns);
 	/* In a limit that it shared, others may have used the rest. */
@@ -316,6 +318,7 @@ static json_t *name_to_json(const struct right_sizes_name *item)
 			size->used_bytes == ROW_NULL ? NULL
 			: size->is_peak_rss          ? "peak_rss"
 						     : "concurrent");
+	json_set_integer(object, "unattributed_memory_bytes", size->unattributed_bytes);
 	json_set_real(object, "cores_used", size->cores_used);
 	json_set_string(object, "cores_basis",
 			isnan(size->cores_used) ? NULL

@@ -57,8 +57,8 @@ static const char *memory_mark(const struct right_size *size)
 	if (size->memory_bytes == ROW_NULL)
 		return "";
 	if (right_size_is_so_far(size))
-		return size->is_peak_rss ? "*+" : "+";
-	return size->is_peak_rss ? "*" : "";
+		return size->unattributed_bytes ? "^+" : size->is_peak_rss ? "*+" : "+";
+	return size->unattributed_bytes ? "^" : size->is_peak_rss ? "*" : "";
 }
 
 static void name_add(const struct printer *printer, struct table *table, const struct right_sizes_name *item)
@@ -91,12 +91,14 @@ static void name_add(const struct printer *printer, struct table *table, const s
 static void notes_print(const struct printer *printer)
 {
 	struct output_flow flow;
-	bool has_peaks = false, has_least = false, is_so_far = false, has_basis[INPUT_BASES] = {false};
+	bool has_peaks = false, has_unattributed = false, has_least = false, is_so_far = false,
+	     has_basis[INPUT_BASES] = {false};
 
 	for (size_t i = 0; i < printer->sizes->count; i++) {
 		const struct right_size *size = &printer->sizes->items[i].size;
 
-		has_peaks |= size->memory_bytes != ROW_NULL && size->is_peak_rss;
+		has_unattributed |= size->memory_bytes != ROW_NULL && size->unattributed_bytes > 0;
+		has_peaks |= size->memory_bytes != ROW_NULL && size->unattributed_bytes == 0 && size->is_peak_rss;
 		has_least |= size->cores != ROW_NULL && size->cores_are_least;
 		is_so_far |= right_size_is_so_far(size);
 		has_basis[size->input.basis] = true;
@@ -108,6 +110,8 @@ static void notes_print(const struct printer *printer)
 		     "left out: of N tasks, those for which the request computed from the others would not suffice.\n");
 	if (has_peaks)
 		output_print(&flow.inner, STYLE_DIM, "* from the peak of the largest process, file pages included.\n");
+	if (has_unattributed)
+		output_print(&flow.inner, STYLE_DIM, "^ with files in memory of its cgroup, which may be others'.\n");
 	if (has_least)
 		output_print(&flow.inner, STYLE_DIM,
 			     "+ at least: too short for samples of CPU use, it waited for CPU, or it still runs.\n");

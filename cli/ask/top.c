@@ -67,7 +67,7 @@ static int64_t sort_value(const struct row_top *line)
 {
 	const int64_t values[] = {
 		[SORT_CPU] = line->cores,
-		[SORT_MEMORY] = line->rss_bytes,
+		[SORT_MEMORY] = line->memory_bytes,
 		[SORT_READ] = line->read_bytes_per_second,
 		[SORT_WRITE] = line->write_bytes_per_second,
 		[SORT_GPU] = line->gpus,
@@ -139,7 +139,7 @@ static void lines_choose(struct snapshot *snapshot, const struct options *option
 		const struct row_top *line = SNAPSHOT_LINE(snapshot, i);
 
 		snapshot->process_count += line->process_count;
-		snapshot->memory_bytes = row_add_known(snapshot->memory_bytes, line->rss_bytes);
+		snapshot->memory_bytes = row_add_known(snapshot->memory_bytes, line->memory_bytes);
 		snapshot->cores = row_add(snapshot->cores, line->cores);
 		snapshot->gpus = row_add_known(snapshot->gpus, line->gpus);
 		snapshot->gpu_memory_bytes = row_add_known(snapshot->gpu_memory_bytes, line->gpu_memory_bytes);
@@ -240,7 +240,7 @@ static void line_print(const struct snapshot *snapshot, const struct row_top *li
 	table_add_all(table, units_count(line->process_count, raw), units_count(line->ended_count, raw),
 		      units_duration(row_subtract(snapshot->now_boot_ns, line->begin_boot_ns), raw),
 		      living_ends_in(live_end_of(snapshot->live, line->run_id), raw), text,
-		      units_bytes(line->rss_bytes, raw), gpus, units_bytes(line->gpu_memory_bytes, raw),
+		      units_bytes(line->memory_bytes, raw), gpus, units_bytes(line->gpu_memory_bytes, raw),
 		      units_rate(line->read_bytes_per_second, raw), units_rate(line->write_bytes_per_second, raw),
 		      living_progress(live_progress_of(snapshot->live, line->tool_id), raw), NULL);
 }
@@ -256,7 +256,7 @@ static void summary_print(const struct snapshot *snapshot, const struct output *
 	const struct output *output = &flow.inner;
 
 	output_flow_begin(&flow, whole);
-	output_print(output, STYLE_TITLE, "%s, %.2f cores busy, %s resident in busy tools",
+	output_print(output, STYLE_TITLE, "%s, %.2f cores busy, %s of memory in busy tools",
 		     units_counted(snapshot->process_count, false, "process", "processes"),
 		     (double)snapshot->cores / 1e9, units_bytes(snapshot->memory_bytes, false));
 	if (snapshot->gpus != ROW_NULL)
@@ -457,9 +457,9 @@ static int top_show(struct view *view)
 const struct verb verb_top = {
 	.name = "top",
 	.summary = "show tasks and tools that are running now",
-	.description = "Shows the tools that are busy now, by task and run: cores in use, resident\n"
-		       "memory, bytes per second from and to storage, over the last few seconds; where\n"
-		       "a sampler reports GPUs, how many worked for it on average, and its memory on\n"
+	.description = "Shows the tools that are busy now, by task and run: cores in use, memory\n"
+		       "(what processes share counts once), bytes per second from and to storage, over\n"
+		       "the last few seconds; where a sampler reports GPUs, how many worked for it on average, and its memory on\n"
 		       "them; a tool that holds some is shown even if it is idle. Processes that ended\n"
 		       "in that time count too: those of tools no longer running are one line per run,\n"
 		       "with the number of tasks.\n"

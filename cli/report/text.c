@@ -122,6 +122,9 @@ static void print_usage(const struct page *page)
 	if (run->concurrent_memory_bytes != ROW_NULL)
 		fprintf(output->file, "; %s at one time, excluding file pages",
 			units_bytes(run->concurrent_memory_bytes, raw));
+	if (run->unattributed_memory_bytes > 0)
+		fprintf(output->file, ", and up to %s more: files in memory of its cgroup, which may be others'",
+			units_bytes(run->unattributed_memory_bytes, raw));
 	fputc('\n', output->file);
 	print_label(output, "I/O");
 	fprintf(output->file, "%s read, %s written on storage; %s in, %s out by system calls\n",

@@ -110,6 +110,7 @@ static void send_fork(struct tree *tree, uint64_t boot_ns, const struct image_ke
 					.pgid = context->pgid,
 					.uid = context->uid,
 					.flags = RECORD_WITHOUT_PROBE,
+					.anon_kib = RECORD_KIB_UNKNOWN,
 				});
 }
 

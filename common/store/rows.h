@@ -122,6 +122,7 @@ struct row_blob {
 	I(peak_rss_bytes) \
 	I(gpu_peak_bytes) \
 	I(concurrent_memory_bytes) \
+	I(unattributed_memory_bytes) \
 	I(partial_count)
 
 #define ROW_RUN_COLUMNS(I, T, B) \
@@ -238,6 +239,7 @@ struct row_blob {
 	I(uninterruptible_count) \
 	I(gpu_busy_ns) \
 	I(gpu_memory_bytes) \
+	I(memory_bytes) \
 	I(file_position_bytes) \
 	I(file_size_bytes)
 

@@ -95,12 +95,12 @@ CREATE VIEW processes AS SELECT
   LEFT JOIN tools t ON t.id = p.tool_id;
 
 -- Runs with their host's name and wall time. This view and the next three leave out rows
--- without processes; the wall time is unknown until they end. needed_bytes is the memory that they needed, in all of
+-- without processes; the wall time is unknown until they end. peak_memory_bytes is the memory that they needed, in all of
 -- these and in open_tasks: what one process held at most counts where scans, once a second, found less of all together.
 CREATE VIEW standing_runs AS
   SELECT r.*, h.hostname AS host, r.end_boot_ns - r.begin_boot_ns AS wall_ns,
          CASE WHEN r.peak_rss_bytes > r.concurrent_memory_bytes THEN r.peak_rss_bytes
-              ELSE coalesce(r.concurrent_memory_bytes, r.peak_rss_bytes) END AS needed_bytes
+              ELSE coalesce(r.concurrent_memory_bytes, r.peak_rss_bytes) END AS peak_memory_bytes
     FROM runs r LEFT JOIN hosts h ON h.id = r.host_id
    WHERE r.process_count > 0;
 -- Runs of work: all but the system's own, login sessions, and services of the distribution and known agents. life_ns ends
@@ -112,14 +112,14 @@ CREATE VIEW work_runs AS
            + coalesce(r.received_bytes, 0) AS moved_bytes,
          CASE WHEN r.kind = 'service' AND r.engine IS NULL THEN 1 ELSE 0 END AS is_service,
          CASE WHEN r.peak_rss_bytes > r.concurrent_memory_bytes THEN r.peak_rss_bytes
-              ELSE coalesce(r.concurrent_memory_bytes, r.peak_rss_bytes) END AS needed_bytes
+              ELSE coalesce(r.concurrent_memory_bytes, r.peak_rss_bytes) END AS peak_memory_bytes
     FROM runs r LEFT JOIN hosts h ON h.id = r.host_id
    WHERE r.process_count > 0 AND r.kind NOT IN ('system', 'session', 'host-service');
 -- Tasks that were not merged into another one.
 CREATE VIEW standing_tasks AS
   SELECT *, end_boot_ns - begin_boot_ns AS wall_ns,
          CASE WHEN peak_rss_bytes > concurrent_memory_bytes THEN peak_rss_bytes
-              ELSE coalesce(concurrent_memory_bytes, peak_rss_bytes) END AS needed_bytes
+              ELSE coalesce(concurrent_memory_bytes, peak_rss_bytes) END AS peak_memory_bytes
     FROM tasks
    WHERE merged_into_id IS NULL AND process_count > 0;
 -- Tools that have processes.
@@ -132,7 +132,7 @@ CREATE VIEW open_processes AS
 CREATE VIEW open_tasks AS
   SELECT *, end_boot_ns - begin_boot_ns AS wall_ns,
          CASE WHEN peak_rss_bytes > concurrent_memory_bytes THEN peak_rss_bytes
-              ELSE coalesce(concurrent_memory_bytes, peak_rss_bytes) END AS needed_bytes
+              ELSE coalesce(concurrent_memory_bytes, peak_rss_bytes) END AS peak_memory_bytes
     FROM tasks
    WHERE merged_into_id IS NULL AND process_count > 0 AND end_boot_ns IS NULL;
 

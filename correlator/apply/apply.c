@@ -9,6 +9,7 @@
 #include "correlator/apply/change.h"
 #include "correlator/apply/found.h"
 #include "correlator/apply/scan.h"
+#include "correlator/apply/scan_memory.h"
 #include "correlator/apply/state.h"
 #include "correlator/incidents/assess.h"
 #include "correlator/incidents/incident.h"
@@ -51,6 +52,11 @@ static void apply_fork(struct model *model, const struct record_fork *fork)
 	if (parent)
 		root_cause_note_fork(model, parent);
 	process->fork_boot_ns = fork->header.boot_ns;
+	if (fork->anon_kib != RECORD_KIB_UNKNOWN)
+		process->memory.least_anon_bytes = (int64_t)fork->anon_kib << 10;
+	if (fork->flags & RECORD_FORK_FAULTS)
+		process->memory.parent_faults = fork->parent_faults;
+	process->memory.parent_shared_bytes = (int64_t)fork->parent_shared_kib << 10;
 	process->parent_exec_id = fork->parent.exec_id;
 	const struct process_key parent_key = process_key_of(&fork->parent);
 
@@ -107,6 +113,7 @@ static void begin_program(struct model *model, struct process *process, const st
 	struct rules_class class;
 
 	close_image_before(model, process, exec);
+	process_memory_init(&process->memory);
 	root_cause_forget(model, process);
 	process->exec_id = exec->header.image.exec_id;
 	change_program(model, process, command, &exec->context, &class);
@@ -331,6 +338,7 @@ int apply_record(struct model *model, const struct record *record)
 		break;
 	case RECORD_DEVICE: apply_device(model, &record->device); break;
 	case RECORD_FILE: apply_file(model, &record->file); break;
+	case RECORD_MEMORY: scan_memory_note_cgroup(model, &record->memory); break;
 	}
 	return finish(model);
 }
@@ -411,10 +419,14 @@ void apply_end(struct model *model)
 {
 	if (!model)
 		return;
-	if (model->apply)
+	struct apply_state *apply = model->apply;
+
+	if (apply)
 		found_free_all(model);
-	free(model->apply);
 	model_free(model);
+	if (apply)
+		scan_memory_free(apply->memory);
+	free(apply);
 }
 
 int apply_commit(struct model *model, struct store_stream *stream)

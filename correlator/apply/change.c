@@ -5,6 +5,7 @@
 #include "correlator/model/command.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
+#include "correlator/model/process_memory.h"
 #include "correlator/placement/classify.h"
 
 struct command *change_read_command(struct model *model, const struct record *record)
@@ -46,8 +47,10 @@ void change_program(struct model *model, struct process *process, struct command
 void change_end_image(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns,
 		      int64_t wait_status, uint32_t exit_flags)
 {
-	if (image_end(model, image, how, boot_ns, wait_status, exit_flags))
-		assess_image(model, image);
+	if (!image_end(model, image, how, boot_ns, wait_status, exit_flags))
+		return;
+	memory_note_end(model, image);
+	assess_image(model, image);
 }
 
 void change_end_process(struct model *model, struct process *process, int64_t wait_status, uint64_t boot_ns)

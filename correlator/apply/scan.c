@@ -3,18 +3,13 @@
 
 #include <stdlib.h>
 
-#include <utlist.h>
-
 #include "correlator/apply/change.h"
 #include "correlator/apply/found.h"
+#include "correlator/apply/scan_memory.h"
 #include "correlator/apply/state.h"
 #include "correlator/incidents/ongoing.h"
-#include "correlator/model/group.h"
 #include "correlator/model/model.h"
-#include "correlator/model/pending.h"
 #include "correlator/model/process.h"
-#include "correlator/model/run.h"
-#include "correlator/model/task.h"
 #include "correlator/model/tool.h"
 #include "correlator/placement/place.h"
 
@@ -106,26 +101,27 @@ static void sample_store(struct model *model, struct process *process, const str
 		image->sampled_position_bytes = file->position_bytes;
 	image_note_sample(image, sample->header.boot_ns, now);
 	image->sampled_memory_bytes = memory_of(counters);
-	pending_add_sample(model, &(struct row_sample){
-					  .process_id = image->id,
-					  .boot_ns = (int64_t)sample->header.boot_ns,
-					  .cpu_ns = counter_or_null(now, cpu_ns),
-					  .run_delay_ns = counter_or_null(now, run_delay_ns),
-					  .read_bytes = counter_or_null(now, read_bytes),
-					  .write_bytes = counter_or_null(now, write_bytes),
-					  .sent_bytes = counter_or_null(now, sent_bytes),
-					  .received_bytes = counter_or_null(now, received_bytes),
-					  .rss_anon_bytes = counter_or_null(counters, rss_anon_bytes),
-					  .rss_file_bytes = counter_or_null(counters, rss_file_bytes),
-					  .rss_shmem_bytes = counter_or_null(counters, rss_shmem_bytes),
-					  .swap_bytes = counter_or_null(counters, swap_bytes),
-					  .thread_count = counter_or_null(counters, thread_count),
-					  .uninterruptible_count = counter_or_null(counters, uninterruptible_count),
-					  .gpu_busy_ns = image->use.gpu_busy_ns,
-					  .gpu_memory_bytes = device_use_memory_at(&image->use, sample->header.boot_ns),
-					  .file_position_bytes = file ? file->position_bytes : ROW_NULL,
-					  .file_size_bytes = file ? file->size_bytes : ROW_NULL,
-				  });
+	scan_memory_add_sample(model, process,
+			       &(struct row_sample){
+				       .process_id = image->id,
+				       .boot_ns = (int64_t)sample->header.boot_ns,
+				       .cpu_ns = counter_or_null(now, cpu_ns),
+				       .run_delay_ns = counter_or_null(now, run_delay_ns),
+				       .read_bytes = counter_or_null(now, read_bytes),
+				       .write_bytes = counter_or_null(now, write_bytes),
+				       .sent_bytes = counter_or_null(now, sent_bytes),
+				       .received_bytes = counter_or_null(now, received_bytes),
+				       .rss_anon_bytes = counter_or_null(counters, rss_anon_bytes),
+				       .rss_file_bytes = counter_or_null(counters, rss_file_bytes),
+				       .rss_shmem_bytes = counter_or_null(counters, rss_shmem_bytes),
+				       .swap_bytes = counter_or_null(counters, swap_bytes),
+				       .thread_count = counter_or_null(counters, thread_count),
+				       .uninterruptible_count = counter_or_null(counters, uninterruptible_count),
+				       .gpu_busy_ns = image->use.gpu_busy_ns,
+				       .gpu_memory_bytes = device_use_memory_at(&image->use, sample->header.boot_ns),
+				       .file_position_bytes = file ? file->position_bytes : ROW_NULL,
+				       .file_size_bytes = file ? file->size_bytes : ROW_NULL,
+			       });
 }
 
 /* If this scan finds a thread in uninterruptible sleep, the whole time since the previous
@@ -171,14 +167,26 @@ static void sample_known(struct model *model, struct process *process, const str
 
 	process->seen_scan = model->scan_number;
 	process->missed_boot_ns = 0;
-	if (process->ended || process->ignored || is_zombie(sample))
+	if (process->ended)
 		return;
+	if (is_zombie(sample)) {
+		scan_memory_note_exiting(model, process);
+		return;
+	}
+	if (process->ignored) {
+		scan_memory_note_process(model, process, &sample->counters);
+		return;
+	}
 	if (!process->image && is_lasting(process, sample)) {
 		/* Workers of a daemon change their user after the fork. */
 		process_set_context(process, sample->context.cgroup_id, sample->context.uid, sample->context.pgid,
 				    sample->context.flags);
 		place_part(model, process);
 	}
+	if (process->exec_id == sample->header.image.exec_id)
+		scan_memory_note_process(model, process, &sample->counters);
+	else
+		scan_memory_note_stranger(model, &sample->counters);
 	/* The exec's record is still in the ring and will update the model. */
 	if (!process->image || process->image->exec_id != sample->header.image.exec_id)
 		return;
@@ -197,7 +205,6 @@ static void sample_known(struct model *model, struct process *process, const str
 	if (model->apply->scan.is_for_rows || !(process->image->totals.valid & COUNTER_VALID(gpu_busy_ns)))
 		image_take_use(model, process->image);
 	ongoing_note_sample(model, process, sample, &now);
-	process->image->tool->scan_memory_bytes += memory_of(&sample->counters);
 }
 
 void scan_apply_sample(struct model *model, const struct record *record)
@@ -207,82 +214,12 @@ void scan_apply_sample(struct model *model, const struct record *record)
 
 	if (is_zombie(&record->exec))
 		ongoing_note_zombie(model, &record->exec.context.parent);
+	if (!process && !is_zombie(&record->exec))
+		scan_memory_note_stranger(model, &record->exec.counters);
 	if (process)
 		sample_known(model, process, record);
 	else if (image->start_boot_ns && !is_zombie(&record->exec))
 		found_note(model, record); /* an unknown zombie's end is recorded or predates the probe */
-}
-
-/* Takes the sum of one scan. Returns whether it makes a new maximum that is to be written: in a rows scan
- * if it has grown by a step, else with the next change. */
-static bool take_memory(const struct model *model, struct concurrent_memory *memory, int64_t bytes)
-{
-	if (bytes == 0)
-		return false;
-	tally_raise(&memory->bytes, bytes);
-	return memory->written_bytes == ROW_NULL ||
-	       (model->apply->scan.is_for_rows && memory->bytes - memory->written_bytes >= STEP_BYTES);
-}
-
-static void fold_group(struct model *model, struct group *group)
-{
-	struct tool *tool;
-
-	group->scan_memory_bytes = 0;
-	DL_FOREACH (group->tools, tool) {
-		group->scan_memory_bytes += tool->scan_memory_bytes;
-		if (take_memory(model, &tool->memory, tool->scan_memory_bytes))
-			tool_set_dirty(model, tool);
-		tool->scan_memory_bytes = 0;
-	}
-}
-
-static int64_t fold_task(struct model *model, struct task *task)
-{
-	struct group *group;
-	int64_t bytes = 0;
-
-	DL_FOREACH (task->groups, group) {
-		fold_group(model, group);
-		bytes += group->scan_memory_bytes;
-	}
-	if (take_memory(model, &task->memory, bytes))
-		task_set_dirty(model, task);
-	return bytes;
-}
-
-/* Each level of the spine may become an orchestrator: then everything further in is a task of `bytes`. */
-static void fold_spine(struct run *run, int64_t bytes)
-{
-	struct group *group;
-	int64_t outer = 0;
-
-	DL_FOREACH (run->main->groups, group) {
-		tally_raise(&group->inner_memory_bytes, bytes - outer);
-		outer += group->scan_memory_bytes;
-		tally_raise(&group->outer_memory_bytes, outer);
-	}
-}
-
-/* Memory at one time: of every tool, task and run, and of what may become a task. */
-static void fold_scan_memory(struct model *model)
-{
-	struct run *run;
-	struct task *task;
-
-	DL_FOREACH (model->runs, run) {
-		int64_t engine_bytes = 0, bytes = 0;
-
-		DL_FOREACH (run->tasks, task) {
-			bool stays = task->kind != TASK_MAIN && task->kind != TASK_GENERIC;
-
-			*(stays ? &engine_bytes : &bytes) += fold_task(model, task);
-		}
-		if (take_memory(model, &run->memory, engine_bytes + bytes))
-			run_set_dirty(model, run);
-		if (run->orchestrator != 0)
-			fold_spine(run, bytes);
-	}
 }
 
 /* A process that was running when the scan began but is missing from it has ended without a
@@ -318,8 +255,9 @@ static void begin_next(struct scan_schedule *scan, uint64_t boot_ns)
 void scan_apply_end(struct model *model, const struct wire_scan *scan)
 {
 	end_missing(model, scan);
-	fold_scan_memory(model);
+	scan_memory_end(model);
 	model->scan_number++;
+	model->scan_boot_ns = scan->boot_ns;
 	begin_next(&model->apply->scan, scan->boot_ns);
 	if (scan->unix_ns) {
 		model->clock_offset_ns = (int64_t)(scan->unix_ns - scan->boot_ns);

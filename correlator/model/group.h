@@ -6,7 +6,15 @@
 #pragma once
 
 #include "correlator/model/cgroup_limits.h"
+#include "correlator/model/memory.h"
 #include "correlator/model/model.h"
+
+/* Of a group on a spine, which may yet become the task furthest out. */
+struct spine_memory {
+	struct set_memory inner; /* of this group and those further in */
+	struct set_memory outer; /* of this group and those further out */
+	int64_t own_bytes;       /* of this group, at the latest scan */
+};
 
 struct group {
 	int64_t id;
@@ -17,9 +25,7 @@ struct group {
 	struct cgroup_limits limits;
 	int64_t lost_count;         /* records lost that may concern it */
 	uint64_t loss_number;       /* of the loss last counted */
-	int64_t scan_memory_bytes;  /* sum in the latest scan */
-	int64_t inner_memory_bytes; /* on a spine: largest sum at one scan of this and everything further in, */
-	int64_t outer_memory_bytes; /* and of this and the groups further out; 0: none seen */
+	struct spine_memory *spine; /* NULL: it is not on a spine */
 	struct process *spine_root; /* its root, if it began on a spine; NULL: it is gone */
 	unsigned members;           /* images and tasks that point here */
 	struct group *prev, *next;  /* in its task */

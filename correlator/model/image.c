@@ -211,6 +211,8 @@ static void note_peak(struct image *image, const struct counters *counters, enum
 {
 	uint64_t before = image->base.valid & COUNTER_VALID(maxrss_bytes) ? image->base.maxrss_bytes : 0;
 
+	if (kind != TOTALS_EXEC && image->process)
+		process_memory_note(&image->process->memory, counters);
 	if (kind != TOTALS_EXEC && counters->valid & COUNTER_VALID(peak_rss_bytes))
 		tally_raise(&image->peak_rss_bytes, (int64_t)counters->peak_rss_bytes);
 	if (kind == TOTALS_SAMPLE || !(counters->valid & COUNTER_VALID(maxrss_bytes)) ||

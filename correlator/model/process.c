@@ -62,6 +62,7 @@ struct process *process_new(struct model *model, const struct image_key *key, st
 	process->fork_boot_ns = key->start_boot_ns; /* unless its fork is recorded */
 	process->spine_index = -1;
 	process->parent_image_id = ROW_NULL;
+	process_memory_init(&process->memory);
 	while (parent && parent->ignored)
 		parent = parent->parent;
 	if (parent) {

@@ -4,6 +4,7 @@
 #include <uthash.h>
 
 #include "common/rules/rules.h"
+#include "correlator/model/memory.h"
 #include "correlator/model/model.h"
 #include "correlator/record/record.h"
 
@@ -79,6 +80,7 @@ struct process {
 	bool has_container; /* a client whose container has appeared */
 	bool ignored;       /* by a rule: no rows; its children count as its parent's */
 	bool ended, has_final;
+	struct process_memory memory;
 	struct stall stall;
 	struct zombies zombies;
 	struct sent_signal *signals; /* fatal signals sent to it, NULL: none */

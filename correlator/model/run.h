@@ -5,6 +5,7 @@
 
 #include "common/rules/rules.h"
 #include "correlator/model/cgroup_limits.h"
+#include "correlator/model/memory.h"
 #include "correlator/model/reason.h"
 #include "correlator/model/tally.h"
 
@@ -86,7 +87,10 @@ struct run {
 	char *working_directory;
 	enum reason reason;
 	struct tally tally; /* groups do not move between runs */
-	struct concurrent_memory memory;
+	struct set_memory memory;
+	struct memory_beside beside;
+	const struct memory_part
+		*most_shared; /* in the scan in progress, that with the largest part of shared memory */
 	struct cgroup_limits limits;
 	int64_t lost_count;
 	uint64_t loss_number; /* of the loss last counted */

@@ -20,12 +20,6 @@ struct tally {
 	uint64_t end_boot_ns;    /* latest end of an image; meaningful if none is running */
 };
 
-/* Memory of several processes at one time: the largest sum that a scan has seen, ROW_NULL unknown. */
-struct concurrent_memory {
-	int64_t bytes;
-	int64_t written_bytes; /* as last written */
-};
-
 /* Inline, because every record of a process calls it. */
 static inline void tally_init(struct tally *tally)
 {

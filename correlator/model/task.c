@@ -29,7 +29,8 @@ struct task *task_new(struct model *model, struct run *run, enum task_kind kind,
 	task->root_process_id = task->orchestrator_process_id = ROW_NULL;
 	task->merged_into_id = task->retried_by_id = ROW_NULL;
 	task_set_dirty(model, task);
-	task->memory = (struct concurrent_memory){ROW_NULL, ROW_NULL};
+	set_memory_init(&task->memory);
+	memory_beside_init(&task->beside);
 	outcome_init(&task->outcome);
 	DL_APPEND(run->tasks, task);
 	task_may_be_over(model, task);

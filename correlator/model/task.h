@@ -3,6 +3,7 @@
 
 #include "correlator/model/cgroup_limits.h"
 #include "correlator/model/outcome.h"
+#include "correlator/model/memory.h"
 #include "correlator/model/model.h"
 #include "correlator/model/reason.h"
 #include "correlator/model/tally.h"
@@ -65,7 +66,8 @@ struct task {
 	char *working_directory;
 	struct container *container;
 	enum reason reason;
-	struct concurrent_memory memory;
+	struct set_memory memory;
+	struct memory_beside beside;
 	struct outcome outcome;
 	struct task_reports reports;
 	struct task_retry retry;

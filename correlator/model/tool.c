@@ -29,7 +29,8 @@ static struct tool *tool_new(struct model *model, struct group *group, const cha
 	model_set_text(model, &tool->name, name);
 	tool->role = role;
 	tally_init(&tool->tally);
-	tool->memory = (struct concurrent_memory){ROW_NULL, ROW_NULL};
+	set_memory_init(&tool->memory);
+	memory_beside_init(&tool->beside);
 	DL_APPEND(group->tools, tool);
 	return tool;
 }

@@ -1,6 +1,7 @@
 /* A tool: the images of one program in a group. */
 #pragma once
 
+#include "correlator/model/memory.h"
 #include "correlator/model/tally.h"
 #include "common/rules/rules.h"
 
@@ -12,10 +13,13 @@ struct tool {
 	char *name;
 	enum rules_role role;
 	struct tally tally;
-	struct concurrent_memory memory;
-	int64_t scan_memory_bytes; /* sum in the current scan */
-	struct image *images;      /* in memory */
-	bool dirty;                /* in model->dirty_tools: */
+	struct set_memory memory;
+	struct memory_beside beside;
+	struct memory_part *parts; /* of the scan in progress */
+	/* Shares of what is unsure, and of shared memory, that the latest scan found to be too much. */
+	double memory_excess, shared_excess;
+	struct image *images; /* in memory */
+	bool dirty;           /* in model->dirty_tools: */
 	struct tool *dirty_prev, *dirty_next;
 	bool moved;               /* its stored processes are still in its previous task */
 	struct tool *prev, *next; /* in its group */

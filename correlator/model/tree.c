@@ -39,7 +39,8 @@ struct run *run_new(struct model *model, const struct process *root, enum run_ki
 	run_set_dirty(model, run);
 	cgroup_limits_init(&run->limits);
 	tally_init(&run->tally);
-	run->memory = (struct concurrent_memory){ROW_NULL, ROW_NULL};
+	set_memory_init(&run->memory);
+	memory_beside_init(&run->beside);
 	DL_APPEND(model->runs, run);
 	if (boundary_key)
 		HASH_ADD(hh, model->runs_by_boundary, boundary_key, sizeof(boundary_key), run);
@@ -208,7 +209,8 @@ void task_merge(struct model *model, struct task *from, struct task *into)
 	while (from->groups)
 		group_move(model, from->groups, into);
 	outcome_add(&into->outcome, &from->outcome);
-	tally_raise(&into->memory.bytes, from->memory.bytes);
+	set_memory_merge(model, &into->memory, &from->memory);
+	tally_raise(&into->beside.bytes, from->beside.bytes);
 	if (!into->cause && from->cause)
 		into->cause = cause_ref(from->cause);
 	into->reports.crashes += from->reports.crashes;
@@ -225,12 +227,36 @@ void task_merge(struct model *model, struct task *from, struct task *into)
 	run_set_dirty(model, from->run);
 }
 
+void group_join_spine(struct model *model, struct group *group)
+{
+	group->spine = model_alloc(model, sizeof(*group->spine));
+	if (!group->spine)
+		return;
+	set_memory_init(&group->spine->inner);
+	set_memory_init(&group->spine->outer);
+}
+
+void group_leave_spine(struct group *group)
+{
+	if (!group->spine)
+		return;
+	set_memory_deinit(&group->spine->inner);
+	set_memory_deinit(&group->spine->outer);
+	free(group->spine);
+	group->spine = NULL;
+}
+
 static void tool_free(struct model *model, struct tool *tool)
 {
 	while (tool->images)
 		image_free(model, tool->images);
 	MODEL_FORGET_DIRTY(model->dirty_tools, tool);
 	DL_DELETE(tool->group->tools, tool);
+	struct memory_part *part;
+
+	LL_FOREACH2(tool->parts, part, next_of_tool)
+	part->tool = NULL;
+	set_memory_deinit(&tool->memory);
 	free(tool->name);
 	free(tool);
 }
@@ -240,6 +266,7 @@ static void group_free(struct model *model, struct group *group)
 	while (group->tools)
 		tool_free(model, group->tools);
 	DL_DELETE(group->task->groups, group);
+	group_leave_spine(group);
 	free(group);
 }
 
@@ -257,6 +284,7 @@ void task_free(struct model *model, struct task *task)
 	MODEL_FORGET_DIRTY(model->dirty_tasks, task);
 	DL_DELETE(task->run->tasks, task);
 	model_set_gone(model, task->id);
+	set_memory_deinit(&task->memory);
 	free(task->name);
 	free(task->label);
 	free(task->working_directory);
@@ -280,6 +308,7 @@ void run_free(struct model *model, struct run *run)
 	model_set_gone(model, run->id);
 	if (model->system == run)
 		model->system = NULL;
+	set_memory_deinit(&run->memory);
 	free(run->name);
 	free(run->working_directory);
 	free(run);

@@ -34,6 +34,9 @@ void task_free(struct model *model, struct task *task);
 /* Opens a group for the subtree of `process` in `task`. */
 struct group *group_open(struct model *model, struct task *task, const struct process *process);
 void group_move(struct model *model, struct group *group, struct task *task);
+/* Begins and ends to keep the memory of what may become a task (struct spine_memory). */
+void group_join_spine(struct model *model, struct group *group);
+void group_leave_spine(struct group *group);
 
 void process_free(struct model *model, struct process *process);
 /* Frees all runs, processes, cgroups and containers. */

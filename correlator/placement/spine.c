@@ -37,6 +37,7 @@ struct group *spine_push(struct model *model, struct run *run, struct process *p
 		return NULL;
 	process->spine_index = length;
 	group->spine_root = process;
+	group_join_spine(model, group);
 	return group;
 }
 
@@ -61,6 +62,7 @@ static void spine_leave(struct model *model, struct group *group, struct task *t
 		group->spine_root->spine_index = -1;
 		process_set_changed(model, group->spine_root);
 	}
+	group_leave_spine(group);
 	group_move(model, group, task);
 }
 
@@ -71,16 +73,21 @@ static void spine_raise(struct model *model, struct run *run, struct process *or
 	struct process *first = first_group->spine_root;
 	struct task *task = task_open(model, orchestrator, TASK_GENERIC, REASON_SUBTREE, first_group->root_process_id);
 	struct task *other, *next;
+	struct set_memory memory;
 
 	if (!task)
 		return;
-	task->memory.bytes = first_group->inner_memory_bytes ? first_group->inner_memory_bytes : ROW_NULL;
-	run->main->memory.bytes = own->outer_memory_bytes ? own->outer_memory_bytes : ROW_NULL;
+	set_memory_init(&memory);
+	if (first_group->spine && own->spine) {
+		set_memory_take(&memory, &first_group->spine->inner);
+		set_memory_take(&run->main->memory, &own->spine->outer);
+	}
 	while (own->next)
 		spine_leave(model, own->next, task);
 	DL_FOREACH_SAFE (run->tasks, other, next)
 		if (other != task && other->kind == TASK_GENERIC && other->merged_into_id == ROW_NULL)
 			task_merge(model, other, task);
+	set_memory_take(&task->memory, &memory); /* with that of all that were merged */
 	task_take_root(model, task, first);
 	task->root_process_id = first_group->root_process_id;
 	task_name_note_images(model, task);

@@ -116,6 +116,7 @@ size_t record_fixed_size(uint32_t type)
 	case RECORD_SIGNAL: return sizeof(struct record_signal);
 	case RECORD_DEVICE: return sizeof(struct record_device);
 	case RECORD_FILE: return sizeof(struct record_file);
+	case RECORD_MEMORY: return sizeof(struct record_memory);
 	default: return 0;
 	}
 }
@@ -141,12 +142,25 @@ int record_peek(const void *data, size_t size, struct record_header *ret_header)
 	return 0;
 }
 
+/* Of an earlier release: it ends before the memory of the child. */
+static bool is_short_fork(const struct record_header *header)
+{
+	return header->type == RECORD_FORK && header->size == offsetof(struct record_fork, anon_kib);
+}
+
 int record_read(const void *data, size_t size, struct record *ret_record)
 {
 	struct record_header header;
 
 	if (record_peek(data, size, &header) < 0 || header.size != size)
 		return -EBADMSG;
+	if (is_short_fork(&header)) {
+		memcpy(ret_record, data, size);
+		ret_record->fork.anon_kib = RECORD_KIB_UNKNOWN;
+		ret_record->fork.parent_shared_kib = 0;
+		ret_record->fork.flags &= ~RECORD_FORK_FAULTS;
+		return 0;
+	}
 	size_t fixed = record_fixed_size(header.type);
 
 	if (fixed == 0 || size < fixed)

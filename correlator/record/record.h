@@ -34,6 +34,7 @@ struct record {
 		struct record_signal signal;
 		struct record_device device;
 		struct record_file file;
+		struct record_memory memory;
 	};
 	struct wire_bytes path;       /* of a cgroup; of the program of an exec or sample */
 	struct wire_bytes comm, cwd;  /* of an exec or sample */

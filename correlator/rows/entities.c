@@ -65,7 +65,9 @@ const char *const outcome_words[] = {OUTCOME_STATUSES(TEXT_OF)};
 	TALLY_COLUMN(gpu_peak_bytes) TOTALS(tally.totals, true)
 #define LIMIT(name) COLUMN(name, limits.name)
 /* What is loaded is also what was written. */
-#define MEMORY COLUMN(concurrent_memory_bytes, memory.written_bytes) COLUMN(concurrent_memory_bytes, memory.bytes)
+#define MEMORY \
+	COLUMN(concurrent_memory_bytes, memory.written_bytes) COLUMN(concurrent_memory_bytes, memory.bytes) \
+	COLUMN(unattributed_memory_bytes, beside.written_bytes) COLUMN(unattributed_memory_bytes, beside.bytes)
 #define REASON WORD(reason, reason, reason_words)
 
 /* Fields of a state. The default of an id, or of another figure that may be unknown, is ROW_NULL. */
@@ -82,6 +84,7 @@ const char *const outcome_words[] = {OUTCOME_STATUSES(TEXT_OF)};
 #define PART(kind_of, field, which) OTHER(kind_of, #field, field, .part = &(which))
 
 #define OUTCOME INT(outcome.root_count) INT(outcome.living_roots) INT(outcome.end_boot_ns)
+#define BESIDE INT(beside.cgroup_id) INT(beside.before_bytes)
 #define LIMITS_BEYOND_COLUMNS INT(limits.cgroup_id) ID(limits.throttled_before_ns)
 
 /* The items of a list, with their fields. */
@@ -121,7 +124,7 @@ const struct field run_columns[] = {
 const struct field run_state[] = {
 	INT(boundary_key) ENUM(engine_rank, RULES_RANK_WORKFLOW) INT(frozen) INT(of_past_boot)
 	RANGE(name_priority, -1, -1, RUN_NAME_FIXED) RANGE(orchestrator, -1, -1, RUN_SPINE_MAX - 1)
-	LIMITS_BEYOND_COLUMNS
+	LIMITS_BEYOND_COLUMNS BESIDE
 	{0}
 };
 #undef ENTITY
@@ -135,16 +138,21 @@ const struct field tool_columns[] = {
 	SAME(id) NAME(name) WORD(role, role, role_words) TALLY MEMORY TALLY_COLUMN(requested_thread_count) {0}
 };
 static const struct field tool_fields[] = {
-	INT(id) ID(tally.core_limit_milli) ID(tally.inner_core_limit_milli) {0}
+	INT(id) ID(tally.core_limit_milli) ID(tally.inner_core_limit_milli) BESIDE {0}
 };
 LIST(tool, tool)
 #undef ENTITY
 #undef ROW
 
+#define ENTITY struct spine_memory
+static const struct field spine_fields[] = {ID(inner.bytes) ID(outer.bytes) {0}};
+#undef ENTITY
+static const struct part spine = {.fields = spine_fields, .size = sizeof(struct spine_memory)};
+
 #define ENTITY struct group
 static const struct field group_fields[] = {
 	INT(id) INT(root_process_id) INT(orchestrator.pid) INT(orchestrator.start_boot_ns)
-	INT(lost_count) INT(inner_memory_bytes) INT(outer_memory_bytes)
+	INT(lost_count) PART(FIELD_POINTER, spine, spine)
 	ID(limits.memory_limit_bytes) ID(limits.cgroup_peak_bytes) ID(limits.throttled_ns) LIMITS_BEYOND_COLUMNS
 	PART(FIELD_LIST, tools, tools) {0}
 };
@@ -180,7 +188,7 @@ const struct field task_state[] = {
 	NAMED("incident_boot_ns", reports.incident_boot_ns) NAMED("fatal", reports.fatal)
 	NAMED("work", retry.work) NAMED("wraps", retry.wraps) NAMED("awaited", retry.awaited)
 	NAMED("awaits.pid", retry.awaits.pid) NAMED("awaits.start_boot_ns", retry.awaits.start_boot_ns)
-	NAMED("awaits_cause_id", retry.awaits_cause_id) NAMED("idle_count", stall.idle_count)
+	NAMED("awaits_cause_id", retry.awaits_cause_id) NAMED("idle_count", stall.idle_count) BESIDE
 	PART(FIELD_POINTER, cause, cause) OUTCOME PART(FIELD_LIST, groups, groups) {0}
 };
 #undef ENTITY
@@ -247,6 +255,7 @@ const struct field process_state[] = {
 	INT(fork_boot_ns) INT(cgroup_id) INT(uid) INT(pgid) INT(flags)
 	INT(pid_namespace) INT(mount_namespace) INT(core_limit_milli) INT(output_pipe)
 	NAMED("stdin_pipe", pipes[PIPE_READ].inode) NAMED("stdout_pipe", pipes[PIPE_WRITTEN].inode)
+	RANGE(memory.least_anon_bytes, INT64_MAX, 0, INT64_MAX) INT(memory.parent_faults) INT(memory.parent_shared_bytes)
 	INT(is_task_root) INT(is_run_root) INT(has_container) INT(ignored) INT(ended) INT(has_final) INT(end_boot_ns)
 	NAMED("zombies_since_boot_ns", zombies.since_boot_ns) NAMED("zombie_count", zombies.reported_count)
 	NAMED("stall_since_boot_ns", stall.since_boot_ns) ENUM(place, PLACE_FULL) NAMED_RANGE("stall", stall.kind, 0, STALL_NONE, STALL_IDLE)

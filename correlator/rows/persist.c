@@ -133,6 +133,7 @@ static void put_tool(struct saver *saver, struct tool *tool)
 	fields_to_row(tool_columns, tool, &row);
 	row.end_boot_ns = end_or_null(&tool->tally);
 	tool->memory.written_bytes = tool->memory.bytes;
+	tool->beside.written_bytes = tool->beside.bytes;
 	if (tool->moved)
 		store_renew_processes(model->store, tool->id);
 	store_put_tool(model->store, &row);
@@ -162,6 +163,7 @@ static void put_task(struct saver *saver, struct task *task)
 	row.end_boot_ns = end_or_null(&figures.tally);
 	row.status = outcome_words[outcome_status(&task->outcome, figures.tally.living_count > 0)];
 	task->memory.written_bytes = task->memory.bytes;
+	task->beside.written_bytes = task->beside.bytes;
 	if (task->merged_into_id != ROW_NULL)
 		store_move_task(model->store, task->id, task->merged_into_id);
 	store_put_task(model->store, &row);
@@ -188,6 +190,7 @@ static void put_run(struct saver *saver, struct run *run)
 	fields_to_row(run_columns, run, &row);
 	row.end_boot_ns = end_or_null(&run->tally);
 	run->memory.written_bytes = run->memory.bytes;
+	run->beside.written_bytes = run->beside.bytes;
 	store_put_run(model->store, &row);
 	put_state(saver, "run", run->id, ROW_NULL, run_state, run);
 }

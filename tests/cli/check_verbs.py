@@ -502,7 +502,7 @@ class Printing(Case):
         """Three short dd's of a run that continues, each with 140 ms, 30 MiB read and 10 written."""
         tools = {tool["tool"]: tool for tool in self.json("top")["tools"]}
         dd = tools["dd"]
-        self.assertEqual((dd["process_count"], dd["ended_count"], dd["user_id"], dd["task_id"], dd["rss_bytes"]),
+        self.assertEqual((dd["process_count"], dd["ended_count"], dd["user_id"], dd["task_id"], dd["memory_bytes"]),
                          (0, 3, 1, None, None))
         self.assertEqual(dd["run_id"], tools["make"]["run_id"])
         self.assertAlmostEqual(dd["cores"], 3 * 0.14 / 3.5)

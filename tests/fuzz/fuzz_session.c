@@ -214,6 +214,10 @@ static void fork_process(struct input *input, bool is_reported)
 	fork->parent = child->parent;
 	fork->cgroup_id = 1 + take(input) % CGROUP_COUNT;
 	fork->pgid = child->image.pid;
+	fork->anon_kib = next_pid << (next_pid % 32);
+	fork->parent_shared_kib = next_pid << (next_pid % 25);
+	fork->parent_faults = next_pid;
+	fork->flags = next_pid % 2 ? RECORD_FORK_FAULTS : 0;
 	if (is_reported)
 		send_record();
 }
@@ -307,6 +311,11 @@ static void sample_all(bool with_text, unsigned gone)
 		if (!slots[i].image.pid)
 			continue;
 		use_gpu(&slots[i].image, i);
+		begin_record(RECORD_MEMORY, (struct image_key){0});
+		record.memory.cgroup_id = i % 3;
+		record.memory.held_bytes = (uint64_t)i << (i * 3 % 64);
+		record.memory.huge_bytes = i % 5 ? 0 : (uint64_t)i << (i * 5 % 64);
+		send_record();
 		sample_slot(&slots[i], with_text, i);
 	}
 	begin(WIRE_SCAN);

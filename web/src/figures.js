@@ -233,7 +233,7 @@ export const figures = {
   storage_us: duration("waited for storage", "Time in which threads waited for block devices; unknown unless the kernel counts it (kernel.task_delayacct)."),
   memory_wait_us: duration("waited for memory", "Time in which threads waited for memory: swap-in, reclaim, thrashing, memory.high."),
   peak_rss_bytes: bytes("peak memory", "Largest resident set of any one process. It is not a sum; memory that processes share counts in each."),
-  concurrent_memory_bytes: bytes("memory at once", "Largest sum of the anonymous and shared memory of all processes, found by one process scan. Memory used only between two scans is not in it."),
+  concurrent_memory_bytes: bytes("memory at once", "The most anonymous and shared memory that its processes held together; what they share counts once. Files in memory are in it if its cgroup is its own."),
   memory_limit_bytes: bytes("memory limit", "Smallest memory limit from its cgroup up to the root; unknown if there is none."),
   cgroup_peak_bytes: bytes("peak of the cgroup", "Highest use of that cgroup since its creation, with page cache; it may contain other processes, too."),
   core_limit_milli: { title: "cores allowed", unit: "", definition: "The most processors that any of its programs was allowed at its start: affinity or quota, whichever is less, at most the host's.", format: formatCoreLimit, csv: (value) => (isKnown(value) ? plainNumber(value / 1000) : "") },

@@ -95,14 +95,15 @@ function cpuFact(run) {
 
 /** @param {Run} run */
 function memoryFact(run) {
-  const { concurrent_memory_bytes, peak_rss_bytes, memory_limit_bytes, cgroup_peak_bytes } = run.facts.run;
+  const { concurrent_memory_bytes, unattributed_memory_bytes, peak_rss_bytes, memory_limit_bytes, cgroup_peak_bytes } = run.facts.run;
   const peak = cgroup_peak_bytes ?? concurrent_memory_bytes;
   const largest = `${formatBytes(peak_rss_bytes)} in the largest process`;
+  const perhaps = unattributed_memory_bytes > 0 ? `up to ${formatBytes(unattributed_memory_bytes)} more if files in memory of its cgroup are its own` : "";
   const limit = isKnown(memory_limit_bytes)
     ? `${isKnown(peak) ? `its cgroup used ${formatShare(peak / memory_limit_bytes)} of its` : ""} limit of ${formatBytes(memory_limit_bytes)}`
     : "no limit known";
   return isKnown(concurrent_memory_bytes)
-    ? fact("Memory at once", [formatBytes(concurrent_memory_bytes)], [largest, limit], figures.concurrent_memory_bytes.definition)
+    ? fact("Memory at once", [formatBytes(concurrent_memory_bytes)], [perhaps, largest, limit].filter(Boolean), figures.concurrent_memory_bytes.definition)
     : fact("Peak memory", [formatBytes(peak_rss_bytes)], ["in the largest process", limit], figures.peak_rss_bytes.definition);
 }
 

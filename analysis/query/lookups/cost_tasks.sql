@@ -17,7 +17,7 @@ WITH run AS (
 ), task AS (
   SELECT host_id AS task_host_id, id AS task_id, run_id AS task_run_id, name AS task, container_id AS task_container_id,
          started_unix_ns AS begin_unix_ns, started_unix_ns + wall_ns AS end_unix_ns, cpu_ns,
-         needed_bytes AS memory_bytes,
+         peak_memory_bytes AS memory_bytes,
          memory_limit_bytes AS task_memory_limit_bytes
     FROM standing_tasks
    WHERE started_unix_ns < :until_unix_ns AND host_id >= :first_host_id AND host_id <= :last_host_id

@@ -10,7 +10,7 @@ WITH stall AS (
 ), named AS (
   SELECT h.cluster AS of_cluster, h.hostname AS of_host, r.user_id AS of_user_id, r.name AS of_name, count(*) AS runs,
          sum(r.living_count) AS processes, sum(r.cpu_ns) AS cpu, sum(r.core_limit_milli) AS allowed,
-         sum(r.needed_bytes) AS memory,
+         sum(r.peak_memory_bytes) AS memory,
          max(1.0 * r.concurrent_memory_bytes / nullif(r.memory_limit_bytes, 0)) AS filled,
          sum(r.read_bytes) AS was_read, sum(r.write_bytes) AS was_written, sum(r.gpu_busy_ns) AS gpu,
          coalesce(sum(stall.stall_count), 0) AS stalled

@@ -16,7 +16,7 @@ WITH oom AS (
 ), task AS (
   SELECT host_id AS task_host_id, id AS task_id, run_id AS task_run_id, name AS task_name, kind AS task_kind,
          status AS task_status, container_id AS task_container_id, started_unix_ns, begin_boot_ns, end_boot_ns, cpu_ns,
-         run_delay_ns, rchar_bytes, concurrent_memory_bytes, peak_rss_bytes,
+         run_delay_ns, rchar_bytes, concurrent_memory_bytes, unattributed_memory_bytes, peak_rss_bytes,
          memory_limit_bytes AS task_memory_limit_bytes
     FROM standing_tasks
    WHERE (:run_id IS NULL OR run_id = :run_id) AND (:host_id IS NULL OR host_id = :host_id)
@@ -31,6 +31,7 @@ SELECT task.task_id AS task_id, task.task_run_id AS run_id, task.task_name AS na
        task.started_unix_ns AS started_unix_ns, task.begin_boot_ns AS begin_boot_ns,
        coalesce(task.end_boot_ns, host.seen_boot_ns) AS end_boot_ns, task.cpu_ns AS cpu_ns, task.run_delay_ns AS run_delay_ns,
        task.rchar_bytes AS rchar_bytes, task.concurrent_memory_bytes AS concurrent_memory_bytes,
+       task.unattributed_memory_bytes AS unattributed_memory_bytes,
        task.peak_rss_bytes AS peak_rss_bytes, task.task_memory_limit_bytes AS memory_limit_bytes,
        CASE WHEN run.run_task_count = 0
                  OR coalesce(task.task_container_id, 0) <> coalesce(run.run_container_id, 0)

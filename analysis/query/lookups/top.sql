@@ -10,7 +10,7 @@
 -- NULL: that of the last sample before "now".
 WITH recent AS (
   SELECT process_id, boot_ns, cpu_ns, read_bytes, write_bytes, gpu_busy_ns, gpu_memory_bytes,
-         coalesce(rss_anon_bytes, 0) + coalesce(rss_file_bytes, 0) + coalesce(rss_shmem_bytes, 0) AS rss_bytes
+         coalesce(memory_bytes, coalesce(rss_anon_bytes, 0) + coalesce(rss_shmem_bytes, 0)) AS memory_bytes
     FROM placed_samples
    WHERE (:host_id IS NULL OR host_id = :host_id)
      AND process_id IN (SELECT id FROM processes
@@ -38,7 +38,7 @@ WITH recent AS (
     FROM placed_samples
    WHERE process_id IN (SELECT sleeper_id FROM sleeper) AND (:host_id IS NULL OR host_id = :host_id)
 ), living AS (
-  SELECT p.tool_id AS tool_id, p.user_id AS user_id, p.begin_boot_ns AS begin_boot_ns, s.rss_bytes AS rss_bytes,
+  SELECT p.tool_id AS tool_id, p.user_id AS user_id, p.begin_boot_ns AS begin_boot_ns, s.memory_bytes AS memory_bytes,
          coalesce(s.gpu_memory_bytes, held.held_bytes) AS gpu_bytes,
          l.boot_ns - CASE WHEN p.begin_boot_ns >= :since_boot_ns THEN p.begin_boot_ns
                           ELSE l.first_boot_ns END AS wall_ns,
@@ -67,7 +67,7 @@ WITH recent AS (
      AND (:host_id IS NULL OR host_id = :host_id)
    GROUP BY process_id
 ), used AS (
-  SELECT tool_id, 1 AS is_running, user_id, begin_boot_ns, wall_ns, cpu_ns, read_bytes, write_bytes, rss_bytes,
+  SELECT tool_id, 1 AS is_running, user_id, begin_boot_ns, wall_ns, cpu_ns, read_bytes, write_bytes, memory_bytes,
          gpu_ns, gpu_bytes
     FROM living
    UNION ALL
@@ -81,7 +81,7 @@ WITH recent AS (
 ), busy AS (
   SELECT tool_id AS busy_tool_id, sum(is_running) AS process_count, count(*) - sum(is_running) AS ended_count,
          min(user_id) AS user_id, max(user_id) AS last_user_id, min(begin_boot_ns) AS begin_boot_ns,
-         count(wall_ns) AS seen_count, sum(rss_bytes) AS rss_bytes,
+         count(wall_ns) AS seen_count, sum(memory_bytes) AS memory_bytes,
          sum(CASE WHEN wall_ns > 0 AND cpu_ns > 0 THEN 1.0 * cpu_ns / wall_ns ELSE 0.0 END) AS cores,
          sum(CASE WHEN wall_ns > 0 AND read_bytes > 0
                   THEN 1.0 * read_bytes * 1000000000 / wall_ns ELSE 0.0 END) AS read_rate,
@@ -99,7 +99,7 @@ SELECT t.run_id AS run_id, max(r.name) AS run, CASE WHEN count(*) = 1 THEN max(t
        min(CASE WHEN busy.ended_count > 0 THEN t.begin_boot_ns ELSE busy.begin_boot_ns END) AS begin_boot_ns,
        CASE WHEN sum(busy.seen_count) > 0 THEN 0 ELSE 1 END AS idle,
        CAST(1000000000 * sum(busy.cores) + 0.001 AS BIGINT) AS cores,
-       sum(busy.rss_bytes) AS rss_bytes, CAST(1000000000 * sum(busy.busy_gpus) + 0.001 AS BIGINT) AS gpus,
+       sum(busy.memory_bytes) AS memory_bytes, CAST(1000000000 * sum(busy.busy_gpus) + 0.001 AS BIGINT) AS gpus,
        sum(busy.gpu_bytes) AS gpu_memory_bytes,
        CAST(sum(busy.read_rate) + 0.001 AS BIGINT) AS read_bytes_per_second,
        CAST(sum(busy.write_rate) + 0.001 AS BIGINT) AS write_bytes_per_second, count(*) AS tool_count,

@@ -1,9 +1,9 @@
 -- title: Which runs are near their memory limit?
 -- explanation: Running runs whose processes hold almost all the memory that their cgroup allows (a batch job's, a
---   container's, a service's), by their latest samples: anonymous memory, which cannot be dropped as page cache can, and
---   the largest shared memory. Memory that a forked process shares with its parent counts once, as far as samples show it,
---   and never more than the cgroup's peak, so the figure is a lower bound: others in the cgroup, the kernel's memory and
---   page cache in use come on top. Task and tool are those of the largest process.
+--   container's, a service's), by their latest samples: anonymous and shared memory, which cannot be dropped as page cache
+--   can, what they share counted once, and never more than the cgroup's peak. So the figure is a lower bound: others in the
+--   cgroup, files in memory, the kernel's memory and page cache in use come on top. Task and tool are those of the largest
+--   process.
 -- finding: top
 -- parameter: seen_unix_ns time = 15m; only hosts that were heard of since
 -- parameter: least_share share = 90%; minimum share of the limit; source: our proposal (docs/live.md)
@@ -19,7 +19,7 @@
 -- column: memory_bytes bytes; memory that they hold
 -- column: memory_limit_bytes bytes; memory limit of the cgroup
 -- column: memory_share share; share of the limit
--- column: largest_bytes bytes; anonymous memory of the largest process
+-- column: largest_bytes bytes; memory of the largest process, without what it shares with others
 -- column: container text; name of the container, if it is in one
 -- subject: run
 -- sentence: {memory_bytes} of memory in use, {memory_share} of the limit of {memory_limit_bytes}; {largest_bytes} of it by {tool} of {task}
@@ -37,8 +37,7 @@ WITH limited AS ( -- with a peak that is high enough, which page cache alone may
      AND host_id IN (SELECT id FROM hosts WHERE last_seen_unix_ns >= :seen_unix_ns)
 ), member AS (
   SELECT host_id AS member_host_id, run_id AS member_run_id, task_id AS member_task_id, id AS member_id,
-         coalesce(container_id, 0) AS member_container_id, program AS member_program,
-         CASE WHEN began = 'fork' THEN parent_id END AS member_parent_id
+         coalesce(container_id, 0) AS member_container_id, program AS member_program
     FROM open_processes
    WHERE (host_id, run_id) IN (SELECT limited_host_id, limited_run_id FROM limited)
 ), newest AS ( -- `boot_ns` limits what a store reads, `unix_ns` what a lake does
@@ -51,40 +50,27 @@ WITH limited AS ( -- with a peak that is high enough, which page cache alone may
    GROUP BY host_id, process_id
 ), latest AS (
   SELECT host_id AS latest_host_id, process_id AS latest_id, unix_ns AS latest_unix_ns,
-         coalesce(rss_anon_bytes, 0) AS latest_anon_bytes, coalesce(rss_shmem_bytes, 0) AS latest_shmem_bytes
+         coalesce(memory_bytes, coalesce(rss_anon_bytes, 0)
+           + coalesce(rss_shmem_bytes, 0)) AS latest_bytes
     FROM placed_samples
    WHERE (host_id, process_id) IN (SELECT member_host_id, member_id FROM member)
      AND unix_ns >= :seen_unix_ns - :recent_ns
      AND (process_id, boot_ns) IN (SELECT newest_id, newest_boot_ns FROM newest)
-), role AS (
-  SELECT 0 AS is_parent UNION ALL SELECT 1
-), family AS ( -- each process twice, as itself and as the parent of others: one more join would read all of the above again
-  SELECT member.member_host_id AS family_host_id, member.member_run_id AS family_run_id,
-         member.member_container_id AS family_container_id, member.member_task_id AS family_task_id,
-         member.member_id AS family_id, member.member_program AS family_program, latest.latest_unix_ns AS family_unix_ns,
-         latest.latest_anon_bytes AS family_anon_bytes, latest.latest_shmem_bytes AS family_shmem_bytes, role.is_parent,
-         coalesce(max(CASE WHEN role.is_parent = 1 THEN latest.latest_anon_bytes END)
-                    OVER (PARTITION BY member.member_host_id, CASE WHEN role.is_parent = 1 THEN member.member_id
-                                                                   ELSE member.member_parent_id END), 0) AS parent_bytes
+), own AS (
+  SELECT member.member_host_id AS own_host_id, member.member_run_id AS own_run_id,
+         member.member_container_id AS own_container_id, member.member_task_id AS own_task_id,
+         member.member_program AS own_program, latest.latest_unix_ns AS own_unix_ns, latest.latest_bytes AS own_bytes,
+         row_number() OVER (PARTITION BY member.member_host_id, member.member_run_id, member.member_container_id
+                            ORDER BY latest.latest_bytes DESC, member.member_id) AS own_place
     FROM member
     JOIN latest ON latest.latest_host_id = member.member_host_id AND latest.latest_id = member.member_id
-   CROSS JOIN role
-), own AS ( -- what a forked process does not share with its parent, at least
-  SELECT family_host_id AS own_host_id, family_run_id AS own_run_id, family_container_id AS own_container_id,
-         family_task_id AS own_task_id, family_program AS own_program, family_unix_ns AS own_unix_ns,
-         family_shmem_bytes AS own_shmem_bytes, family_anon_bytes AS own_anon_bytes,
-         CASE WHEN family_anon_bytes > parent_bytes THEN family_anon_bytes - parent_bytes ELSE 0 END AS own_bytes,
-         row_number() OVER (PARTITION BY family_host_id, family_run_id, family_container_id
-                            ORDER BY family_anon_bytes DESC, family_id) AS own_place
-    FROM family
-   WHERE is_parent = 0
 ), held AS (
   SELECT own_host_id AS held_host_id, own_run_id AS held_run_id, own_container_id AS held_container_id,
-         sum(own_bytes) + max(own_shmem_bytes) AS held_bytes,
+         sum(own_bytes) AS held_bytes,
          max(CASE WHEN own_place = 1 THEN own_task_id END) AS held_task_id,
          max(CASE WHEN own_place = 1 THEN own_program END) AS held_program,
          max(CASE WHEN own_place = 1 THEN own_unix_ns END) AS held_unix_ns,
-         max(CASE WHEN own_place = 1 THEN own_anon_bytes END) AS held_largest_bytes
+         max(CASE WHEN own_place = 1 THEN own_bytes END) AS held_largest_bytes
     FROM own
    GROUP BY own_host_id, own_run_id, own_container_id
 ), found AS (

@@ -46,7 +46,7 @@ WITH latest AS (
               WHEN r.status = 'failed' THEN 4 WHEN r.status = 'killed' THEN 3 WHEN r.status = 'ended' THEN 2
               ELSE 1 END AS part_state,
          CASE WHEN r.life_ns > 0 THEN r.life_ns ELSE 0 END AS part_wall_ns, r.cpu_ns AS part_cpu_ns,
-         r.needed_bytes AS part_bytes, r.gpu_busy_ns AS part_gpu_ns,
+         r.peak_memory_bytes AS part_bytes, r.gpu_busy_ns AS part_gpu_ns,
          CASE WHEN r.kind IN ('batch', 'container') AND r.core_limit_milli > 0
                    AND r.core_limit_milli < 1000 * h.cpu_count THEN r.core_limit_milli END AS core_milli,
          CASE WHEN r.kind IN ('batch', 'container') AND r.memory_limit_bytes > 0

@@ -63,7 +63,7 @@ const COLUMNS = {
   failed: { title: "failed", definition: figures.failed_count.definition, cell: failedCount, sort: (run) => run.failed_count, kind: (run) => (run.failed_count > 0 ? "bad" : "") },
 };
 
-const USED = ["cores", "rss_bytes", "gpus", "gpu_memory_bytes", "read_bytes_per_second", "write_bytes_per_second"];
+const USED = ["cores", "memory_bytes", "gpus", "gpu_memory_bytes", "read_bytes_per_second", "write_bytes_per_second"];
 
 /**
  * What the tools of each run use now; unknown where it is of all.
@@ -143,7 +143,7 @@ class Runs {
       COLUMNS.name, COLUMNS.user, COLUMNS.host, COLUMNS.began,
       { ...COLUMNS.wall, title: "for" },
       used("cores now", "Processors used, on average of the last few seconds.", "cores", formatCores),
-      used("memory now", "Resident sets of its processes, added up: memory that they share counts in each.", "rss_bytes", formatBytes),
+      used("memory now", "Anonymous and shared memory of its processes: what they share counts once.", "memory_bytes", formatBytes),
       usedIfKnown("GPUs now", "GPUs that worked for it, on average of the last few seconds, as a sampler reported them.", "gpus", formatCores),
       usedIfKnown("GPU memory now", "Memory of its processes on GPUs, added up.", "gpu_memory_bytes", formatBytes),
       used("reads", "Read from storage now.", "read_bytes_per_second", perSecond),

@@ -1,0 +1,25 @@
+/* What a process holds as part of its sets (memory.h), from the counters of its samples and of its end. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct counters;
+struct image;
+struct model;
+struct process;
+
+/* Whether it was forked and has executed nothing since. */
+bool memory_is_fork(const struct process *process);
+/* What of its shared memory it cannot have inherited. */
+int64_t memory_own_shared(const struct process *process, bool is_fork, int64_t shared_bytes);
+
+/* What a process held, as part of its sets, at the latest scan. Until it is placed it is part of its parent's `image`. */
+int64_t memory_held(const struct process *process, const struct image *image);
+
+/* A scan sees a running process: what it has held at most since the scan before is noted in all sets that it is in, but for
+ * shared memory, which the scan itself finds. */
+void memory_note_peak(struct model *model, struct process *process, const struct image *image,
+		      const struct counters *counters);
+/* The same of an image that has ended, and whose memory is free now. */
+void memory_note_end(struct model *model, const struct image *image);

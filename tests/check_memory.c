@@ -1,0 +1,248 @@
+/* Memory at one time: of processes that share pages, that end between two scans, and that write files in memory. */
+#include "tests/streams.h"
+
+#define PAGES(mib) ((uint64_t)(mib) << 8)
+
+/* In MiB. Faults as many as it takes to write so much. */
+struct held {
+	unsigned anon, shared, faults, file, peak;
+};
+
+static void sees(unsigned pid, unsigned parent, struct held held)
+{
+	struct counters counters = cpu(2 * MS);
+
+	counters.valid |= COUNTER_VALID(rss_anon_bytes) | COUNTER_VALID(rss_shmem_bytes) |
+			  COUNTER_VALID(rss_file_bytes) | COUNTER_VALID(peak_rss_bytes) | COUNTER_VALID(minor_faults);
+	counters.rss_anon_bytes = held.anon * MIB;
+	counters.rss_shmem_bytes = held.shared * MIB;
+	counters.rss_file_bytes = held.file * MIB;
+	counters.minor_faults = PAGES(held.faults);
+	counters.peak_rss_bytes = (held.peak ? held.peak : held.anon + held.shared + held.file) * MIB;
+	sample(pid, parent, NULL, counters);
+}
+
+/* It ends, and its peak was so much. */
+static void ends(unsigned pid, struct held held)
+{
+	struct counters counters = cpu(2 * MS);
+
+	counters.valid |= COUNTER_VALID(rss_shmem_bytes) | COUNTER_VALID(rss_file_bytes) |
+			  COUNTER_VALID(peak_rss_bytes) | COUNTER_VALID(minor_faults);
+	counters.rss_shmem_bytes = held.shared * MIB;
+	counters.rss_file_bytes = held.file * MIB;
+	counters.minor_faults = PAGES(held.faults);
+	counters.peak_rss_bytes = held.peak * MIB;
+	end_as(RECORD_EXIT, pid, 0, counters);
+	end_as(RECORD_FINAL, pid, 0, counters);
+}
+
+/* Forks a child that has so much at first. Its parent, which has one thread, has had so many faults. */
+static void forks(unsigned parent, unsigned pid, unsigned anon, unsigned shared, unsigned faults)
+{
+	fork_holding(parent, pid,
+		     &(struct record_fork){
+			     .anon_kib = anon << 10,
+			     .parent_shared_kib = shared << 10,
+			     .parent_faults = (uint32_t)PAGES(faults),
+			     .flags = RECORD_FORK_FAULTS,
+		     });
+}
+
+static void scan_ends(void)
+{
+	scan(now);
+	tell("later 1000");
+}
+
+#define FIGURES "concurrent_memory_bytes / 1048576, unattributed_memory_bytes / 1048576"
+#define ck_assert_run(expected) ck_assert_rows("SELECT " FIGURES " FROM runs WHERE kind = 'command'", expected)
+#define ck_assert_parts(of, expected) \
+	ck_assert_rows("SELECT name, " FIGURES " FROM standing_" of \
+		       " WHERE run_id <> (SELECT id FROM runs WHERE kind = 'system') " \
+		       "ORDER BY begin_boot_ns", \
+		       expected)
+
+/* ---- what a scan sees */
+
+TEST(programs_add_up)
+{
+	tell("2>10 bash x.sh; 10>11 bwa mem x; 10>12 gzip");
+	sees(10, 2, (struct held){.anon = 2});
+	sees(11, 10, (struct held){.anon = 100, .file = 50});
+	sees(12, 10, (struct held){.anon = 30});
+	scan_ends();
+	ck_assert_run("132 -\n");
+	ck_assert_parts("tools", "x.sh 2 -\nbwa mem 100 -\ngzip 30 -\n");
+}
+
+/* A pool of workers over what their parent has read. */
+TEST(what_forks_only_read_counts_once)
+{
+	tell("2>10 python3 pool.py");
+	for (unsigned pid = 11; pid < 17; pid++)
+		forks(10, pid, 240, 0, 240);
+	sees(10, 2, (struct held){.anon = 240, .faults = 240});
+	for (unsigned pid = 11; pid < 17; pid++)
+		sees(pid, 10, (struct held){.anon = 240, .faults = 1});
+	tell("later 1000");
+	scan_ends();
+	ck_assert_run("246 -\n");
+}
+
+TEST(what_forks_write_counts)
+{
+	tell("2>10 python3 pool.py");
+	forks(10, 11, 100, 0, 100);
+	forks(10, 12, 100, 0, 100);
+	sees(10, 2, (struct held){.anon = 100, .faults = 100});
+	sees(11, 10, (struct held){.anon = 100, .faults = 30}); /* copied in part */
+	sees(12, 10, (struct held){.anon = 150, .faults = 1});  /* in huge pages, each a single fault */
+	scan_ends();
+	ck_assert_run("180 -\n");
+}
+
+/* What it had counts once in its children, also if it was never seen again. */
+TEST(what_a_parent_that_ended_left_counts_once)
+{
+	WITHOUT_RESTARTS(); /* what those that have ended held is not stored */
+	tell("2>9 bash x.sh; 9>10 python3 pool.py");
+	forks(10, 11, 100, 0, 100);
+	forks(10, 12, 100, 0, 100);
+	ends(10, (struct held){.peak = 100, .faults = 100});
+	sees(9, 2, (struct held){.anon = 2});
+	sees(11, 1, (struct held){.anon = 100, .faults = 5});
+	sees(12, 1, (struct held){.anon = 100, .faults = 5});
+	scan_ends();
+	ck_assert_run("112 -\n");
+}
+
+TEST(what_a_parent_wrote_again_counts_twice)
+{
+	tell("2>10 python3 pool.py");
+	forks(10, 11, 100, 0, 100);
+	sees(10, 2, (struct held){.anon = 100, .faults = 160});
+	sees(11, 10, (struct held){.anon = 100, .faults = 0});
+	scan_ends();
+	ck_assert_run("160 -\n");
+}
+
+/* ---- shared memory */
+
+TEST(an_inherited_mapping_counts_once)
+{
+	tell("2>10 python3 pool.py");
+	forks(10, 11, 2, 80, 82);
+	forks(10, 12, 2, 80, 82);
+	sees(10, 2, (struct held){.anon = 2, .shared = 80, .faults = 82});
+	sees(11, 10, (struct held){.anon = 2, .shared = 80});
+	sees(12, 10, (struct held){.anon = 2, .shared = 90}); /* and some that the parent has not */
+	scan_ends();
+	ck_assert_run("92 -\n");
+}
+
+/* Programs that map the same: only their cgroup tells. */
+static const struct {
+	unsigned group; /* 0: unknown */
+	const char *figures;
+} groups[] = {{86, "86 0\n"}, {166, "166 0\n"}, {0, "164 -\n"}};
+
+TEST_EACH(what_programs_share_counts_as_often_as_its_cgroup_says, groups)
+{
+	tell("2>10 bash x.sh; 10>11 loader; 10>12 reader");
+	if (groups[_i].group)
+		memory_cgroup(7, groups[_i].group * MIB);
+	sees(10, 2, (struct held){.anon = 2});
+	sees(11, 10, (struct held){.anon = 1, .shared = 80});
+	sees(12, 10, (struct held){.anon = 1, .shared = 80});
+	scan_ends();
+	ck_assert_run(groups[_i].figures);
+}
+
+/* ---- files in memory */
+
+TEST(files_in_memory_belong_to_who_is_alone_in_the_cgroup)
+{
+	tell("2>10 bwa mem x");
+	memory_cgroup(7, (10) * MIB);
+	sees(10, 2, (struct held){.anon = 10});
+	scan_ends();
+	memory_cgroup(7, (310) * MIB);
+	sees(10, 2, (struct held){.anon = 10});
+	scan_ends();
+	ck_assert_run("310 0\n");
+}
+
+TEST(otherwise_a_figure_says_by_how_much_it_may_be_too_low)
+{
+	tell("2>10 bwa mem x; 2>20 gzip");
+	for (unsigned held = 20; held <= 320; held += 300) {
+		memory_cgroup(7, (held)*MIB);
+		sees(10, 2, (struct held){.anon = 10});
+		sees(20, 2, (struct held){.anon = 10});
+		scan_ends();
+	}
+	ck_assert_rows("SELECT " FIGURES " FROM runs WHERE kind = 'command'", "10 300\n10 300\n");
+}
+
+/* ---- between two scans */
+
+TEST(peaks_of_those_that_ran_at_one_time_add_up)
+{
+	WITHOUT_RESTARTS(); /* the same */
+	tell("2>10 bash x.sh; 10>11 bwa mem a; 10>12 bwa mem b");
+	ends(11, (struct held){.peak = 100});
+	ends(12, (struct held){.peak = 50});
+	tell("10>13 bwa mem c");
+	ends(13, (struct held){.peak = 120});
+	ck_assert_run("150 -\n");
+}
+
+/* Its page cache does not count. */
+TEST(a_peak_counts_without_files)
+{
+	tell("2>10 bash x.sh; 10>11 bwa mem a");
+	ends(11, (struct held){.peak = 100, .file = 60});
+	ck_assert_run("40 -\n");
+}
+
+TEST(a_peak_counts_beside_what_the_scan_before_saw)
+{
+	WITHOUT_RESTARTS(); /* the same of what a scan saw */
+	tell("2>10 bash x.sh; 10>11 bwa mem a");
+	sees(10, 2, (struct held){.anon = 2});
+	sees(11, 10, (struct held){.anon = 60});
+	scan_ends();
+	tell("10>12 gzip");
+	ends(12, (struct held){.peak = 30});
+	ck_assert_run("92 -\n");
+}
+
+/* ---- samples */
+
+TEST(samples_add_up_to_the_run)
+{
+	tell("2>10 python3 pool.py");
+	forks(10, 11, 240, 0, 240);
+	tell("later 1000");
+	sees(10, 2, (struct held){.anon = 240, .faults = 240});
+	sees(11, 10, (struct held){.anon = 240, .faults = 3});
+	scan_ends();
+	ck_assert_rows("SELECT sum(memory_bytes) / 1048576 FROM samples", "243\n");
+}
+
+/* Of a release that did not report what a fork has. */
+TEST(a_fork_of_an_older_probe_counts_by_its_faults)
+{
+	tell("2>10 python3 pool.py");
+	fork_holding(10, 11, &(struct record_fork){.anon_kib = RECORD_KIB_UNKNOWN});
+	sees(10, 2, (struct held){.anon = 240, .faults = 240});
+	sees(11, 10, (struct held){.anon = 240, .faults = 3});
+	scan_ends();
+	ck_assert_run("243 -\n");
+}
+
+int main(void)
+{
+	return streams_run("memory");
+}
