@@ -296,14 +296,35 @@ static_libraries() {
 
 programs='cli/tracer probe/tracer-probe correlator/tracer-correlator'
 
-# build_setup DIRECTORY LOG OPTION...: configures it unless it is configured already.
+# build_packages_missing: what Meson would leave out of a build for want of packages.
+build_packages_missing() {
+	requirements_unmet build manual test fuzz | cut -d '|' -f 1
+}
+
+# build_is_current DIRECTORY MISSING OPTION...: whether it is configured with these options, and when no more was missing.
+build_is_current() {
+	local directory=$1 missing=$2 option
+	shift 2
+	[[ -f $directory/build.ninja && $missing == "$(cat "$directory/missing" 2>/dev/null || echo unknown)" ]] || return
+	for option in "$@"; do
+		[[ $option == *=* ]] || continue # these are of builds that are never asked for without
+		option=${option#-[-D]}
+		grep -qxF "${option%%=*} = ${option#*=}" "$directory/meson-private/cmd_line.txt" || return
+	done
+}
+
+# build_setup DIRECTORY LOG OPTION...: configures it, unless it is and the result would be the same: other packages
+# or another script may have been there when it was configured.
 build_setup() {
-	local directory=$1 log=$2
+	local directory=$1 log=$2 missing
+	local -a again=()
 	shift 2
 	use_any_bpftool
-	if [[ ! -f $directory/build.ninja ]]; then
-		run_quietly "$log" "meson setup" as_owner meson setup "$directory" "$root" "$@"
-	fi
+	missing=$(build_packages_missing)
+	! build_is_current "$directory" "$missing" "$@" || return 0
+	[[ ! -f $directory/build.ninja ]] || again=(--reconfigure)
+	run_quietly "$log" "meson setup" as_owner meson setup "${again[@]}" "$directory" "$root" "$@"
+	as_owner tee "$directory/missing" >/dev/null <<<"$missing"
 }
 
 # build_programs DIRECTORY LOG TARGETS OPTION...: configures it if necessary, and builds what
