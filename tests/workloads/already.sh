@@ -6,7 +6,10 @@ set -euo pipefail
 early --cpu 10
 early --cpu 10
 long --until watched --sleep 100 &
-touch half-way
+until [[ $(</proc/$!/comm) == long ]]; do
+	sleep 0.1 # it is forked, and not yet executed
+done
+: >half-way # no process of touch may be left
 until [[ -e watched ]]; do
 	sleep 0.1
 done
