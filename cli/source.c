@@ -10,6 +10,7 @@
 #include "analysis/served/served.h"
 
 #define HOSTS_NAMED 5 /* in an error */
+#define CLOCKS_NAMED 3
 
 static int64_t only_user_id = ROW_NULL;
 static bool is_missing;
@@ -138,6 +139,31 @@ int source_show(const struct options *options, int (*show)(struct view *view))
 		source_say(view.store, error);
 	source_close(view.store);
 	return error < 0 ? VERB_FAILED : error;
+}
+
+int source_read_clocks(struct store *store, const char *host, int64_t since_unix_ns, struct rows *ret_sets)
+{
+	const struct store_parameter parameters[] = {STORE_INT("since_unix_ns", row_known(since_unix_ns)),
+						     {"host", host ? STORE_TEXT : STORE_NULL, 0, host},
+						     {0}};
+
+	return rows_load(ret_sets, &row_type_clock_set, store, "clock_sets", parameters);
+}
+
+int source_say_clocks(struct store *store, const char *host, int64_t since_unix_ns)
+{
+	struct rows sets = {0};
+	int error = source_read_clocks(store, host, since_unix_ns, &sets);
+
+	for (size_t i = 0; i < sets.count && i < CLOCKS_NAMED; i++) {
+		const struct row_clock_set *set = ROWS_ITEM(&sets, clock_set, i);
+
+		say("tracer: %s, %s: %s", set->hostname, units_time(set->unix_ns), set->sentence);
+	}
+	if (sets.count > CLOCKS_NAMED)
+		say("tracer: the wall clock was set on %zu more hosts", sets.count - CLOCKS_NAMED);
+	rows_free(&sets);
+	return error;
 }
 
 void source_say_unwatched(const struct rows *hosts)

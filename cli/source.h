@@ -40,6 +40,11 @@ int source_say(const struct store *store, int error);
 	 (options) ? (options)->user_id : 0, NULL}
 /* clang-format on */
 
+/* Finds the hosts (`host` NULL: of all) whose wall clock was set since then (ROW_NULL: ever): what they recorded before has
+ * wrong times. Both return 0 or -errno; the second prints them. */
+int source_read_clocks(struct store *store, const char *host, int64_t since_unix_ns, struct rows *ret_sets);
+int source_say_clocks(struct store *store, const char *host, int64_t since_unix_ns);
+
 /* Says that in the time asked for none of these was watched: an empty answer is not that nothing was wrong. */
 void source_say_unwatched(const struct rows *hosts);
 

@@ -61,6 +61,7 @@ TEST(queries_run_on_empty_and_filled)
 	put_task(&engine);
 	put_sampled(3, 1);
 	put_sampled(4, 9);
+	PUT(INCIDENT, incident, .id = 2, .host_id = 1, .unix_ns = 1, .kind = "clock");
 	/* The same run on another host. */
 	other_host.cluster = fill_host(1, "text").cluster;
 	put_host(&other_host);

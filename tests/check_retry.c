@@ -25,7 +25,7 @@ TEST(an_incident_that_is_rewritten_keeps_its_time)
 	tell(ENGINE "10>11 bash -c flaky; ends 75; commit");
 	clock_offset_ns += 3600 * 1000 * MS;
 	tell("wait 1; 10>12 bash -c flaky; ends; 10 ends");
-	ck_assert_rows("SELECT fatal, unix_ns - boot_ns FROM incidents", "0 1000000000\n");
+	ck_assert_rows("SELECT fatal, unix_ns - boot_ns FROM incidents WHERE kind <> 'clock'", "0 1000000000\n");
 }
 
 static const struct {

@@ -514,7 +514,7 @@ enum report_effect report_effect_of(const struct report *report, const struct ro
 	size_t last = task == REPORT_NO_TASK ? task : report_last_attempt(report, task);
 
 	if (strcmp(incident->kind, "stuck") == 0 || strcmp(incident->kind, "idle") == 0 ||
-	    strcmp(incident->kind, "zombies") == 0)
+	    strcmp(incident->kind, "zombies") == 0 || strcmp(incident->kind, "clock") == 0)
 		return REPORT_EFFECT_COUNT;
 	if (last != task && report->tasks[last].succeeded)
 		return REPORT_RETRIED;

@@ -30,7 +30,7 @@ enum report_effect {
 	REPORT_FATAL,        /* the run failed because of it, or may yet */
 	REPORT_RETRIED,      /* the same work was retried successfully */
 	REPORT_HARMLESS,     /* the run continued without it */
-	REPORT_EFFECT_COUNT, /* not a failure: a standstill, or zombies */
+	REPORT_EFFECT_COUNT, /* not a failure: a standstill, zombies, a clock that was set */
 };
 
 /* The data kept for every task. Times are on the run's clock. */

@@ -126,6 +126,9 @@ DESCRIBE(cost_count, ROW_COST_COUNT_COLUMNS, "")
 #define ROW_TYPE row_cost_watched
 DESCRIBE(cost_watched, ROW_COST_WATCHED_COLUMNS, "")
 #undef ROW_TYPE
+#define ROW_TYPE row_clock_set
+DESCRIBE(clock_set, ROW_CLOCK_SET_COLUMNS, "hostname sentence")
+#undef ROW_TYPE
 #define ROW_TYPE row_sample_word
 DESCRIBE(sample_word, ROW_SAMPLE_WORD_COLUMNS, "name")
 #undef ROW_TYPE

@@ -91,6 +91,9 @@ extern const struct row_type row_type_cloud_host;
 /* Result columns of analysis/query/lookups/cost_watched.sql. */
 #define ROW_COST_WATCHED_COLUMNS(I, T, B) I(host_id) I(begin_unix_ns) I(end_unix_ns)
 
+/* Result columns of analysis/query/lookups/clock_sets.sql. */
+#define ROW_CLOCK_SET_COLUMNS(I, T, B) T(hostname) I(unix_ns) T(sentence)
+
 /* Result columns of analysis/query/lookups/sample_words.sql. */
 #define ROW_SAMPLE_WORD_COLUMNS(I, T, B) I(task_id) T(name) B(arguments) T(path) T(working_directory)
 
@@ -134,6 +137,7 @@ extern const struct row_type row_type_cloud_host;
 	R(HOST_GPU, host_gpu) \
 	R(COST_COUNT, cost_count) \
 	R(COST_WATCHED, cost_watched) \
+	R(CLOCK_SET, clock_set) \
 	R(SAMPLE_WORD, sample_word) \
 	R(TASK_LINE, task_line) \
 	R(RIGHT_SIZE_TASK, right_size_task) \

@@ -47,12 +47,22 @@ WITH work AS MATERIALIZED ( -- what still runs leaves the host free after all ti
             FROM occupied) each
    WHERE active_ns > 0 AND occupied_unix_ns >= free_unix_ns
    GROUP BY occupied_host_id
-), watched AS MATERIALIZED ( -- as in cost_watched.sql
-  SELECT host_id AS watched_host_id, started_unix_ns AS watched_unix_ns,
-         coalesce(started_unix_ns + wall_ns, 4000000000000000000) AS watched_end_unix_ns
-    FROM standing_runs
-   WHERE kind = 'system'
-      OR (kind = 'command' AND host_id NOT IN (SELECT host_id FROM runs WHERE kind = 'system'))
+), clock AS ( -- how far the wall clock was from the boot clock since it was set
+  SELECT host_id AS clock_host_id, run_id AS clock_run_id, unix_ns - boot_ns AS clock_ns,
+         row_number() OVER (PARTITION BY host_id, run_id ORDER BY boot_ns DESC) AS place
+    FROM incidents
+   WHERE kind = 'clock'
+), placed_run AS ( -- as in cost_watched.sql
+  SELECT r.host_id AS placed_host_id, r.wall_ns AS placed_ns,
+         coalesce(r.begin_boot_ns + clock.clock_ns, r.started_unix_ns) AS placed_unix_ns
+    FROM standing_runs r
+    LEFT JOIN clock ON clock.clock_host_id = r.host_id AND clock.clock_run_id = r.id AND clock.place = 1
+   WHERE r.kind = 'system'
+      OR (r.kind = 'command' AND r.host_id NOT IN (SELECT host_id FROM runs WHERE kind = 'system'))
+), watched AS MATERIALIZED (
+  SELECT placed_host_id AS watched_host_id, placed_unix_ns AS watched_unix_ns,
+         coalesce(placed_unix_ns + placed_ns, 4000000000000000000) AS watched_end_unix_ns
+    FROM placed_run
    UNION ALL
   SELECT id, first_seen_unix_ns, last_seen_unix_ns
     FROM hosts

@@ -359,6 +359,8 @@ static int cost_show(struct view *view)
 	else if (error == 0)
 		error = view->options->format ? print_document(&cost, view->options->format)
 					      : print_text(&cost, &view->output);
+	if (error == 0)
+		error = source_say_clocks(view->store, view->options->host, cost.request.since_unix_ns);
 	if (error == 0 && cost.bill.host_count == 0)
 		source_say_unwatched(&cost.bill.hosts);
 	bill_free(&cost.bill);

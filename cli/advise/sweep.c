@@ -342,6 +342,8 @@ static int sweep_show(struct view *view)
 		say_cut(least_of(sweeping.sweep.owned_count), sweeping.sweep.owned_count, "hosts");
 	if (error == 0 && by < 0)
 		say_cut(sweeping.shown_count, sweeping.sweep.count, "findings");
+	if (error == 0)
+		error = source_say_clocks(view->store, view->options->host, sweeping.request.since_unix_ns);
 	if (error == 0 && sweeping.sweep.owned_count == 0)
 		source_say_unwatched(&sweeping.sweep.hosts);
 	if (error == -EOVERFLOW)

@@ -161,6 +161,8 @@ static int runs_show(struct view *view)
 		say_cut(list.runs.count, (size_t)list.count, "runs");
 	if (error == 0 && is_table)
 		print_left_out(&list);
+	if (error == 0)
+		error = source_say_clocks(view->store, view->options->host, view->options->since_unix_ns);
 	run_list_free(&list);
 	return error;
 }

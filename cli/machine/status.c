@@ -15,6 +15,7 @@
 #define LOSS_RECENT_NS (86400 * 1000000000LL) /* older losses are history, not a fault */
 
 #define HOST_SILENT_NS (10 * 60 * 1000000000LL) /* a few intervals of the shipper */
+#define HOST_AHEAD_NS (60 * 1000000000LL)       /* clocks of hosts differ by less */
 #define HOSTS_NAMED 20
 
 static const char *rules, *shipper = SHIPPER_STATE_DEFAULT;
@@ -207,6 +208,22 @@ static int check_rows(struct status *status, struct store *store, json_t *rows)
 	return more;
 }
 
+/* The latest of each host; older ones are history, as losses are. */
+static int check_clocks(struct status *status, struct store *store)
+{
+	struct rows sets = {0};
+	int error = source_read_clocks(store, NULL, (int64_t)clock_unix_ns() - LOSS_RECENT_NS, &sets);
+
+	for (size_t i = 0; i < sets.count && i < HOSTS_NAMED; i++) {
+		const struct row_clock_set *set = ROWS_ITEM(&sets, clock_set, i);
+
+		checks_add(&status->checks, CHECK_LIMITED, "clock", "%s, %s: %s", set->hostname,
+			   units_time(set->unix_ns), set->sentence);
+	}
+	rows_free(&sets);
+	return error;
+}
+
 static int check_contents(struct status *status, struct store *store, const char *path)
 {
 	int64_t size = file_bytes(path, "") + file_bytes(path, "-wal");
@@ -241,6 +258,8 @@ static void check_store(struct status *status, const char *path)
 		error = check_losses(status, store);
 	}
 	if (error == 0)
+		error = check_clocks(status, store);
+	if (error == 0)
 		error = check_contents(status, store, path);
 	if (error < 0)
 		checks_add(&status->checks, CHECK_MISSING, "store", "%s", store_error_text(store));
@@ -249,11 +268,11 @@ static void check_store(struct status *status, const char *path)
 
 /* ---- the lake ---------------------------------------------------------------- */
 
-/* Reports hosts that are silent; names the first few. */
+/* Reports hosts that are silent, or whose clock is ahead, which hides that; names the first few. */
 static void hosts_report(struct status *status, const struct rows *hosts)
 {
 	int64_t now_ns = (int64_t)clock_unix_ns();
-	size_t silent = 0;
+	size_t silent = 0, ahead = 0;
 
 	for (size_t i = 0; i < hosts->count; i++) {
 		const struct row_host *host = &ROWS_ITEM(hosts, cloud_host, i)->host;
@@ -262,6 +281,10 @@ static void hosts_report(struct status *status, const struct rows *hosts)
 
 		json_set_integer(item, "silent_ns", silent_ns);
 		json_array_append_new(json_object_get(status->json, "hosts"), item);
+		if (silent_ns <= -HOST_AHEAD_NS && ahead++ < HOSTS_NAMED)
+			check_fix(checks_add(&status->checks, CHECK_LIMITED, "host", "%s: its clock is %s ahead",
+					     host->hostname, units_duration(-silent_ns, false)),
+				  "on that host, set the clock: timedatectl");
 		if (silent_ns < HOST_SILENT_NS || silent++ >= HOSTS_NAMED)
 			continue;
 		check_fix(checks_add(&status->checks, CHECK_MISSING, "host", "%s: last heard of %s ago", host->hostname,
@@ -285,6 +308,8 @@ static void check_lake(struct status *status, const struct options *options)
 		hosts_report(status, &hosts);
 		error = check_losses(status, store);
 	}
+	if (error == 0)
+		error = check_clocks(status, store);
 	if (error == 0)
 		error = check_rows(status, store, rows);
 	if (error < 0)

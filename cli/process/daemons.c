@@ -177,7 +177,8 @@ static const char *silent_daemon(const struct store_stream *stream, int64_t lag_
 {
 	int64_t commit_age_ns = (int64_t)(clock_unix_ns() - stream->committed_unix_ns);
 
-	return lag_ns - commit_age_ns > COMMIT_DELAY_NS ? PROGRAM_PROBE : PROGRAM_CORRELATOR;
+	/* If the wall clock was set back since then, no commit followed. */
+	return commit_age_ns >= 0 && lag_ns - commit_age_ns > COMMIT_DELAY_NS ? PROGRAM_PROBE : PROGRAM_CORRELATOR;
 }
 
 void freshness_report(const struct store_stream *stream, struct checks *checks)

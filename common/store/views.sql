@@ -107,7 +107,7 @@ CREATE VIEW standing_runs AS
 -- when the run did, or when its host was last seen. A workflow engine is no service.
 CREATE VIEW work_runs AS
   SELECT r.*, r.started_unix_ns + (r.end_boot_ns - r.begin_boot_ns) AS end_unix_ns,
-         coalesce(r.end_boot_ns - r.begin_boot_ns, h.last_seen_unix_ns - r.started_unix_ns) AS life_ns,
+         coalesce(r.end_boot_ns - r.begin_boot_ns, h.last_seen_unix_ns - h.boot_unix_ns - r.begin_boot_ns) AS life_ns,
          coalesce(r.read_bytes, 0) + coalesce(r.write_bytes, 0) + coalesce(r.sent_bytes, 0)
            + coalesce(r.received_bytes, 0) AS moved_bytes,
          CASE WHEN r.kind = 'service' AND r.engine IS NULL THEN 1 ELSE 0 END AS is_service,

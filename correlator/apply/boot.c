@@ -4,6 +4,7 @@
 #include <utlist.h>
 
 #include "correlator/apply/change.h"
+#include "correlator/apply/clock.h"
 #include "correlator/apply/found.h"
 #include "correlator/apply/state.h"
 #include "correlator/model/cgroup.h"
@@ -55,11 +56,12 @@ static void set_host_id(struct model *model, const struct wire_hello *hello)
 void boot_note_hello(struct model *model, const struct wire_hello *hello)
 {
 	char boot_id[sizeof(model->boot_id)];
-	int64_t now_unix_ns = (int64_t)hello->unix_ns;
 	struct host_texts *texts = &model->apply->host;
 
 	copy_bytes(boot_id, sizeof(boot_id), &hello->boot_id);
-	if (model->boot_id[0] && strcmp(model->boot_id, boot_id) != 0)
+	bool is_new_boot = strcmp(model->boot_id, boot_id) != 0;
+
+	if (model->boot_id[0] && is_new_boot)
 		end_boot(model);
 	set_host_id(model, hello);
 	memcpy(model->boot_id, boot_id, sizeof(boot_id));
@@ -68,18 +70,14 @@ void boot_note_hello(struct model *model, const struct wire_hello *hello)
 	copy_bytes(texts->kernel, sizeof(texts->kernel), &hello->kernel);
 	copy_bytes(texts->machine, sizeof(texts->machine), &hello->machine);
 	copy_bytes(texts->probe_version, sizeof(texts->probe_version), &hello->probe_version);
-	model->clock_offset_ns = now_unix_ns - (int64_t)hello->boot_ns;
 	model->host.host_key = texts->host_key;
 	model->host.hostname = model->options.hostname ? model->options.hostname : texts->hostname;
 	model->host.boot_id = model->boot_id;
-	model->host.boot_unix_ns = model->clock_offset_ns;
 	model->host.kernel = texts->kernel;
 	model->host.machine = texts->machine;
 	model->host.cpu_count = (int64_t)hello->cpu_count;
 	model->host.memory_bytes = (int64_t)hello->memory_bytes;
 	model->host.probe_version = texts->probe_version;
-	if (!model->host.first_seen_unix_ns)
-		model->host.first_seen_unix_ns = now_unix_ns;
-	model->host.last_seen_unix_ns = now_unix_ns;
+	clock_note(model, hello->boot_ns, hello->unix_ns, is_new_boot);
 	model->host_dirty = true;
 }

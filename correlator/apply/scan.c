@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "correlator/apply/change.h"
+#include "correlator/apply/clock.h"
 #include "correlator/apply/found.h"
 #include "correlator/apply/scan_memory.h"
 #include "correlator/apply/state.h"
@@ -259,10 +260,8 @@ void scan_apply_end(struct model *model, const struct wire_scan *scan)
 	model->scan_number++;
 	model->scan_boot_ns = scan->boot_ns;
 	begin_next(&model->apply->scan, scan->boot_ns);
-	if (scan->unix_ns) {
-		model->clock_offset_ns = (int64_t)(scan->unix_ns - scan->boot_ns);
-		model->host.last_seen_unix_ns = (int64_t)scan->unix_ns;
-	}
+	if (scan->unix_ns)
+		clock_note(model, scan->boot_ns, scan->unix_ns, false);
 	/* With a backlog, events that follow this scan may be older, so the clock must not advance. */
 	if (!scan->backlog_bytes)
 		model_advance(model, scan->boot_ns);

@@ -70,7 +70,7 @@ struct model {
 	struct row_host host;
 	char *gpus; /* host.gpus, NULL: not known */
 	bool host_dirty;
-	int64_t written_seen_unix_ns; /* host.last_seen_unix_ns as stored */
+	int64_t written_seen_boot_ns; /* when the host was last seen, as stored */
 	int64_t clock_offset_ns;      /* CLOCK_REALTIME - CLOCK_BOOTTIME, as last sent */
 	uint64_t now_boot_ns;         /* latest time of the stream */
 	uint64_t scan_number;

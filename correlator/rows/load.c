@@ -99,6 +99,8 @@ static bool load_host(struct loader *loader, struct store_result *result)
 
 	model->host.id = store_result_get(result, "id").integer;
 	model->host.first_seen_unix_ns = store_result_get(result, "first_seen_unix_ns").integer;
+	model->host.last_seen_unix_ns = store_result_get(result, "last_seen_unix_ns").integer;
+	model->host.boot_unix_ns = store_result_get(result, "boot_unix_ns").integer;
 	if (gpus.type == STORE_VALUE_TEXT)
 		model_set_text(model, &model->gpus, gpus.data);
 	model->host.gpus = model->gpus;

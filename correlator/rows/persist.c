@@ -250,10 +250,16 @@ static void put_states(struct saver *saver)
 
 /* ---- commits ------------------------------------------------------------------------------ */
 
+/* On the boot clock, which is not set. */
+static int64_t host_seen_boot_ns(const struct model *model)
+{
+	return model->host.last_seen_unix_ns - model->host.boot_unix_ns;
+}
+
 /* If only the last-seen time has changed, the host's row is written every LAST_SEEN_PERIOD_NS. */
 static bool host_is_due(const struct model *model)
 {
-	return model->host_dirty || model->host.last_seen_unix_ns - model->written_seen_unix_ns >= LAST_SEEN_PERIOD_NS;
+	return model->host_dirty || host_seen_boot_ns(model) - model->written_seen_boot_ns >= LAST_SEEN_PERIOD_NS;
 }
 
 /* While nothing else changes, samples of the host wait: each page is then written once for several. */
@@ -320,7 +326,7 @@ static void clear_all(struct model *model)
 	model->losses.dirty = false;
 	model->gone_count = 0;
 	if (host_is_due(model))
-		model->written_seen_unix_ns = model->host.last_seen_unix_ns;
+		model->written_seen_boot_ns = host_seen_boot_ns(model);
 	model->host_dirty = false;
 }
 

@@ -41,7 +41,7 @@
 WITH run AS (
   SELECT r.user_id AS run_user_id, r.name AS run_name, CASE WHEN r.status IN ('failed', 'killed') THEN 1 ELSE 0 END AS failed,
          r.cpu_ns AS run_cpu_ns, r.peak_memory_bytes AS run_bytes,
-         coalesce(r.wall_ns, h.last_seen_unix_ns - r.started_unix_ns) AS run_wall_ns,
+         coalesce(r.wall_ns, h.last_seen_unix_ns - h.boot_unix_ns - r.begin_boot_ns) AS run_wall_ns,
          CASE WHEN r.kind IN ('batch', 'container') AND r.core_limit_milli > 0
                    AND r.core_limit_milli < 1000 * h.cpu_count THEN r.core_limit_milli END AS core_milli,
          CASE WHEN r.kind IN ('batch', 'container') AND r.memory_limit_bytes > 0

@@ -260,7 +260,7 @@ CREATE TABLE incidents (
   run_id            INTEGER, -- id; runs.id; model
   task_id           INTEGER, -- id; tasks.id; model
   process_id        INTEGER, -- id; processes.id; model
-  kind              TEXT NOT NULL, -- text; exit-code, signal, interrupted, crash, oom-kill, gpu-error, failed-command, stuck, idle, zombies; model
+  kind              TEXT NOT NULL, -- text; exit-code, signal, interrupted, crash, oom-kill, gpu-error, failed-command, stuck, idle, zombies, clock; model
   boot_ns           INTEGER NOT NULL, -- ns, boot clock; time of the event; event
   unix_ns           INTEGER NOT NULL, -- ns; wall clock at boot_ns; CLOCK_REALTIME
   sentence          TEXT NOT NULL -- text; what happened, in one sentence; model

@@ -1,6 +1,6 @@
 -- Composes the statement that puts a row of a table, from those of the given columns that the table has; a parameter is the
 -- place of its column. In the order of the table, which saves SQLite a copy of each value. A loss is reported in increments
--- as it occurs: its row is their sum. A host is seen by several recordings, in any order, that are written to one store. A row
+-- as it occurs: its row is their sum. A host was last seen when it was last written: a clock that was ahead is overwritten. A row
 -- keeps the day of its start: the lake organizes its rows by days (datalake/generate). Within it the start moves with
 -- begin_boot_ns, since readers take the one for the other; no other time is read with unix_ns, so it stays.
 SELECT 'INSERT INTO ' || :table || ' (' || group_concat(name, ', ') || ') VALUES (' || group_concat('?' || place, ', ')
@@ -8,7 +8,6 @@ SELECT 'INSERT INTO ' || :table || ' (' || group_concat(name, ', ') || ') VALUES
     || group_concat(name || ' = ' || CASE
          WHEN :table = 'losses' AND name = 'lost_count' THEN 'lost_count + excluded.lost_count'
          WHEN name = 'first_seen_unix_ns' THEN 'min(first_seen_unix_ns, excluded.first_seen_unix_ns)'
-         WHEN name = 'last_seen_unix_ns' THEN 'max(last_seen_unix_ns, excluded.last_seen_unix_ns)'
          WHEN name = 'started_unix_ns' THEN
            'CASE WHEN started_unix_ns = 0 OR excluded.started_unix_ns = 0
                  THEN max(started_unix_ns, excluded.started_unix_ns)
