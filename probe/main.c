@@ -15,6 +15,7 @@
 #include "common/log.h"
 #include "common/option.h"
 #include "common/parse.h"
+#include "common/pid_namespace.h"
 #include "common/privilege.h"
 #include "probe/forward/arguments.h"
 #include "probe/kernel.h"
@@ -232,6 +233,10 @@ static int probe_main(void)
 	if (result)
 		return exit_code_of(result);
 	kernel.source.arguments_fd = reader;
+	if (!pid_namespace_is_initial("/proc/self/ns/pid"))
+		log_warning(
+			"not in the host's PID namespace: of processes outside it, figures come only when they end, and "
+			"what ran before is unknown");
 	malloc_trim(0); /* libbpf has read the kernel's whole BTF */
 	forward.source = &kernel.source;
 	forward.period_ns = (uint64_t)options.period_ns;

@@ -190,6 +190,28 @@ TEST(a_process_in_no_pass_is_lost)
 	ck_assert_rows("SELECT status FROM runs WHERE kind <> 'system'", "ended\n");
 }
 
+#define INITIAL "pidns=4026531836 " /* PROC_PID_INIT_INO */
+
+/* 20 and 21 run outside the PID namespace of the probe, 30 and 31 inside. */
+TEST(what_a_scan_cannot_see_is_not_lost)
+{
+	static const char lost[] = "SELECT pid FROM processes WHERE ended = 'lost' ORDER BY pid";
+	static const char scans[] = "later 1000; 31<30 seen 9 pidns=77 sort y; %sscan; later 1; 30>32 true; ends";
+
+	WITHOUT_RESTARTS(); /* which forget what a scan has seen */
+	tell("2>20 " INITIAL "bwa mem x; 20>21; 2>30 pidns=77 bash x.sh; 30>31 pidns=77 sort y; "
+	     "later 1; 30<2 seen 1 pidns=77; 31<30 seen 1 pidns=77; scan");
+	tell(scans, "");
+	tell(scans, "");
+	ck_assert_rows(lost, "30\n"); /* seen before, and missing now */
+	tell("21 ends; 20 ends 3");
+	ck_assert_rows("SELECT ended, exit_code, cpu_ns FROM processes WHERE pid = 20", "exit 3 6000000\n");
+	tell("2>22 " INITIAL "bwa mem z");
+	for (int i = 0; i < 3; i++)
+		tell(scans, "1<0 seen 9 " INITIAL "init; 2<1 seen 9; "); /* a probe that sees the host */
+	ck_assert_rows(lost, "22\n30\n");
+}
+
 /* Offset of the starts' wall clock from their boot clock, in seconds. */
 static const char clocks[] =
 	"SELECT DISTINCT (started_unix_ns - begin_boot_ns) / 1000000000 FROM (SELECT started_unix_ns, "

@@ -361,6 +361,7 @@ static int doctor_main(const struct options *options)
 	check_network(&checks);
 	check_peaks(&checks);
 	check_threads(&checks);
+	daemons_check_namespace(&checks, true);
 	check_landlock(&checks);
 	check_gpus(&checks);
 	check_program(&checks, PROGRAM_PROBE, probe);

@@ -91,6 +91,7 @@ static void check_daemons(struct status *status)
 		else if (!running)
 			daemon_missing(status, names[i]);
 	}
+	daemons_check_namespace(&status->checks, false);
 }
 
 /* ---- the store --------------------------------------------------------------- */

@@ -17,6 +17,7 @@
 #include "analysis/query/units.h"
 #include "cli/process/program.h"
 #include "common/clock.h"
+#include "common/pid_namespace.h"
 #include "common/shipper_status.h"
 
 #define COMM_MAX 15         /* bytes of a name that the kernel keeps */
@@ -152,6 +153,37 @@ int daemons_find(struct daemon_info daemons[DAEMONS_MAX])
 			count += daemon_read(dirfd(proc), entry->d_name, &daemons[count]);
 	closedir(proc);
 	return count;
+}
+
+/* One on the host counts, whatever containers have. */
+static bool probe_sees_the_host(void)
+{
+	struct daemon_info daemons[DAEMONS_MAX];
+	int count = daemons_find(daemons);
+	bool is_initial = pid_namespace_is_initial("/proc/self/ns/pid"), any_initial = false, any_inner = false;
+	char path[64];
+
+	for (int i = 0; i < count; i++) {
+		if (strcmp(daemons[i].name, PROGRAM_PROBE) != 0)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/ns/pid", daemons[i].pid);
+		*(is_initial && pid_namespace_is_initial(path) ? &any_initial : &any_inner) = true;
+	}
+	return any_initial || (is_initial && !any_inner);
+}
+
+void daemons_check_namespace(struct checks *checks, bool with_ok)
+{
+	bool is_whole = probe_sees_the_host();
+
+	if (is_whole && with_ok)
+		checks_add(checks, CHECK_OK, "PID namespace", "the host's: process scans see all processes");
+	else if (!is_whole)
+		check_fix(
+			checks_add(checks, CHECK_LIMITED, "PID namespace",
+				   "not the host's: of processes outside it, figures come only when they end, and what "
+				   "ran before the probe is unknown"),
+			"run the probe in the host's: pid: host (Compose), hostPID: true (Kubernetes)");
 }
 
 /* ---- freshness of a store -------------------------------------------------------- */

@@ -33,6 +33,10 @@ bool daemons_have_sampler(void);
 /* Whether /sys/fs/bpf is a BPF filesystem: without one the probe's service does not start. */
 bool daemons_have_bpffs(void);
 
+/* Adds a check if the process scans of the probe have only the processes of its own PID namespace; with `with_ok` also if they
+ * have those of the whole host. Where the probe's namespace cannot be read, ours counts: in its container it is the same. */
+void daemons_check_namespace(struct checks *checks, bool with_ok);
+
 enum freshness {
 	FRESHNESS_FRESH,      /* committed within FRESHNESS_LIMIT_NS */
 	FRESHNESS_STALE,      /* no store, or no daemon writes it */

@@ -21,12 +21,12 @@
 #include "cli/run/watch.h"
 #include "cli/source.h"
 #include "common/clock.h"
+#include "common/pid_namespace.h"
 #include "common/print.h"
 #include "common/progress.h"
 #include "correlator/store/copy.h"
 
-#define PID_NAMESPACE_INITIAL 0xEFFFFFFC /* its inode: the kernel's PROC_PID_INIT_INO */
-#define COMMIT_TIMEOUT_MS 10000          /* for the daemons; a commit takes under a second */
+#define COMMIT_TIMEOUT_MS 10000 /* for the daemons; a commit takes under a second */
 #define COMMIT_POLL_MS 100
 #define SETTLE_NS 400000000LL /* the stream must have advanced this far past the end */
 
@@ -217,18 +217,12 @@ static int page_write(struct run *run, struct store *store, const struct row_run
 	return source_say(store, error) == 0 ? 0 : -EIO;
 }
 
-/* In another PID namespace our pids are not those that the kernel side sees. */
-static bool pids_are_the_hosts(void)
-{
-	struct stat status;
-
-	return stat("/proc/self/ns/pid", &status) < 0 || status.st_ino == PID_NAMESPACE_INITIAL;
-}
-
 static int run_find(const struct run *run, struct store *store, struct rows *ret_runs)
 {
+	/* In another PID namespace our pids are not those that the kernel side sees. */
+	bool is_initial = pid_namespace_is_initial("/proc/self/ns/pid");
 	const struct run_started started = {
-		.pid = run->watch.is_partial || pids_are_the_hosts() ? run->child.pid : 0,
+		.pid = run->watch.is_partial || is_initial ? run->child.pid : 0,
 		.user_id = run->user.uid,
 		.begin_unix_ns = run->child.begin_unix_ns,
 		.boot_ns = {run->child.started_boot_ns[0], run->child.started_boot_ns[1]},

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "common/pid_namespace.h"
 #include "correlator/apply/change.h"
 #include "correlator/apply/clock.h"
 #include "correlator/apply/found.h"
@@ -212,7 +213,12 @@ void scan_apply_sample(struct model *model, const struct record *record)
 {
 	const struct image_key *image = &record->header.image;
 	struct process *process = process_find(model, process_key_of(image));
+	uint32_t namespace = record->exec.context.pid_namespace;
 
+	if (namespace == PID_NAMESPACE_INITIAL)
+		model->apply->scan.has_initial = true;
+	else if (namespace)
+		model->apply->scan.has_inner = true;
 	if (is_zombie(&record->exec))
 		ongoing_note_zombie(model, &record->exec.context.parent);
 	if (!process && !is_zombie(&record->exec))
@@ -223,6 +229,13 @@ void scan_apply_sample(struct model *model, const struct record *record)
 		found_note(model, record); /* an unknown zombie's end is recorded or predates the probe */
 }
 
+/* The scans of a probe in a PID namespace of its own have only what is in there: of others only events tell, and one that no
+ * scan has seen is not missing. */
+static bool is_visible(const struct scan_schedule *scan, const struct process *process)
+{
+	return scan->has_initial || !scan->has_inner || process->sampled_boot_ns;
+}
+
 /* A process that was running when the scan began but is missing from it has ended without a
  * record, unless its exit is still in the ring: wait for all events from before that scan. */
 static void end_missing(struct model *model, const struct wire_scan *scan)
@@ -231,7 +244,8 @@ static void end_missing(struct model *model, const struct wire_scan *scan)
 
 	HASH_ITER (hh, model->processes, process, next) {
 		if (process->ended || process->seen_scan == model->scan_number ||
-		    process->key.start_boot_ns >= scan->boot_ns || process->fork_boot_ns >= scan->boot_ns)
+		    process->key.start_boot_ns >= scan->boot_ns || process->fork_boot_ns >= scan->boot_ns ||
+		    !is_visible(&model->apply->scan, process))
 			continue;
 		if (!process->missed_boot_ns)
 			process->missed_boot_ns = scan->boot_ns;
@@ -245,6 +259,7 @@ static void end_missing(struct model *model, const struct wire_scan *scan)
 /* Decides what the next scan includes. */
 static void begin_next(struct scan_schedule *scan, uint64_t boot_ns)
 {
+	scan->has_initial = scan->has_inner = false;
 	scan->is_for_rows = boot_ns >= scan->next_rows_boot_ns;
 	if (scan->is_for_rows)
 		scan->next_rows_boot_ns = boot_ns + ROWS_PERIOD_NS;

@@ -8,6 +8,7 @@ struct scan_schedule {
 	bool is_for_rows;  /* it updates rows, not only samples */
 	bool is_for_quiet; /* it also samples processes with little activity */
 	uint64_t next_rows_boot_ns, next_quiet_boot_ns;
+	bool has_initial, has_inner; /* it has reported processes of the initial PID namespace, and of others */
 };
 
 /* The texts that model->host points to: boot.c. */

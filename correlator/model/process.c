@@ -3,6 +3,7 @@
 
 #include <utlist.h>
 
+#include "common/pid_namespace.h"
 #include "correlator/model/cause.h"
 #include "correlator/model/command.h"
 #include "correlator/model/group.h"
@@ -82,12 +83,9 @@ void process_set_context(struct process *process, uint64_t cgroup_id, uint32_t u
 	process->flags = flags;
 }
 
-/* inode of the initial pid namespace (include/linux/proc_ns.h, PROC_PID_INIT_INO) */
-#define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
-
 bool process_has_namespace(const struct process *process)
 {
-	return process->pid_namespace != 0 && process->pid_namespace != INITIAL_PID_NAMESPACE;
+	return process->pid_namespace != 0 && process->pid_namespace != PID_NAMESPACE_INITIAL;
 }
 
 void process_set_core_limit(struct process *process, const struct model *model, uint64_t limit_milli)

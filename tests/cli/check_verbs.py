@@ -336,6 +336,13 @@ class Hosts(Case):
         self.assertEqual(result.stderr, b"")
         return {check["topic"]: check for check in json.loads(result.stdout)["checks"]}
 
+    def test_a_pid_namespace(self):
+        """There the process scans of a probe have only what is in it."""
+        for verb in ("doctor", "status"):
+            finding = self.elsewhere("", TRACER, verb)["PID namespace"]
+            self.assertEqual(finding["level"], "limited")
+            self.assertIn("hostPID", finding["fix"])
+
     def test_a_host_without_bpffs(self):
         """What the probe's service cannot start without is reported as missing, not as limited."""
         no_bpffs = "mount -t tmpfs tmpfs /sys/fs/bpf\nmount -t tmpfs tmpfs /var/lib\n"
