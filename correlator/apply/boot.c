@@ -41,7 +41,8 @@ static void end_boot(struct model *model)
 	model->apply->found_settle_boot_ns = 0;
 }
 
-static void set_host_id(struct model *model, const struct wire_hello *hello)
+/* A host without a machine id keeps that of its first name until it boots again: what runs belongs to it. */
+static void set_host_id(struct model *model, const struct wire_hello *hello, bool is_new_boot)
 {
 	const struct wire_bytes *key = hello->host_id.size ? &hello->host_id : &hello->hostname;
 	struct identity identity;
@@ -49,7 +50,8 @@ static void set_host_id(struct model *model, const struct wire_hello *hello)
 	/* The machine id itself must not leave the machine (machine-id(5)). */
 	identity_begin(&identity, "host");
 	identity_add_bytes(&identity, key->data, key->size);
-	model->host.id = identity_end(&identity);
+	if (is_new_boot || !model->host.id)
+		model->host.id = identity_end(&identity);
 	identity_format(model->host.id, model->apply->host.host_key);
 }
 
@@ -63,7 +65,7 @@ void boot_note_hello(struct model *model, const struct wire_hello *hello)
 
 	if (model->boot_id[0] && is_new_boot)
 		end_boot(model);
-	set_host_id(model, hello);
+	set_host_id(model, hello, is_new_boot);
 	memcpy(model->boot_id, boot_id, sizeof(boot_id));
 	image_begin_identities(model);
 	copy_bytes(texts->hostname, sizeof(texts->hostname), &hello->hostname);

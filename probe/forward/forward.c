@@ -73,6 +73,9 @@ static void hello_refresh(struct forward *forward)
 {
 	struct wire_hello *hello = &forward->hello.hello;
 
+	host_read(&forward->host);
+	hello->hostname = text_bytes(forward->host.name);
+	hello->cpu_count = forward->host.processor_count;
 	hello->ring_epoch = forward->source->control->ring_epoch;
 	hello->consumer_offset = *forward->source->ring.consumer;
 	hello->boot_ns = clock_boot_ns();
@@ -87,15 +90,14 @@ void forward_fill_hello(struct forward *forward)
 
 	uname(&names);
 	sysinfo(&system);
+	host_open(&forward->host, "/proc/sys/kernel/hostname", "/sys/devices/system/cpu/online");
 	forward->hello.type = WIRE_HELLO;
 	forward->hello.hello = (struct wire_hello){
 		.version = WIRE_VERSION,
 		.record_version = RECORD_VERSION,
-		.cpu_count = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN),
 		.memory_bytes = (uint64_t)system.totalram * system.mem_unit,
 		.boot_id = file_line("/proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id)),
 		.host_id = file_line("/etc/machine-id", host_id, sizeof(host_id)),
-		.hostname = text_bytes(names.nodename),
 		.kernel = text_bytes(names.release),
 		.machine = text_bytes(names.machine),
 		.probe_version = text_bytes(TRACER_VERSION),
@@ -407,6 +409,14 @@ static void answers_take(struct forward *forward)
 	}
 }
 
+/* The name and the processors of the host are in `hello`, so a new connection reports that they changed: it loses nothing. */
+static void host_check(struct forward *forward, uint64_t now_boot_ns)
+{
+	if (forward->stream.path && forward->stream.is_ready && !forward->is_scanning &&
+	    !forward->drain_deadline_boot_ns && now_boot_ns >= forward->next_slow_boot_ns && host_read(&forward->host))
+		stream_fail(&forward->stream, "the host has another name or other processors");
+}
+
 /* Sends nothing new while earlier output has not been accepted. Returns true if there is more to do
  * now. When the receiver accepts output, more follows at once: waiting for the next period would
  * leave both daemons idle while the ring overflows. */
@@ -416,6 +426,7 @@ static bool forward_step(struct forward *forward, uint64_t now_boot_ns)
 	bool more = false;
 
 	forward->source->control->lease_boot_ns = now_boot_ns + forward->lease_ns;
+	host_check(forward, now_boot_ns);
 	if (stream->fd < 0) {
 		hello_refresh(forward);
 		stream_connect(stream, &forward->hello);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "probe/forward/device.h"
+#include "probe/forward/host.h"
 #include "probe/forward/ring.h"
 #include "probe/forward/stream.h"
 
@@ -32,6 +33,7 @@ struct forward {
 	struct forward_source *source;
 	struct stream stream;
 	struct wire_message hello;
+	struct host host;
 
 	uint64_t period_ns;     /* between process scans */
 	uint64_t lease_ns;      /* how long collection continues without this process */

@@ -1,8 +1,10 @@
-"""A probe in a PID namespace of its own, as in a container without the host's: its process scans see only what is in there."""
+"""Namespaces of the probe: of its own for PIDs, as in a container without the host's, its process scans see only what is in there;
+and the host's name, which may change."""
 
 import subprocess
 import time
 
+from daemons import Marker
 from testing import same, wait_until
 
 SECONDS = 4 # several scans
@@ -26,3 +28,27 @@ def test_a_probe_in_its_own_pid_namespace(bench):
     wait_until("the end is stored", found)
     same("how it ended", found(), [{"program": "sh", "ended": "exit", "exit_code": 3}])
     same("lost processes", daemons.rows("SELECT program FROM processes WHERE ended = 'lost'"), [])
+
+
+def test_a_host_that_is_renamed(bench):
+    """The probe reports its new name by itself, and loses nothing. (The name is that of a UTS namespace.)"""
+    daemons = bench.daemons()
+    inside = daemons.directory / "probe-inside"
+    inside.write_text(f'#!/bin/sh\nhostname first-name\nexec {daemons.probe_program} "$@"\n')
+    inside.chmod(0o755)
+    named = daemons.directory / "named"
+    named.write_text(f'#!/bin/sh\nexec unshare --uts {inside} "$@"\n')
+    named.chmod(0o755)
+    daemons.probe_program = named
+    daemons.start()
+    wait_until("the host has a name", lambda: daemons.value("SELECT hostname FROM hosts") == "first-name")
+    outside = subprocess.Popen(["sleep", "1000"])
+    marker = Marker(daemons)
+    marker.run_stored()
+    subprocess.run(["nsenter", "--uts", f"--target={daemons.probe.pid}", "hostname", "second-name"], check=True)
+    wait_until("the host has another name", lambda: daemons.value("SELECT hostname FROM hosts") == "second-name")
+    marker.run_stored()
+    same("hosts", daemons.value("SELECT count(*) FROM hosts"), 1)
+    same("lost processes", daemons.rows("SELECT program FROM processes WHERE ended = 'lost'"), [])
+    outside.kill()
+    outside.wait()
