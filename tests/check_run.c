@@ -118,6 +118,41 @@ TEST(another_users_command_in_a_found_run_is_theirs)
 		       "command new.sh 0 child of an origin\n");
 }
 
+/* Root's service or cron job that works for people: su stays and waits, runuser -u and setpriv become the command, and a
+ * program may change its user by itself. What it does for the accounts of daemons is its own work. */
+TEST(a_users_command_in_roots_service_is_theirs)
+{
+	tell("cgroup 601 /system.slice/portal.service; 1 systemd; 1>10 cgroup=601 bash portal.sh; "
+	     "10>11 cgroup=601 su ada -c align~x; 11>12 cgroup=601 uid=1500 align x; 12>13 cgroup=601 uid=1500 gzip x; ends; "
+	     "12 ends 3; 11 ends 3; "
+	     "10>20 cgroup=601 runuser -u bob call x; 20 cgroup=601 uid=1600 call x; ends; "
+	     "10>30; 30>31 cgroup=601 setpriv --reuid 1600 sort x; 31 cgroup=601 uid=1600 sort x; "
+	     "10>40 cgroup=601 uid=1500 trim x; ends; 10>50 cgroup=601 su www-data -c pack; 50>51 cgroup=601 uid=33 pack x; "
+	     "10>60 cgroup=601 runuser -u nobody x; ends 1; 10>70 cgroup=601 runuser -u bob tmux; "
+	     "70 cgroup=601 uid=1600 tmux new; 70>71 cgroup=601 uid=1600 merge x");
+	ck_assert_rows(
+		"SELECT kind, name, user_id, process_count, status FROM runs WHERE kind <> 'system' ORDER BY "
+		"begin_boot_ns",
+		"service portal.service 0 6 running\ncommand align 1500 2 failed\ncommand call 1600 1 succeeded\n"
+		"command sort 1600 1 running\ncommand trim 1500 1 succeeded\nsession tmux 1600 1 running\n"
+		"command merge 1600 1 running\n");
+	ck_assert_rows("SELECT program FROM processes WHERE program IN ('su', 'runuser', 'setpriv') ORDER BY pid",
+		       "su\nsu\nrunuser\n");
+}
+
+/* A step of a unit that root executes, and a command that leads to the user's, do not make the unit root's. */
+TEST(a_unit_is_its_users)
+{
+	tell("cgroup 601 /system.slice/app.service; cgroup 602 /system.slice/direct.service; 1 systemd; "
+	     "1>10 cgroup=601 mkdir x; ends; 1>11 cgroup=601 uid=1500 cwd=/home/ada align x; "
+	     "1>20 cgroup=602 runuser -u bob sort x; 20 cgroup=602 uid=1600 sort x; "
+	     "2>30 cron -f; 30>31 sh -c a~&&~sudo~-u~ada~b; 31>32 a; ends; 31>33 sudo -u ada b; 33>34 uid=1500 b");
+	ck_assert_rows(
+		"SELECT kind, name, user_id, working_directory FROM runs WHERE kind <> 'system' ORDER BY begin_boot_ns",
+		"service app.service 1500 /home/ada\nservice direct.service 1600 /work\n"
+		"cron a && sudo -u ada b 0 /work\ncommand b 1500 /work\n");
+}
+
 /* `tracer run -- bash` covers everything done in that shell, and so does a batch job. */
 TEST(tracer_run_keeps_what_a_shell_does)
 {
@@ -244,6 +279,27 @@ TEST(a_slurm_job_is_a_run_and_its_steps_are_tasks)
 	ck_assert_rows("SELECT t.kind, t.process_count FROM standing_tasks t JOIN runs r ON "
 		       "r.id = t.run_id WHERE r.kind = 'batch' ORDER BY t.begin_boot_ns",
 		       "batch 3\nbatch 2\n");
+}
+
+/* With PrologFlags=Contain, root's sleep in step_extern comes first, and is terminated once the job has ended. */
+TEST(a_slurm_job_is_its_users)
+{
+	tell("cgroup 500 /slurm_host/uid_1500/job_9/step_extern; cgroup 501 /slurm_host/uid_1500/job_9/step_batch; "
+	     "1>10 slurmd; 10>20 slurmstepd; 20>30 cgroup=500 sleep 100000000; 10>21 slurmstepd; "
+	     "21>31 cgroup=501 uid=1500 bash job.sh; 31>32 cgroup=501 uid=1500 align x; ends; 31 ends; 30 dies 15");
+	ck_assert_rows("SELECT kind, name, user_id, status, process_count FROM runs WHERE kind <> 'system'",
+		       "batch slurm job 9 1500 succeeded 2\n");
+	ck_assert_rows("SELECT count(*) FROM incidents", "0\n");
+}
+
+/* Debian's alternatives call the file slurmstepd-wlm. It ends with 0, whatever becomes of the job. */
+TEST(a_slurm_job_that_was_found_running_is_its_users)
+{
+	tell("cgroup 501 /slurm_host/uid_1500/job_9/step_batch; 10<1 seen 1 cgroup=501 slurmstepd-wlm infinity; "
+	     "11<10 seen 1 cgroup=501 uid=1500 bash job.sh; 12<11 seen 1 cgroup=501 uid=1500 align x; scan; later 1; "
+	     "12 gets 15 from 10; 12 dies 15; 11 dies 15; 10 ends");
+	ck_assert_rows("SELECT kind, name, user_id, status, process_count FROM runs WHERE kind <> 'system'",
+		       "batch slurm job 9 1500 killed 2\n");
 }
 
 TEST(a_job_goes_on_with_what_follows_at_once)

@@ -73,7 +73,8 @@ enum rules_boundary {
 	X(STOPS_AT_FAILURE, "stops_at_failure", "begins nothing more once a command has failed") \
 	X(IGNORES_CAPTURED, "ignores_captured", "does not mind if a command fails whose output it reads") \
 	X(CANCELS_JOBS, "cancels_jobs", "cancels the batch jobs whose numbers are its arguments") \
-	X(CHANGES_ROOT, "changes_root", "its command sees other files than the host's")
+	X(CHANGES_ROOT, "changes_root", "its command sees other files than the host's") \
+	X(CHANGES_USER, "changes_user", "its command runs as another user")
 
 enum rules_trait {
 #define X(NAME, key, meaning) RULES_TRAIT_##NAME,

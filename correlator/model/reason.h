@@ -12,6 +12,7 @@
 	R(OF_USER, "what a user or a container runs in the place of the host's own") \
 	R(CHILD, "child of an origin") \
 	R(USER, "another user's command in a run that was found running") \
+	R(FOR_USER, "a user's command that root's service or cron job started") \
 	R(JOB, "job of an interactive shell") \
 	R(CGROUP, "cgroup beneath an origin") \
 	R(CONTAINER, "container that nobody here waits for") \

@@ -69,6 +69,8 @@ void run_set_root(struct model *model, struct run *run, const struct process *pr
 	run->user_id = process->uid;
 	if (process->command)
 		model_set_text(model, &run->working_directory, process->command->working_directory);
+	task_set_dirty(model, run->main);
+	run_set_dirty(model, run);
 	if (container && container->run_id == ROW_NULL) {
 		container->run_id = run->id;
 		container_set_dirty(model, container);

@@ -97,11 +97,31 @@ struct run *origin_begin_unlisted(struct model *model, struct process *process, 
 	return origin_begin_own(model, process, kind, REASON_OF_USER);
 }
 
-struct run *origin_begin_for_user(struct model *model, struct process *process)
+/* Whether root's processes in it may work for persons. */
+static bool run_works_for_others(const struct run *run)
+{
+	return run->user_id == 0 &&
+	       (run->kind == RUN_SERVICE || run->kind == RUN_HOST_SERVICE || run->kind == RUN_CRON);
+}
+
+bool origin_awaits_user(const struct process *process, const struct rules_class *class)
+{
+	const struct process *above = process->parent;
+
+	while (above && !above->run)
+		above = above->parent;
+	return above && class->traits & RULES_CHANGES_USER && process->uid == 0 && run_works_for_others(above->run);
+}
+
+struct run *origin_begin_for_user(struct model *model, struct process *process, const struct rules_class *class)
 {
 	const struct process *parent = process->parent, *top = parent;
 	const struct run *run = parent->run;
 
+	if (process->uid >= USER_ID_MIN && parent->uid == 0 && run_works_for_others(run) &&
+	    !origin_leads_to(run, process) && !(parent->image && parent->image->role == RULES_ROLE_ORIGIN))
+		return origin_begin_own(model, process, class->role == RULES_ROLE_ORIGIN ? RUN_SESSION : RUN_COMMAND,
+					REASON_FOR_USER);
 	if (!parent->image || parent->image->role != RULES_ROLE_WRAPPER || process->uid == run->user_id ||
 	    !allows_session(run, process) || origin_leads_to(run, process))
 		return NULL;

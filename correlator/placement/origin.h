@@ -39,5 +39,9 @@ struct run *origin_begin_unlisted(struct model *model, struct process *process, 
 void origin_earn_key(struct model *model, const struct run *run, const struct process *process, uint64_t cgroup_id,
 		     const struct rules_class *class, char ret_key[RULES_NAME_MAX]);
 /* What su or the like starts as another user in a run that was found running begins a run: such a run may be a
- * daemon that works for many. Returns NULL for anything else. */
-struct run *origin_begin_for_user(struct model *model, struct process *process);
+ * daemon that works for many. So does what root's service or cron job starts for a person, in whatever way. Returns NULL for
+ * anything else. */
+struct run *origin_begin_for_user(struct model *model, struct process *process, const struct rules_class *class);
+/* Whether `process`, which has executed a program of that class and has no place yet, may execute one for a person next: in
+ * the same process, as runuser -u and setpriv do. */
+bool origin_awaits_user(const struct process *process, const struct rules_class *class);

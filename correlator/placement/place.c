@@ -136,7 +136,11 @@ static struct placement place_root(struct model *model, struct run *run, struct 
 {
 	bool is_step = run->kind == RUN_BATCH && step[0];
 
-	if (run->main->root_process_id == ROW_NULL)
+	/* A unit's or job's steps that root executes (ExecStartPre=+, a prolog) come before its user's. */
+	bool is_after_roots =
+		run->user_id == 0 && process->uid != 0 && (run->kind == RUN_SERVICE || run->kind == RUN_BATCH);
+
+	if (run->main->root_process_id == ROW_NULL || is_after_roots)
 		run_set_root(model, run, process);
 	process->is_run_root = true;
 	outcome_add_root(&run->main->outcome, process->ended);
@@ -187,7 +191,7 @@ static struct placement find_or_open_group(struct model *model, struct process *
 	if (joined.group)
 		return joined;
 	if (!begun && placing->class && !keeper)
-		begun = origin_begin_for_user(model, process);
+		begun = origin_begin_for_user(model, process, placing->class);
 	origin = keeper && keeper->image->boundary == RULES_BOUNDARY_CONTAINER ? keeper : parent;
 	if (!begun)
 		begun = origin_begin_run(model, process, origin, placing, &class);
@@ -278,19 +282,36 @@ static struct process *topmost_below(struct process *process, enum process_place
 	return process;
 }
 
+/* Returns the class of the program that a process without a place has executed while it awaited its user; NULL for a
+ * fork of its parent's program. */
+static const struct rules_class *class_of_awaiting(struct model *model, struct process *process,
+						   struct rules_class *class)
+{
+	if (process->place != PLACE_NONE || process->exec_id == process->parent_exec_id || !process->command)
+		return NULL;
+	classify(model, process, class);
+	return origin_awaits_user(process, class) ? class : NULL;
+}
+
 void place_full(struct model *model, struct process *process, const struct placing *placing)
 {
 	struct process *above = topmost_below(process, PLACE_FULL);
+	struct rules_class class;
 
 	for (; above != process; above = above->unplaced_below)
-		place_one(model, above, &(struct placing){.boot_ns = above->fork_boot_ns, .context = placing->context});
+		place_one(model, above,
+			  &(struct placing){.class = class_of_awaiting(model, above, &class),
+					    .boot_ns = above->fork_boot_ns,
+					    .context = placing->context});
 	place_one(model, process, placing);
 }
 
 void place_exec(struct model *model, struct process *process, const struct placing *placing)
 {
 	if (process->place != PLACE_FULL) {
-		if (!origin_is_step(process, placing))
+		bool awaits_user = process->place == PLACE_NONE && origin_awaits_user(process, placing->class);
+
+		if (!awaits_user && !origin_is_step(process, placing))
 			place_full(model, process, placing);
 		return;
 	}
@@ -310,11 +331,13 @@ static void place_part_beneath(struct model *model, struct process *process)
 {
 	struct process *parent = process->parent;
 	struct rules_class class;
+	const struct rules_class *own = class_of_awaiting(model, process, &class);
 
-	if (!parent || !parent->group || !parent->image) {
+	if (own || !parent || !parent->group || !parent->image) {
 		const struct record_context context = {.cgroup_id = process->cgroup_id, .pgid = process->pgid};
 
-		place_full(model, process, &(struct placing){.boot_ns = process->fork_boot_ns, .context = &context});
+		place_full(model, process,
+			   &(struct placing){.class = own, .boot_ns = process->fork_boot_ns, .context = &context});
 		return;
 	}
 	classify_inherited(process, &class);

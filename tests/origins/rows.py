@@ -117,13 +117,31 @@ ROWS = [
                f"{PROGRAMS}/crond.sh": "#!/bin/bash\ncrond-one 0.1\ncrond-two 0.1\n"}),
     Row("at", ("one", "who asked for it", "the first programs that it runs"),
         [Run("at-one + at-two", BOB, "cron", ("at-one", "at-two"))],
-        "runuser -u bob -- sh -c 'printf \"at-one 0.1\\nat-two 0.1\\n\" | at now'"),
+        "runuser -u bob -- sh -c 'printf \"at-one 0.1\\nat-two 0.1\\n\" | at now'",
+        beside=((r'printf "at-one 0.1\nat-two 0.1\n" | at now', BOB),)),  # by the driver, root's service
     Row("a systemd service", UNIT,
         [Run("nightly.service", BOB, "service", ("unit-one", "unit-two"))],
         "systemctl start nightly.service",
         files={"/etc/systemd/system/nightly.service":
                f"[Service]\nType=oneshot\nUser=bob\nEnvironment=PATH={PROGRAMS}:/usr/bin\n"
                "ExecStart=/bin/sh -c 'unit-one 0.1; unit-two 0.1'\n"}),
+    Row("root's service, for a user (su, sudo, runuser, setpriv)", ("one a command", "whose command it is", "the command's"),
+        [Run("portal.service", ROOT, "service", ("portal-own",)),
+         Run("portal-su", BOB, "command", ("portal-su",)), Run("portal-sudo", BOB, "command", ("portal-sudo",)),
+         Run("portal-runuser", BOB, "command", ("portal-runuser",)),
+         Run("portal-setpriv", BOB, "command", ("portal-setpriv",))],
+        "systemctl start portal.service",
+        files={"/etc/systemd/system/portal.service":
+               f"[Service]\nType=oneshot\nEnvironment=PATH={PROGRAMS}:/usr/bin:/usr/sbin\nExecStart={PROGRAMS}/portal.sh\n",
+               f"{PROGRAMS}/portal.sh":
+               f"#!/bin/bash\nportal-own 0.1\nsu bob -s /bin/sh -c '{PROGRAMS}/portal-su 0.1'\n"
+               f"sudo -u bob {PROGRAMS}/portal-sudo 0.1\nrunuser -u bob -- portal-runuser 0.1\n"
+               "setpriv --reuid 1500 --regid 1500 --clear-groups portal-setpriv 0.1\n"}),
+    Row("root's cron, for a user", ("one a command", "whose command it is", "the command's"),
+        [Run("cronr-own 0.1 && sudo -u bob /usr/local/bin/cronr-bob 0.1", ROOT, "cron", ("cronr-own",)),
+         Run("cronr-bob", BOB, "command", ("cronr-bob",))],
+        files={"/etc/cron.d/check-root": f"PATH={PROGRAMS}:/usr/bin\n@reboot root cronr-own 0.1 && sudo -u bob "
+                                         f"{PROGRAMS}/cronr-bob 0.1\n"}),
     Row("a systemd timer", UNIT,
         [Run("timed.service", BOB, "service", ("timer-one", "timer-two"))],
         "systemctl start timed.timer; sleep 2",

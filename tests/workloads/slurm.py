@@ -10,13 +10,13 @@ import time
 
 import harness
 from harness import die_with_parent
-from testing import free_port
+from testing import free_port, wait_until
 
 NODE = f"tracer{os.getpid()}" # also the name of its cgroups
 READY_TIMEOUT_S = 120
 STOP_TIMEOUT_S = 60
 
-# Memory limits make slurmd create a memory cgroup for every step, as on most sites.
+# Memory limits make slurmd create a memory cgroup for every step, and Contain makes a step_extern, as on most sites.
 SLURM_CONF = """
 ClusterName={node}
 FirstJobId={first_job}
@@ -33,6 +33,7 @@ SlurmdSpoolDir={directory}/spool
 SlurmctldPidFile={directory}/slurmctld.pid
 SlurmdPidFile={directory}/slurmd.pid
 ProctrackType=proctrack/cgroup
+PrologFlags=Contain
 TaskPlugin=task/cgroup
 JobAcctGatherType=jobacct_gather/none
 MpiDefault=none
@@ -125,13 +126,19 @@ class Slurm:
         harness.remove_cgroups(f"slurm_{NODE}")
 
 
-def run_jobs(bench, states, directory, timeout_s):
-    """Runs jobs under the daemons until each, by job file, has its state. Returns the reports of their runs."""
+def run_jobs(bench, states, directory, timeout_s, when_found=None):
+    """Runs jobs under the daemons until each, by job file, has its state. Returns the reports of their runs.
+    `when_found`: the jobs begin before the daemons, and are ended by this function of the cluster and the jobs."""
     slurm = Slurm(bench.work_directory("slurm", "root"))
     try:
         slurm.start()
-        bench.daemons.start()
+        if not when_found:
+            bench.daemons.start()
         jobs = [slurm.submit(bench, harness.HERE / job_file, directory) for job_file in states]
+        if when_found:
+            wait_until("each job is at work", lambda: len(list(directory.glob("*.began"))) == len(jobs))
+            bench.daemons.start()
+            when_found(slurm, jobs)
         for job, state in zip(jobs, states.values()):
             slurm.wait_for_job(job, state, timeout_s)
     finally:
