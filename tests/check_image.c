@@ -110,6 +110,17 @@ TEST(limits_and_use_are_of_the_cgroup_that_used_most)
 		       "512 400 20\n");
 }
 
+/* cgrulesengd, LXC's tools and others move a process after its exec. */
+TEST(a_process_that_is_moved_has_the_new_cgroup)
+{
+	tell("cgroup 300 /docker/" HEX64 "; 2>10 align x; 10<2 seen 5 cgroup=300; scan");
+	end_as(RECORD_EXIT, 10, 0, in_cgroup(512 * MIB, 400 * MIB, 90 * MS));
+	ck_assert_rows("SELECT p.program, c.runtime_id = '" HEX64
+		       "', c.memory_limit_bytes / 1048576, c.end_boot_ns IS NULL FROM "
+		       "processes p JOIN containers c ON c.id = p.container_id",
+		       "align 1 512 0\n");
+}
+
 TEST(time_held_back_stays_when_another_cgroup_uses_more)
 {
 	const char *throttled_ms = "SELECT throttled_ns / 1000000 FROM runs WHERE kind = 'command'";

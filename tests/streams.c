@@ -17,6 +17,7 @@
 struct model *model;
 uint64_t now, clock_offset_ns;
 uint32_t exec_ids[PID_MAX];
+static uint64_t cgroup_ids[PID_MAX]; /* of the latest exec, 0: none */
 struct loss_slot loss_counts[LOSS_SLOTS];
 
 static char directory[128], path[160];
@@ -219,6 +220,7 @@ static void exec_in(unsigned pid, struct where where, const char *command)
 	struct record *r = begin_record(RECORD_EXEC, key(pid));
 
 	set_where(r, pid, where);
+	cgroup_ids[pid] = r->exec.context.cgroup_id;
 	r->exec.counters = cpu(2 * MS);
 	set_command(r, command);
 	apply();
@@ -265,6 +267,8 @@ static void sample_in(unsigned pid, unsigned parent, struct where where, const c
 {
 	struct record *r = begin_record(RECORD_SAMPLE, key(pid));
 
+	if (!where.context.cgroup_id)
+		where.context.cgroup_id = cgroup_ids[pid];
 	set_where(r, pid, where);
 	r->exec.context.parent = parent ? key(parent) : (struct image_key){0};
 	r->exec.context.flags = flags;
@@ -541,6 +545,7 @@ static void setup(void)
 	suite_directory(directory, sizeof(directory));
 	snprintf(path, sizeof(path), "%s/store.db", directory);
 	memset(exec_ids, 0, sizeof(exec_ids));
+	memset(cgroup_ids, 0, sizeof(cgroup_ids));
 	memset(loss_counts, 0, sizeof(loss_counts));
 	memset(&stream, 0, sizeof(stream));
 	now = 1000 * MS; /* old enough that a scan does not take processes for newly started */

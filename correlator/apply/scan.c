@@ -10,6 +10,8 @@
 #include "correlator/apply/scan_memory.h"
 #include "correlator/apply/state.h"
 #include "correlator/incidents/ongoing.h"
+#include "correlator/model/cgroup.h"
+#include "correlator/model/container_member.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
 #include "correlator/model/tool.h"
@@ -163,6 +165,22 @@ static bool is_zombie(const struct record_exec *sample)
 	       !(sample->counters.valid & COUNTER_VALID(thread_count) && sample->counters.thread_count > 1);
 }
 
+/* It may be moved to another cgroup after its exec. Its run and task stay. */
+static void follow_cgroup(struct model *model, struct process *process, uint64_t cgroup_id)
+{
+	const struct cgroup *cgroup;
+
+	if (process->cgroup_id == cgroup_id)
+		return;
+	process->cgroup_id = cgroup_id;
+	process_set_changed(model, process);
+	cgroup = cgroup_find(model, cgroup_id);
+	if (!cgroup || !cgroup->container || cgroup->container == process->image->container)
+		return;
+	image_enter(model, process->image, cgroup->container);
+	container_note_image(model, process->image);
+}
+
 static void sample_known(struct model *model, struct process *process, const struct record *record)
 {
 	const struct record_exec *sample = &record->exec;
@@ -192,6 +210,7 @@ static void sample_known(struct model *model, struct process *process, const str
 	/* The exec's record is still in the ring and will update the model. */
 	if (!process->image || process->image->exec_id != sample->header.image.exec_id)
 		return;
+	follow_cgroup(model, process, sample->context.cgroup_id);
 	struct totals now;
 
 	totals_of_image(&now, &process->image->base, &sample->counters);

@@ -136,6 +136,14 @@ void image_set_tool(struct model *model, struct image *image, struct tool *tool)
 	tally_above(model, image, &part, 1);
 }
 
+static void count_living(struct model *model, struct container *container, int growth)
+{
+	if (!container)
+		return;
+	container->living_count += growth;
+	container_set_dirty(model, container);
+}
+
 struct image *image_new(struct model *model, struct process *process, struct container *container,
 			enum image_began began, uint64_t begin_boot_ns, const struct rules_class *class,
 			struct tool *tool, enum reason reason)
@@ -183,10 +191,7 @@ struct image *image_new(struct model *model, struct process *process, struct con
 	process->image = image;
 	process_set_changed(model, process);
 	image_link(model, image);
-	if (image->container) {
-		image->container->living_count++;
-		container_set_dirty(model, image->container);
-	}
+	count_living(model, container, 1);
 	image_set_tool(model, image, tool);
 	return image;
 }
@@ -276,6 +281,17 @@ void image_update(struct model *model, struct image *image, const struct counter
 	note_core_limit(image, kind);
 	tally_growth(model, image, &before);
 	run_note_cpu(model, image->tool->group->task->run);
+}
+
+void image_enter(struct model *model, struct image *image, struct container *container)
+{
+	struct tally before;
+
+	image_tally(image, &before);
+	count_living(model, image->container, -1);
+	image->container = container;
+	count_living(model, container, 1);
+	tally_growth(model, image, &before);
 }
 
 void image_take_use(struct model *model, struct image *image)

@@ -89,6 +89,8 @@ bool image_end(struct model *model, struct image *image, enum image_ended how, u
 void image_extend_end(struct model *model, struct image *image, int64_t teardown_ns, uint64_t until_boot_ns);
 /* Marks an ended image as failed. */
 void image_set_failed(struct model *model, struct image *image);
+/* Its process, which runs, was moved into that container. */
+void image_enter(struct model *model, struct image *image, struct container *container);
 void image_set_tool(struct model *model, struct image *image, struct tool *tool);
 void image_set_dirty(struct model *model, struct image *image);
 /* Adds a running client to model->clients, and an ended image to model->ended_images. */
