@@ -42,12 +42,12 @@ static __always_inline struct cgroup_subsys_state *subsystem(struct css_set *set
 	return *(void **)((void *)set + bpf_core_field_offset(set->subsys) + index * sizeof(void *));
 }
 
-/* Returns false without a state, and for the root of a hierarchy, which says nothing about a process. */
-static __always_inline bool cgroup_ref_read(struct cgroup_ref *ref, struct cgroup_subsys_state *state)
+/* Returns false without a state, and for a cgroup above that level. */
+static __always_inline bool cgroup_ref_read(struct cgroup_ref *ref, struct cgroup_subsys_state *state, int level)
 {
 	struct cgroup *cgroup = state ? state->cgroup : NULL;
 
-	if (!cgroup || cgroup->level == 0)
+	if (!cgroup || cgroup->level < level)
 		return false;
 	ref->node = cgroup->kn;
 	ref->id = cgroup->kn->id | (__u64)cgroup->root->hierarchy_id << CGROUP_HIERARCHY_SHIFT;
@@ -55,19 +55,20 @@ static __always_inline bool cgroup_ref_read(struct cgroup_ref *ref, struct cgrou
 }
 
 /* Uses the default hierarchy (v2), unless the process is in its root: then the first
- * of these v1 hierarchies where it is not in the root. Slurm keeps its steps in the v1
- * freezer only. */
+ * of these v1 hierarchies where it is not in the root. Beside v1, systemd keeps a v2 hierarchy of its own, where all
+ * jobs of Slurm are in slurmd.service and all containers of Docker in docker.service. These have cgroups of the v1 freezer,
+ * which systemd never uses: so that is preferred unless v2 is deeper. With v2 alone, it is always the root. */
 static SUBPROGRAM int cgroup_ref_find(struct cgroup_ref *ref, struct task_struct *task)
 {
 	struct css_set *set = task->cgroups;
+	int level = set->dfl_cgrp->level;
 
 	ref->node = set->dfl_cgrp->kn;
 	ref->id = set->dfl_cgrp->kn->id;
-	if (set->dfl_cgrp->level == 0)
-		(void)(cgroup_ref_read(ref, SUBSYSTEM(set, freezer_cgrp_id)) ||
-		       cgroup_ref_read(ref, SUBSYSTEM(set, memory_cgrp_id)) ||
-		       cgroup_ref_read(ref, SUBSYSTEM(set, pids_cgrp_id)) ||
-		       cgroup_ref_read(ref, SUBSYSTEM(set, cpu_cgrp_id)));
+	if (!cgroup_ref_read(ref, SUBSYSTEM(set, freezer_cgrp_id), level ? level : 1) && level == 0)
+		(void)(cgroup_ref_read(ref, SUBSYSTEM(set, memory_cgrp_id), 1) ||
+		       cgroup_ref_read(ref, SUBSYSTEM(set, pids_cgrp_id), 1) ||
+		       cgroup_ref_read(ref, SUBSYSTEM(set, cpu_cgrp_id), 1));
 	return 0;
 }
 

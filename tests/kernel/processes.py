@@ -70,10 +70,11 @@ def run(path, *argv):
     return Child(lambda: os.execv(path, argv)).wait()
 
 
-def run_in(group, *argv):
-    """The same in a cgroup."""
+def run_in(groups, *argv):
+    """The same in a cgroup, or one of each of several hierarchies."""
     def body():
-        (group / "cgroup.procs").write_text(str(os.getpid()))
+        for group in groups if isinstance(groups, list) else [groups]:
+            (group / "cgroup.procs").write_text(str(os.getpid()))
         os.execv(argv[0], argv)
     return Child(body).wait()
 

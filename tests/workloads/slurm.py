@@ -9,6 +9,7 @@ import subprocess
 import time
 
 import harness
+from cgroups import unified_hierarchy
 from harness import die_with_parent
 from testing import free_port, wait_until
 
@@ -76,15 +77,24 @@ class Slurm:
         self._start("munged", "--foreground", "--force",
                     *[f"--{option}={self.directory / name}" for option, name in paths.items()])
         self._start("slurmctld", "-D", "-i")
-        self._start("slurmd", "-D", "-N", NODE)
+        # With systemd on a hybrid host, slurmd has a cgroup of the v2 hierarchy for all its jobs.
+        self.service = None if pure_v2 else unified_hierarchy() / f"{NODE}.slice/slurmd.service"
+        self._start("slurmd", "-D", "-N", NODE, group=self.service)
         self._poll("the node to be idle", READY_TIMEOUT_S,
                    lambda: "idle" in self.ask("sinfo", "--noheader"))
 
-    def _start(self, *command):
+    def _start(self, *command, group=None):
+        def prepare():
+            die_with_parent()
+            if group:
+                (group / "cgroup.procs").write_text(str(os.getpid()))
+
+        if group:
+            group.mkdir(parents=True)
         with open(self.directory / f"{command[0]}.out", "wb") as log:
             self.processes.append(subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.environment,
-                preexec_fn=die_with_parent))
+                preexec_fn=prepare))
 
     def _poll(self, what, timeout_s, condition):
         deadline = time.monotonic() + timeout_s
@@ -124,6 +134,7 @@ class Slurm:
                 process.kill()
                 process.wait()
         harness.remove_cgroups(f"slurm_{NODE}")
+        harness.remove_cgroups(f"{NODE}.slice")
 
 
 def run_jobs(bench, states, directory, timeout_s, when_found=None):
