@@ -42,7 +42,7 @@ static struct options {
 	int ready_fd;
 	bool no_pin, detach, quiet, debug;
 } options = {
-	.kernel = {.pin_dir = "/sys/fs/bpf/tracer", .ring_bytes = 16 * 1024 * 1024},
+	.kernel = {.pin_dir = "/sys/fs/bpf/tracer", .ring_bytes = 0 /* by processors */},
 	.user = {.uid = NOBODY, .gid = NOBODY},
 	.group = PRIVILEGE_NO_GROUP,
 	.socket_path = TRACER_RUN_DIR "/tracer.sock",
@@ -134,7 +134,7 @@ static const struct option_program program = {
 		{"pin-dir", 0, "DIR", NULL, "pin directory, in a BPF filesystem (default /sys/fs/bpf/tracer)",
 		 .text = &options.kernel.pin_dir},
 		{"no-pin", 0, NULL, NULL, "leave nothing in the kernel on exit", .flag = &options.no_pin},
-		{"ring-size", 0, "SIZE", NULL, "size of the ring, e.g. 4M (default 16M)", .parse = parse_ring_size},
+		{"ring-size", 0, "SIZE", NULL, "size of the ring, e.g. 4M (default 16M, above 64 processors 32M, above 128 64M)", .parse = parse_ring_size},
 		{"period", 0, "TIME", NULL, "interval between process scans (default 1s)",
 		 .duration_ns = &options.period_ns, .least = SECOND / 20, .most = UINT32_MAX * SECOND},
 		{"lease", 0, "TIME", NULL, "how long the pins outlive the probe (default 1h)",
@@ -268,6 +268,8 @@ int main(int argc, char **argv)
 		log_init(program.name, options.debug ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING);
 	if (options.detach)
 		return exit_code_of(kernel_detach(options.kernel.pin_dir));
+	if (options.kernel.ring_bytes == 0)
+		options.kernel.ring_bytes = ring_size_of_host(sysconf(_SC_NPROCESSORS_ONLN));
 	if (options.record_path || options.no_pin)
 		options.kernel.pin_dir = NULL;
 

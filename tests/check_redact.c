@@ -231,13 +231,18 @@ TEST(test_modes)
 
 TEST(test_needed)
 {
-	static const char plain[] = "tool\0--threads=4", secret[] = "tool\0--password=hunter22";
+	static const char plain[] = "tool\0--threads=4", secret[] = "tool\0--password=hunter22",
+			  url[] = "tool\0see://x";
 
 	ck_assert(!redact_is_needed(secrets, REDACT_FULL, secret, sizeof(secret), false));
 	ck_assert(!redact_is_needed(secrets, REDACT_SECRETS, plain, sizeof(plain), false));
 	ck_assert(redact_is_needed(secrets, REDACT_SECRETS, secret, sizeof(secret), false));
 	ck_assert(redact_is_needed(secrets, REDACT_PROGRAM_ONLY, plain, sizeof(plain), false));
 	ck_assert(!redact_is_needed(secrets, REDACT_PROGRAM_ONLY, plain, 0, false));
+	/* A cut makes only what it is in a suspect. */
+	ck_assert(!redact_is_needed(secrets, REDACT_SECRETS, plain, sizeof(plain), true));
+	ck_assert(redact_is_needed(secrets, REDACT_SECRETS, url, sizeof(url), true));
+	ck_assert(!redact_is_needed(secrets, REDACT_SECRETS, url, sizeof(url), false));
 }
 
 /* A truncated command line may end anywhere, with or without NUL: at most three bytes of a secret are kept, and
@@ -272,6 +277,7 @@ TEST_EACH(test_cut, cuts)
 							  &out_size, &count),
 					 0);
 			ck_assert_msg(!memmem(out, out_size, secret, 4), "cut at %zu: %.*s", size, (int)out_size, out);
+			ck_assert(count == 0 || redact_is_needed(secrets, REDACT_SECRETS, copy, size + nul, true));
 			free(out);
 			free(copy);
 		}
@@ -319,6 +325,7 @@ static bool cut_holds(unsigned number, char *line)
 			ck_assert_int_eq(redact_arguments(secrets, REDACT_SECRETS, copy, size + 1, true, &out,
 							  &out_size, &count),
 					 0);
+			ck_assert(count == 0 || redact_is_needed(secrets, REDACT_SECRETS, copy, size + 1, true));
 			if (memmem(out, out_size, begin, (size_t)(argv - begin)) &&
 			    !begins_alike(begin, (size_t)(argv - begin))) {
 				printf("line %u, cut after %.*s\n", number, (int)(argv - begin), begin);

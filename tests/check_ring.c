@@ -71,6 +71,16 @@ static void expect_none(void)
 	ck_assert_int_eq(ring_next(&ring, &record, &size, &offset), 0);
 }
 
+TEST(size_by_processors)
+{
+	ck_assert_uint_eq(ring_size_of_host(2), 16 << 20);
+	ck_assert_uint_eq(ring_size_of_host(64), 16 << 20);
+	ck_assert_uint_eq(ring_size_of_host(96), 32 << 20);
+	ck_assert_uint_eq(ring_size_of_host(256), 64 << 20);
+	ck_assert_uint_eq(ring_size_of_host(1024), 64 << 20);
+	ck_assert_uint_eq(ring_size_of_host(-1), 16 << 20); /* unknown */
+}
+
 TEST(reading_keeps_records)
 {
 	uint64_t first = put("one", 0), second = put("a longer second", 0);

@@ -153,6 +153,11 @@ void secrets_hints_free(struct secret_hints *hints);
 
 /* A fast test: false means that nothing here can be a secret. */
 bool secrets_suspected(const struct secrets *secrets, const char *data, size_t size);
+/* The same of what a cut may have made unrecognisable: then both must be false. */
+bool secrets_suspected_cut(const char *data, size_t size);
+
+/* Programs that write their arguments into a pipe. */
+#define SECRET_ECHOES "echo", "printf", "yes"
 
 /* ---- names and values (names.c) ---- */
 

@@ -31,10 +31,20 @@ static uint32_t redaction_write(const struct redaction *redaction, char *out, si
 
 /* ---- interface ---- */
 
+/* Arguments end with NUL, except one that was cut. */
+static bool last_suspected(const char *argv, size_t size)
+{
+	size -= argv[size - 1] == '\0';
+	const char *end = size ? memrchr(argv, '\0', size) : NULL;
+
+	return secrets_suspected_cut(end ? end : argv, end ? (size_t)(argv + size - end) : size);
+}
+
 bool redact_is_needed(const struct secrets *secrets, enum redact_mode mode, const char *argv, size_t size, bool cut)
 {
-	return size > 0 && (mode == REDACT_PROGRAM_ONLY ||
-			    (mode == REDACT_SECRETS && (cut || secrets_suspected(secrets, argv, size))));
+	return size > 0 &&
+	       (mode == REDACT_PROGRAM_ONLY || (mode == REDACT_SECRETS && (secrets_suspected(secrets, argv, size) ||
+									   (cut && last_suspected(argv, size)))));
 }
 
 /* Keeps argv[0]. Returns how many arguments are dropped. */

@@ -400,7 +400,7 @@ static void walk_begin_program(struct walk *walk, const struct secret_program *p
 
 static void walk_operand(struct walk *walk, struct span word)
 {
-	static const char *words[] = {"echo", "printf", "yes"};
+	static const char *words[] = {SECRET_ECHOES};
 	const struct secret_texts echoes = {words, sizeof(words) / sizeof(*words)};
 	struct span inner = span_unquote(word), base = span_base(inner);
 	const struct secret_program *program;
@@ -581,6 +581,13 @@ static bool is_code(const struct walk *walk, struct span argument)
 	       !(name > 0 && name < argument.size && strchr("=:", argument.data[name]));
 }
 
+/* Of a long command line most arguments pass the fast test, even if one does not. */
+static bool is_suspected(const struct redaction *redaction, struct span argument)
+{
+	return secrets_suspected(redaction->secrets, argument.data, argument.size) ||
+	       (redaction_is_cut(redaction, argument) && secrets_suspected_cut(argument.data, argument.size));
+}
+
 void redaction_walk(struct redaction *redaction)
 {
 	struct walk walk = {.redaction = redaction};
@@ -590,7 +597,8 @@ void redaction_walk(struct redaction *redaction)
 		const char *end = memchr(rest.data, '\0', rest.size);
 		struct span argument = {rest.data, end ? (size_t)(end - rest.data) : rest.size};
 
-		if (expected_kind(&walk) != SECRET_FORM_LIST) /* scanned part by part */
+		/* A list is scanned part by part. */
+		if (expected_kind(&walk) != SECRET_FORM_LIST && is_suspected(redaction, argument))
 			redaction_scan(redaction, argument, is_code(&walk, argument));
 		walk_word(&walk, argument);
 		rest = span_from(rest, argument.size + (end != NULL));

@@ -20,6 +20,8 @@
 #define DELETE_FIRST_MS 5000 /* for what is already too old or too much at the start */
 #define DELETE_PAUSE_MS 200  /* between two steps, for the stream */
 #define PENDING_ROWS_MAX 20000
+/* Records stay in the ring until they are committed. In a storm a ring of 16 MiB would be full before the next period. */
+#define PENDING_BYTES_MAX (2 << 20)
 #define HOST_FIRST_MS 1000 /* gives the probe time to say hello */
 #define READ_SIZE (256 * 1024)
 #define HELLO_TIMEOUT_MS 5000 /* a silent peer keeps the probe out */
@@ -217,7 +219,8 @@ static void read_ready(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer
 			peer_close(server);
 			return;
 		}
-		if (model_pending(server->session->model) > PENDING_ROWS_MAX)
+		if (model_pending(server->session->model) > PENDING_ROWS_MAX ||
+		    session_pending_bytes(server->session) > PENDING_BYTES_MAX)
 			commit(server);
 		return;
 	}

@@ -196,6 +196,11 @@ int session_answer(const struct session *session, enum wire_type type, struct wi
 	return wire_encode(output, &answer);
 }
 
+uint64_t session_pending_bytes(const struct session *session)
+{
+	return session->stream.ring_offset - session->committed_offset;
+}
+
 int session_commit(struct session *session, uint64_t now_unix_ns)
 {
 	session->stream.committed_unix_ns = now_unix_ns;

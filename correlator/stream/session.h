@@ -35,5 +35,8 @@ int session_answer(const struct session *session, enum wire_type type, struct wi
 /* Adds a sample of the host, written with the next commit. */
 void session_add_host_sample(struct session *session, const struct row_host_sample *sample);
 
+/* Bytes of the ring that were fed but are not committed. */
+uint64_t session_pending_bytes(const struct session *session);
+
 /* Writes everything fed so far to the store. Returns as apply_commit() does. */
 int session_commit(struct session *session, uint64_t now_unix_ns);

@@ -20,6 +20,13 @@ struct ring {
 	uint64_t position;        /* read up to here; never below *consumer */
 };
 
+/* The size for a host of so many processors, which may all start processes: 256 KiB each, a power of two. At most what
+ * fits, with the rest of the probe, into the memory that its service may take. */
+static inline uint32_t ring_size_of_host(long cpu_count)
+{
+	return cpu_count <= 64 ? 16 << 20 : cpu_count <= 128 ? 32 << 20 : 64 << 20;
+}
+
 /* Map the ring of `fd`, `size` bytes of data. Returns 0 or a negative errno. */
 int ring_map(struct ring *ring, int fd, size_t size);
 void ring_unmap(struct ring *ring);

@@ -114,6 +114,25 @@ def test_ack_follows_commit(directory):
         same("complaints", correlator.complaints(), [])
 
 
+def test_many_bytes_of_the_ring_are_committed_at_once(directory):
+    """So that it drains in a storm: not only each half second."""
+    story, batches = Story(), 20
+    story.RING_STEP = 1 << 20
+    with Correlator(directory) as correlator:
+        peer = Peer(correlator.socket)
+        peer.greet(story.hello())
+        for pid in range(100, 100 + batches):
+            before = story.end
+            story.command(story.SSHD, pid, "samtools", "sort")
+            peer.send(story.tell(before))
+            wait_until("it has read", lambda: peer.unread_bytes() == 0)
+        acks = {story.end} # the last one comes with the end of the stream
+        peer.socket.shutdown(socket.SHUT_WR)
+        while peer.receive():
+            acks.add(peer.acknowledged)
+        assert len(acks) >= batches, f"{len(acks)} acknowledgements: {sorted(acks)}"
+
+
 def test_the_end_of_a_stream_is_acknowledged_before_the_connection_ends(directory):
     story = Story().commands(50)
     with Correlator(directory) as correlator:
