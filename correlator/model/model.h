@@ -60,6 +60,8 @@ struct latest_command {
  * so many. */
 #define HOST_SAMPLES_WAITING_MAX 4
 
+#define MODEL_REPORTED_MAX 1024 /* processes; further ones take the place of others, and are searched for */
+
 struct model {
 	struct store *store;
 	struct model_options options;
@@ -78,6 +80,7 @@ struct model {
 	struct apply_state *apply; /* the own state of apply/ */
 
 	struct process *processes;
+	struct process_key reported[MODEL_REPORTED_MAX]; /* by samplers, by their pid: process_find_by_ticks() */
 	struct process *unsettled; /* list: changed since the last commit, or ended and not freed yet */
 	struct cgroup *cgroups;
 	struct latest_command latest_command;

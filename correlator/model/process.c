@@ -26,16 +26,23 @@ struct process *process_find(struct model *model, struct process_key key)
 	return process;
 }
 
+static bool started_at(const struct process_key *key, uint64_t pid, uint64_t start_boot_ns)
+{
+	return key->pid == pid && key->start_boot_ns / PROCESS_TICK_NS == start_boot_ns / PROCESS_TICK_NS;
+}
+
+/* The few processes that use a device are reported twice a second each: those are remembered, others searched for. */
 struct process *process_find_by_ticks(struct model *model, uint64_t pid, uint64_t start_boot_ns)
 {
-	struct process *process, *next;
+	struct process_key *latest = &model->reported[pid % MODEL_REPORTED_MAX];
+	struct process *process = started_at(latest, pid, start_boot_ns) ? process_find(model, *latest) : NULL;
 
-	/* Few processes use a device, once a second each: not worth an index. */
-	HASH_ITER (hh, model->processes, process, next)
-		if (process->key.pid == pid &&
-		    process->key.start_boot_ns / PROCESS_TICK_NS == start_boot_ns / PROCESS_TICK_NS)
-			return process;
-	return NULL;
+	for (struct process *next = model->processes; !process && next; next = next->hh.next)
+		if (started_at(&next->key, pid, start_boot_ns))
+			process = next;
+	if (process)
+		*latest = process->key;
+	return process;
 }
 
 void process_add(struct model *model, struct process *process)
