@@ -1,5 +1,6 @@
 /* Losses: reported repeatedly as they grow, counted once. */
 
+#include "correlator/model/account.h"
 #include "tests/streams.h"
 
 static void lose(int index, enum record_type type, uint64_t cgroup_id, uint64_t count)
@@ -118,6 +119,69 @@ TEST(losses_that_cannot_be_are_passed_over)
 	tell_losses();
 	ck_assert_rows(LOST, "unknown 2\n");
 	ck_assert_rows("SELECT last_boot_ns - first_boot_ns FROM losses", "0\n");
+}
+
+static struct image_key crowd_key(unsigned number)
+{
+	return (struct image_key){.pid = 100000 + number, .start_boot_ns = (100000 + number) * MS};
+}
+
+static void crowd_add(unsigned number, uint32_t user_id)
+{
+	struct record_fork *fork = &begin_record(RECORD_FORK, crowd_key(number))->fork;
+
+	fork->parent = key(10);
+	fork->cgroup_id = CGROUP_BASE;
+	fork->uid = user_id;
+	apply();
+}
+
+static void crowd_see(unsigned number, uint32_t user_id)
+{
+	struct record *record = begin_record(RECORD_SAMPLE, crowd_key(number));
+
+	record->exec.context.parent = key(10);
+	record->exec.context.uid = user_id;
+	record->path = bytes("/usr/bin/sleep");
+	apply();
+}
+
+#define CROWD "SELECT count(*) FROM processes WHERE pid >= 100000"
+
+/* Its processes do not take the memory for those of others. */
+TEST(processes_of_a_user_with_too_many_are_counted)
+{
+	WITHOUT_RESTARTS();
+	tell("2>10 uid=1000 bash x.sh; 2>11 uid=1001 bash y.sh");
+	for (unsigned number = 0; number < PROCESSES_OF_USER_MAX + 9; number++)
+		crowd_add(number, 1000);
+	ck_assert_rows("SELECT kind, lost_count FROM losses", "unrecorded 9\n");
+	ck_assert_rows("SELECT name, lost_count FROM runs WHERE user_id >= 1000 ORDER BY 1", "x.sh 9\ny.sh 0\n");
+	restart();
+	crowd_see(PROCESSES_OF_USER_MAX + 9, 1000); /* a scan finds no room either */
+	tell("scan; later 1000; scan; 2>12 ls; ends");
+	ck_assert_rows("SELECT kind, sum(lost_count) FROM losses", "unrecorded 10\n");
+	ck_assert_rows(CROWD, "0\n");
+
+	crowd_see(PROCESSES_OF_USER_MAX + 10, 1001);
+	crowd_see(PROCESSES_OF_USER_MAX + 11, 0);
+	tell("scan; later 1000; scan; 2>13 ls; ends");
+	ck_assert_rows(CROWD, "2\n");
+}
+
+TEST(there_is_room_again_for_processes_of_a_user)
+{
+	WITHOUT_RESTARTS();
+	tell("2>10 uid=1000 bash x.sh");
+	for (unsigned number = 0; number < PROCESSES_OF_USER_MAX; number++)
+		crowd_add(number, 1000);
+	ck_assert_rows("SELECT kind, lost_count FROM losses", "");
+	begin_record(RECORD_EXIT, crowd_key(1))->exit.flags = 0;
+	apply();
+	crowd_add(PROCESSES_OF_USER_MAX, 1000);
+	ck_assert_rows("SELECT kind, lost_count FROM losses", "");
+	crowd_add(PROCESSES_OF_USER_MAX + 1, 1000);
+	ck_assert_rows("SELECT kind, lost_count FROM losses", "unrecorded 1\n");
 }
 
 int main(void)

@@ -125,16 +125,23 @@ static void check_stream(struct status *status, struct store *store)
 static void loss_report(struct status *status, const char *kind, int64_t lost, int64_t last_unix_ns)
 {
 	bool recent = (int64_t)clock_unix_ns() - last_unix_ns < LOSS_RECENT_NS;
-	bool unsent = strcmp(kind, "unsent") == 0;
-	struct check *check = checks_add(
-		&status->checks, recent ? CHECK_LIMITED : CHECK_OK, "losses",
-		unsent ? "%s deleted before they were sent (kind %s), the last at %s" : "%s of kind %s, the last at %s",
-		units_counted(lost, false, unsent ? "row" : "record", unsent ? "rows" : "records"), kind,
-		units_time(last_unix_ns));
+	bool unsent = strcmp(kind, "unsent") == 0, unrecorded = strcmp(kind, "unrecorded") == 0;
+	const char *count = unrecorded ? units_counted(lost, false, "process", "processes")
+			    : unsent   ? units_counted(lost, false, "row", "rows")
+				       : units_counted(lost, false, "record", "records");
+	struct check *check = checks_add(&status->checks, recent ? CHECK_LIMITED : CHECK_OK, "losses",
+					 unrecorded ? "%s of users with too many running ones (kind %s), the last at %s"
+					 : unsent   ? "%s deleted before they were sent (kind %s), the last at %s"
+						    : "%s of kind %s, the last at %s",
+					 count, kind, units_time(last_unix_ns));
 
 	if (recent && unsent)
 		check_fix(check, "restore the connection to the lake (see shipper); until then use a larger store: "
 				 "tracer-correlator --store-max");
+	else if (recent && unrecorded)
+		check_fix(check,
+			  "journalctl -u tracer-correlator names the user; the runs that started them are marked "
+			  "incomplete");
 	else if (recent)
 		check_fix(check, "use a larger ring: tracer-probe --ring-size 64M; the affected runs "
 				 "are marked incomplete");

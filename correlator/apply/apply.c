@@ -46,7 +46,7 @@ static void apply_fork(struct model *model, const struct record_fork *fork)
 	if (found)
 		found_free(model, found);
 	parent = found_resolve(model, &fork->parent);
-	process = process_new(model, &fork->header.image, parent);
+	process = change_begin_process(model, &fork->header.image, parent, fork->uid);
 	if (!process)
 		return;
 	if (parent)
@@ -79,7 +79,7 @@ static struct process *process_of_exec(struct model *model, const struct record_
 
 	if (process)
 		return process;
-	process = process_new(model, image, found_resolve(model, parent));
+	process = change_begin_process(model, image, found_resolve(model, parent), exec->context.uid);
 	if (process)
 		process->parent_exec_id = parent->exec_id;
 	return process;
@@ -434,6 +434,7 @@ int apply_commit(struct model *model, struct store_stream *stream)
 	int r;
 
 	task_name_set_all(model);
+	loss_write_unrecorded(model);
 	r = persist_commit(model, stream);
 	if (r == 0)
 		collect(model);

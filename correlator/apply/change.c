@@ -2,17 +2,33 @@
 #include "correlator/apply/change.h"
 
 #include "correlator/incidents/assess.h"
+#include "correlator/incidents/loss.h"
+#include "correlator/model/account.h"
 #include "correlator/model/command.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
 #include "correlator/model/process_memory.h"
 #include "correlator/placement/classify.h"
 
+struct process *change_begin_process(struct model *model, const struct image_key *key, struct process *parent,
+				     uint32_t user_id)
+{
+	if (!account_has_room(model->accounts, user_id)) {
+		loss_note_unrecorded(model, parent);
+		return NULL;
+	}
+	struct process *process = process_new(model, key, parent);
+
+	if (process)
+		process->account = account_charge_process(&model->accounts, user_id);
+	return process;
+}
+
 struct command *change_read_command(struct model *model, const struct record *record)
 {
 	struct command *command = command_new(record, rules_secrets(model->options.rules), model->options.arguments);
 
-	if (command && command_charge(command, record->exec.context.uid, &model->command_accounts) == 0)
+	if (command && command_charge(command, record->exec.context.uid, &model->accounts) == 0)
 		return command;
 	command_unref(command);
 	model->out_of_memory = true;

@@ -5,9 +5,14 @@
 #include "correlator/model/image.h"
 
 struct command;
+struct image_key;
 struct record;
 struct record_context;
 
+/* Returns a new process, charged to the user; NULL if the user has too many, which is counted, or if out of memory. `parent`
+ * may be NULL. */
+struct process *change_begin_process(struct model *model, const struct image_key *key, struct process *parent,
+				     uint32_t user_id);
 /* Returns the command of an exec or sample, charged to its user; NULL if out of memory. */
 struct command *change_read_command(struct model *model, const struct record *record);
 /* The same of an exec of `process`, which may share the command of the latest exec. */

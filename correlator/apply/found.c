@@ -3,6 +3,8 @@
 
 #include "correlator/apply/change.h"
 #include "correlator/apply/state.h"
+#include "correlator/incidents/loss.h"
+#include "correlator/model/account.h"
 #include "correlator/model/command.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
@@ -20,13 +22,15 @@ struct found {
 	struct process_key key;
 	struct record_exec sample; /* the latest; its text is in: */
 	struct command *command;
-	struct found *next; /* in the line being placed, topmost ancestor first */
+	struct account *account; /* of its user */
+	struct found *next;      /* in the line being placed, topmost ancestor first */
 	UT_hash_handle hh;
 };
 
 void found_free(struct model *model, struct found *found)
 {
 	HASH_DELETE(hh, model->apply->found, found);
+	account_discharge_process(&found->account);
 	command_unref(found->command);
 	free(found);
 }
@@ -62,7 +66,7 @@ static struct found *take_line(struct model *model, struct found *found)
 }
 
 /* Places a found process whose parent is placed or unknown. */
-static struct process *found_place_one(struct model *model, const struct found *found)
+static struct process *found_place_one(struct model *model, struct found *found)
 {
 	const struct record_header *header = &found->sample.header;
 	const struct record_context *context = &found->sample.context;
@@ -72,6 +76,8 @@ static struct process *found_place_one(struct model *model, const struct found *
 
 	if (!process)
 		return NULL;
+	process->account = found->account;
+	found->account = NULL;
 	process->parent_exec_id = context->parent.exec_id;
 	change_program(model, process, found->command, context, &class);
 	if (process->ignored)
@@ -95,6 +101,7 @@ static struct process *found_place(struct model *model, struct found *found)
 	while ((found = line)) {
 		line = found->next;
 		process = found_place_one(model, found);
+		account_discharge_process(&found->account);
 		command_unref(found->command);
 		free(found);
 	}
@@ -151,6 +158,11 @@ void found_note(struct model *model, const struct record *record)
 	const struct image_key *image = &sample->header.image;
 	struct found *found = found_find(model, image);
 
+	if (!found && !account_has_room(model->accounts, sample->context.uid)) {
+		if (has_text(record)) /* once for each connection, not for each scan */
+			loss_note_unrecorded(model, process_find(model, process_key_of(&sample->context.parent)));
+		return;
+	}
 	if (!found || found->sample.header.image.exec_id != image->exec_id)
 		note_settle_time(model, &sample->header);
 	if (!found) {
@@ -158,6 +170,7 @@ void found_note(struct model *model, const struct record *record)
 		if (!found)
 			return;
 		found->key = process_key_of(image);
+		found->account = account_charge_process(&model->accounts, sample->context.uid);
 		HASH_ADD(hh, model->apply->found, key, sizeof(found->key), found);
 	}
 	if (!found->command || found->sample.header.image.exec_id != image->exec_id || has_text(record)) {

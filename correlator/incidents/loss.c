@@ -69,9 +69,7 @@ static void mark_incomplete(struct model *model, const struct loss_slot *lost, u
 		}
 }
 
-/* Notes lost records of one kind in one place (0: unknown), of which the first identifies the row: `lost->count`
- * of them since `since_boot_ns`. */
-static void note(struct model *model, const struct loss_slot *lost, uint64_t since_boot_ns)
+static void add_row(struct model *model, const char *kind, const struct loss_slot *lost)
 {
 	const struct cgroup *cgroup = cgroup_find(model, lost->cgroup_id);
 	struct identity identity;
@@ -83,13 +81,20 @@ static void note(struct model *model, const struct loss_slot *lost, uint64_t sin
 	pending_add_loss(model, &(struct row_loss){
 					.id = identity_end(&identity),
 					.host_id = model->host.id,
-					.kind = loss_kind(lost->type),
+					.kind = kind,
 					.cgroup_path = cgroup ? cgroup->path : NULL,
 					.lost_count = (int64_t)lost->count,
 					.first_boot_ns = (int64_t)lost->first_boot_ns,
 					.last_boot_ns = (int64_t)lost->last_boot_ns,
 					.unix_ns = model_unix_ns(model, lost->first_boot_ns),
 				});
+}
+
+/* Notes lost records of one kind in one place (0: unknown), of which the first identifies the row: `lost->count`
+ * of them since `since_boot_ns`. */
+static void note(struct model *model, const struct loss_slot *lost, uint64_t since_boot_ns)
+{
+	add_row(model, loss_kind(lost->type), lost);
 	/* Without its final record an image keeps the figures of its exit, which are complete. */
 	if (lost->type != RECORD_FINAL)
 		mark_incomplete(model, lost, since_boot_ns);
@@ -142,4 +147,33 @@ void loss_note_record(struct model *model, const struct record_header *header, u
 		     .last_boot_ns = until_boot_ns,
 	     },
 	     header->boot_ns);
+}
+
+void loss_note_unrecorded(struct model *model, const struct process *parent)
+{
+	struct losses *losses = &model->losses;
+
+	losses->unrecorded_count++;
+	if (!losses->unrecorded_boot_ns)
+		losses->unrecorded_boot_ns = model->now_boot_ns;
+	if (!parent || !parent->group)
+		return;
+	parent->group->lost_count++;
+	parent->run->lost_count++;
+	task_set_dirty(model, parent->group->task);
+	run_set_dirty(model, parent->run);
+}
+
+void loss_write_unrecorded(struct model *model)
+{
+	struct losses *losses = &model->losses;
+
+	if (losses->unrecorded_count)
+		add_row(model, "unrecorded",
+			&(struct loss_slot){
+				.count = losses->unrecorded_count,
+				.first_boot_ns = losses->unrecorded_boot_ns,
+				.last_boot_ns = model->now_boot_ns,
+			});
+	losses->unrecorded_count = 0;
 }

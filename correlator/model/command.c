@@ -241,38 +241,26 @@ static size_t command_bytes(const struct command *command)
 	       (command->subject.argc + 1) * sizeof(*command->subject.argv);
 }
 
-int command_charge(struct command *command, uint32_t user_id, struct command_account **accounts)
+int command_charge(struct command *command, uint32_t user_id, struct account **accounts)
 {
-	struct command_account *account;
+	struct account *account = account_get(accounts, user_id);
 
-	HASH_FIND(hh, *accounts, &user_id, sizeof(user_id), account);
-	if (!account) {
-		account = calloc(1, sizeof(*account));
-		if (!account)
-			return -ENOMEM;
-		account->user_id = user_id;
-		account->accounts = accounts;
-		HASH_ADD(hh, *accounts, user_id, sizeof(user_id), account);
-	}
-	if (account->bytes + command_bytes(command) > COMMANDS_OF_USER_MAX &&
+	if (!account)
+		return -ENOMEM;
+	if (account->command_bytes + command_bytes(command) > COMMANDS_OF_USER_MAX &&
 	    command->arguments_size > COMMAND_SHORT_BYTES && arguments_shorten(command) < 0)
 		return -ENOMEM;
 	command->account = account;
-	account->bytes += command_bytes(command);
+	account->command_bytes += command_bytes(command);
 	return 0;
 }
 
 static void command_discharge(struct command *command)
 {
-	struct command_account *account = command->account;
-
-	if (!account)
+	if (!command->account)
 		return;
-	account->bytes -= command_bytes(command);
-	if (account->bytes == 0) {
-		HASH_DELETE(hh, *account->accounts, account);
-		free(account);
-	}
+	command->account->command_bytes -= command_bytes(command);
+	account_release(command->account);
 }
 
 struct command *command_ref(struct command *command)

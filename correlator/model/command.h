@@ -5,10 +5,9 @@
  */
 #pragma once
 
-#include <uthash.h>
-
 #include "common/redact/redact.h"
 #include "common/rules/rules.h"
+#include "correlator/model/account.h"
 #include "correlator/record/record.h"
 
 struct latest_command;
@@ -17,13 +16,6 @@ struct latest_command;
  * arguments: one user's processes do not take the memory for those of others. */
 #define COMMANDS_OF_USER_MAX (16 << 20)
 #define COMMAND_SHORT_BYTES 256
-
-struct command_account {
-	uint32_t user_id;
-	size_t bytes; /* of all its commands; freed with the last */
-	struct command_account **accounts;
-	UT_hash_handle hh;
-};
 
 struct command {
 	unsigned references;
@@ -36,8 +28,8 @@ struct command {
 	size_t arguments_size;
 	size_t stored_size; /* of these, what is stored: set for each time */
 	uint32_t redacted_count;
-	uint32_t flags;                  /* RECORD_* of the record */
-	struct command_account *account; /* NULL: not charged */
+	uint32_t flags;          /* RECORD_* of the record */
+	struct account *account; /* NULL: not charged */
 };
 
 /* Returns the command of an exec or sample with one reference, or NULL if out of memory. */
@@ -47,7 +39,7 @@ bool command_is_of(const struct command *command, const struct record *record);
 /* What follows the last slash; all of a path that ends with one. */
 const char *command_base_name(const char *path);
 /* Charges a command to the user of its process. Returns 0 or -ENOMEM. */
-int command_charge(struct command *command, uint32_t user_id, struct command_account **accounts);
+int command_charge(struct command *command, uint32_t user_id, struct account **accounts);
 struct command *command_ref(struct command *command);
 /* To be called when what the class depends on changes without a classification: an ancestor, or the cgroup. */
 void command_forget_latest(struct latest_command *latest);

@@ -45,6 +45,8 @@ struct losses {
 	struct loss_slot reported[LOSS_SLOTS]; /* as last reported by the probe */
 	bool dirty;
 	uint64_t number; /* number of losses that this correlator has counted */
+	/* Processes of users that have too many, not yet written; the time of the first since the start of the correlator. */
+	uint64_t unrecorded_count, unrecorded_boot_ns;
 };
 
 /* The command that was classified last, and its class. In a loop the same program begins again and again: the next one,
@@ -95,7 +97,7 @@ struct model {
 	struct pipe *pipes;            /* hash */
 	struct run *system;
 
-	struct command_account *command_accounts; /* hash */
+	struct account *accounts; /* hash: what the processes of each user take */
 
 	struct image *clients;      /* that may be waiting for a container */
 	struct task *opened_tasks;  /* list by next_opened: not yet assessed */

@@ -4,6 +4,7 @@
 #include <utlist.h>
 
 #include "common/pid_namespace.h"
+#include "correlator/model/account.h"
 #include "correlator/model/cause.h"
 #include "correlator/model/command.h"
 #include "correlator/model/group.h"
@@ -142,6 +143,7 @@ bool process_end(struct model *model, struct process *process, int64_t wait_stat
 	if (process->ended)
 		return false;
 	process->ended = true;
+	account_discharge_process(&process->account);
 	process->end_boot_ns = boot_ns > process->fork_boot_ns ? boot_ns : process->fork_boot_ns;
 	process_set_changed(model, process);
 	if (process_decides_task(process))

@@ -57,6 +57,7 @@ struct process {
 	struct run *run;
 	struct group *group;
 	struct image *image;     /* NULL until it is placed */
+	struct account *account; /* that it is charged to while it runs, NULL: none */
 	struct command *command; /* of the current image, its own or its parent's */
 	int64_t parent_image_id; /* image of the parent at the fork, ROW_NULL unknown */
 	uint32_t parent_exec_id;

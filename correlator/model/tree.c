@@ -334,6 +334,7 @@ void process_free(struct model *model, struct process *process)
 		process->image->process = NULL;
 	if (process->has_state)
 		model_set_gone(model, process_row_id(model, process));
+	account_discharge_process(&process->account);
 	command_unref(process->command);
 	command_forget_latest(&model->latest_command);
 	DL_FOREACH_SAFE (process->signals, signal, next_signal)

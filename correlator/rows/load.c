@@ -280,7 +280,7 @@ static void link_command(struct loader *loader, struct process *process)
 		loader->bad = true;
 		return;
 	}
-	if (command_charge(process->command, process->uid, &loader->model->command_accounts) < 0)
+	if (command_charge(process->command, process->uid, &loader->model->accounts) < 0)
 		loader->model->out_of_memory = true;
 	if (process->image)
 		process->image->command = command_ref(process->command);
@@ -300,6 +300,8 @@ static bool load_process(struct loader *loader, struct store_result *result)
 		image->process = process;
 	load_state(loader, result, process_state, process);
 	process_add(loader->model, process);
+	if (!process->ended)
+		process->account = account_charge_process(&loader->model->accounts, process->uid);
 	link_command(loader, process);
 	group = find(loader, WHO_GROUP, process->group_id);
 	if (group)
