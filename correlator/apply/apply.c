@@ -96,13 +96,13 @@ static void close_image_before(struct model *model, struct process *process, con
 
 /* What the figures of the image begin at. Resources used between fork and first exec are its own, except
  * memory, which was its parent's. */
-static void set_base(struct image *image, const struct counters *counters, bool is_first)
+static void set_base(struct model *model, struct image *image, const struct counters *counters, bool is_first)
 {
-	image->base = *counters;
-	if (!is_first)
-		return;
-	image->base.valid &= COUNTER_VALID(maxrss_bytes);
-	if (counters->valid & COUNTER_VALID(cpu_ns))
+	struct counters base = *counters;
+
+	base.valid &= is_first ? COUNTER_VALID(maxrss_bytes) : UINT64_MAX;
+	image_set_base(model, image, &base);
+	if (is_first && counters->valid & COUNTER_VALID(cpu_ns))
 		image->spawn_cpu_ns = (int64_t)counters->cpu_ns;
 }
 
@@ -131,7 +131,7 @@ static void begin_program(struct model *model, struct process *process, const st
 		root_cause_note_tool(model, process);
 	retry_note_exec(model, process);
 	if (process->image)
-		set_base(process->image, &exec->counters, is_first);
+		set_base(model, process->image, &exec->counters, is_first);
 }
 
 static void apply_exec(struct model *model, const struct record *record)

@@ -213,7 +213,7 @@ static void sample_known(struct model *model, struct process *process, const str
 	follow_cgroup(model, process, sample->context.cgroup_id);
 	struct totals now;
 
-	totals_of_image(&now, &process->image->base, &sample->counters);
+	totals_of_image(&now, image_base(process->image), &sample->counters);
 	found_complete_sample(model, process, record);
 	ongoing_take_zombies(model, process, sample->header.boot_ns);
 	bool slept = note_uninterruptible(process, sample);

@@ -149,8 +149,8 @@ static bool is_part_or_raised(const struct ending *ending, const struct image *i
 	if (!(image->traits & RULES_PRINTS_TRACEBACKS) || !(ending->exit_flags & RECORD_EXIT_PARENT_READ) ||
 	    !(image->totals.valid & COUNTER_VALID(rchar_bytes)))
 		return false;
-	if (image->base.valid & COUNTER_VALID(rchar_bytes))
-		read_bytes += image->base.rchar_bytes;
+	if (image_base(image)->valid & COUNTER_VALID(rchar_bytes))
+		read_bytes += image_base(image)->rchar_bytes;
 	read_kib = ((uint32_t)(read_bytes >> 10) << RECORD_EXIT_PARENT_READ_SHIFT) - ending->exit_flags;
 	read_kib >>= RECORD_EXIT_PARENT_READ_SHIFT;
 	return WEXITSTATUS(image->wait_status) == 1 && read_kib >= TRACEBACK_MIN_KIB && read_kib <= TRACEBACK_MAX_KIB;

@@ -196,6 +196,21 @@ struct image *image_new(struct model *model, struct process *process, struct con
 	return image;
 }
 
+const struct counters *image_base(const struct image *image)
+{
+	static const struct counters zero;
+
+	return image->base ? image->base : &zero;
+}
+
+void image_set_base(struct model *model, struct image *image, const struct counters *counters)
+{
+	if (!image->base)
+		image->base = model_alloc(model, sizeof(*image->base));
+	if (image->base)
+		*image->base = *counters;
+}
+
 /* Figures that the new record lacks keep their last known value, and COUNTERS_PARTIAL stays set. */
 static void keep_known(struct totals *now, const struct totals *before)
 {
@@ -214,7 +229,8 @@ static void keep_known(struct totals *now, const struct totals *before)
  * belongs to earlier images. The peak of the memory map is known as long as there is one. */
 static void note_peak(struct image *image, const struct counters *counters, enum image_totals kind)
 {
-	uint64_t before = image->base.valid & COUNTER_VALID(maxrss_bytes) ? image->base.maxrss_bytes : 0;
+	const struct counters *base = image_base(image);
+	uint64_t before = base->valid & COUNTER_VALID(maxrss_bytes) ? base->maxrss_bytes : 0;
 
 	if (kind != TOTALS_EXEC && image->process)
 		process_memory_note(&image->process->memory, counters);
@@ -270,7 +286,7 @@ void image_update(struct model *model, struct image *image, const struct counter
 	if (kind < image->totals_kind || image->totals_kind == TOTALS_FINAL)
 		return;
 	image_tally(image, &before);
-	totals_of_image(&now, &image->base, counters);
+	totals_of_image(&now, image_base(image), counters);
 	keep_known(&now, &image->totals);
 	totals_set(&now, uninterruptible_ns, image->uninterruptible_ns);
 	take_memory_stalls(&now, image);
@@ -361,6 +377,7 @@ void image_free(struct model *model, struct image *image)
 	MODEL_FORGET_DIRTY(model->dirty_images, image);
 	leave_tool(model, image);
 	command_unref(image->command);
+	free(image->base);
 	free(image->rule);
 	free(image->gpu);
 	free(image->device_error);

@@ -42,7 +42,7 @@ struct image {
 	int64_t spawn_cpu_ns;
 	int64_t uninterruptible_ns; /* ROW_NULL: no scan has reported it */
 	int64_t memory_stall_ns;    /* of that, waiting for memory */
-	struct counters base;
+	struct counters *base;      /* what its figures begin at, NULL: zero, as of all that were found running */
 	struct totals totals;
 	int64_t peak_rss_bytes;
 	int64_t wait_status; /* ROW_NULL unknown */
@@ -78,6 +78,9 @@ struct image {
 struct image *image_new(struct model *model, struct process *process, struct container *container,
 			enum image_began began, uint64_t begin_boot_ns, const struct rules_class *class,
 			struct tool *tool, enum reason reason);
+/* What its figures begin at. */
+const struct counters *image_base(const struct image *image);
+void image_set_base(struct model *model, struct image *image, const struct counters *counters);
 void image_update(struct model *model, struct image *image, const struct counters *counters, enum image_totals kind);
 /* Adds to its totals what samplers have reported meanwhile. */
 void image_take_use(struct model *model, struct image *image);

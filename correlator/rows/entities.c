@@ -229,7 +229,7 @@ static const struct part command = {.fields = command_fields, .size = sizeof(str
 	 .valid_bit = COUNTER_VALID(counter)},
 static const struct field base_fields[] = {ROW_COUNTED_TOTALS(COUNTER) COUNTER(maxrss_bytes) {0}};
 #undef ENTITY
-static const struct part base = {.fields = base_fields};
+static const struct part base = {.fields = base_fields, .size = sizeof(struct counters)};
 
 #define ENTITY struct image
 #define ROW struct row_process
@@ -242,7 +242,7 @@ const struct field image_columns[] = {
 };
 static const struct field image_fields[] = {
 	ENUM(rank, RULES_RANK_WORKFLOW) ENUM(boundary, ARRAY_SIZE(boundary_words) - 1) INT(nested) INT(interactive)
-	INT(expected_codes) INT(traits) ID(requested_thread_count) ID(core_limit_milli) PART(FIELD_PART, base, base) {0}
+	INT(expected_codes) INT(traits) ID(requested_thread_count) ID(core_limit_milli) PART(FIELD_POINTER, base, base) {0}
 };
 #undef ENTITY
 #undef ROW

@@ -179,7 +179,6 @@ static void save_field(msgpack_packer *packer, const struct field *field, const 
 	case FIELD_NUMBER: msgpack_pack_int64(packer, number_get(field, entity)); break;
 	case FIELD_RAW: msgpack_pack_bin_with_body(packer, at, field->size); break;
 	case FIELD_BYTES: msgpack_pack_bin_with_body(packer, at, *(const size_t *)(entity + field->size_at)); break;
-	case FIELD_PART:
 	case FIELD_POINTER: fields_to_state(field->part->fields, at, packer); break;
 	case FIELD_LIST: save_list(packer, field->part, at); break;
 	default: msgpack_pack_bin_with_body(packer, at, strlen(at));
@@ -218,12 +217,12 @@ static void append(const struct part *part, char **list, char *item)
 
 static bool load_fields(const struct field *fields, char *entity, const msgpack_object *map);
 
-/* Loads a struct that is part of the entity, the one that it points to, or the next of a list. */
+/* Loads the struct that the entity points to, or the next of a list. */
 static bool load_part(const struct field *field, char *entity, const msgpack_object *map)
 {
 	const struct part *part = field->part;
 	char **pointer = (char **)(entity + field->offset);
-	char *item = field->kind == FIELD_PART ? (char *)pointer : field->kind == FIELD_POINTER ? *pointer : NULL;
+	char *item = field->kind == FIELD_POINTER ? *pointer : NULL;
 
 	if (!item && part->size == 0)
 		return true;
@@ -255,7 +254,6 @@ static bool load_field(const struct field *field, char *entity, const msgpack_ob
 
 	switch (field->kind) {
 	case FIELD_NUMBER: return is_integer && number_set(field, entity, value->via.i64);
-	case FIELD_PART:
 	case FIELD_POINTER: return load_part(field, entity, value);
 	case FIELD_LIST: return value->type == MSGPACK_OBJECT_ARRAY && load_list(field, entity, &value->via.array);
 	default:

@@ -20,7 +20,6 @@ enum field_kind {
 	FIELD_TOTALS, /* struct totals, the columns ROW_TOTALS; in columns only */
 	FIELD_CHARS,  /* char [] */
 	FIELD_RAW,    /* any type, as it is in memory, unless its size has changed; from here on in states only: */
-	FIELD_PART,   /* a struct */
 	/* pointers, or NULL */
 	FIELD_TEXT,    /* char *, owned; in columns too */
 	FIELD_BYTES,   /* char *, owned, with a size */
