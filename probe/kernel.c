@@ -173,6 +173,27 @@ static int pin_open(const char *directory, const char *name, struct bpf_map_info
 	return fd;
 }
 
+/* Only reads, so beside a probe that works and also when none does. */
+int kernel_show_ring(const char *pin_dir)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct bpf_map_info info;
+	int fd = pin_open(pin_dir, "ring", &info), error = errno;
+	const uint64_t *positions[2] = {MAP_FAILED, MAP_FAILED}; /* of the consumer and the producer: ring.c */
+
+	for (size_t i = 0; fd >= 0 && i < 2; i++) {
+		positions[i] = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, (off_t)(i * page));
+		error = errno;
+	}
+	if (positions[0] == MAP_FAILED || positions[1] == MAP_FAILED) {
+		log_error("cannot read the ring in %s: %s", pin_dir, strerror(error));
+		return -error;
+	}
+	log_info("%llu of %u bytes wait in the ring", (unsigned long long)(*positions[1] - *positions[0]),
+		 info.max_entries);
+	return 0;
+}
+
 /* Returns the pinned structure, mapped, or NULL. If it is of another version, only the first
  * fields, which are the same in every version, may be used. */
 static struct control *control_open(const char *directory)

@@ -32,6 +32,9 @@ struct kernel {
 int kernel_open(struct kernel *kernel, const struct kernel_options *options);
 void kernel_close(struct kernel *kernel);
 
+/* Logs how many bytes of the pinned ring wait to be acknowledged, and its size. Returns 0 or a negative errno; logged. */
+int kernel_show_ring(const char *pin_dir);
+
 /* Remove every pin: collection ends, and undelivered records are lost. Returns 0 or a
  * negative errno; logged. */
 int kernel_detach(const char *pin_dir);

@@ -40,7 +40,7 @@ static struct options {
 	const char *socket_path, *record_path;
 	int64_t period_ns, lease_ns, duration_ns;
 	int ready_fd;
-	bool no_pin, detach, quiet, debug;
+	bool no_pin, detach, show_ring, quiet, debug;
 } options = {
 	.kernel = {.pin_dir = "/sys/fs/bpf/tracer", .ring_bytes = 0 /* by processors */},
 	.user = {.uid = NOBODY, .gid = NOBODY},
@@ -153,6 +153,8 @@ static const struct option_program program = {
 		 .duration_ns = &options.duration_ns, .least = SECOND / 20, .most = UINT32_MAX * SECOND},
 		{"ready-fd", 0, "N", NULL, "write '1' to this descriptor after the first scan",
 		 .descriptor = &options.ready_fd, .most = 65535},
+		{"show-ring", 0, NULL, NULL, "print how many bytes wait in the pinned ring, and exit",
+		 .flag = &options.show_ring},
 		{"detach", 0, NULL, NULL, "remove the pins and stop collecting", .flag = &options.detach},
 		{"quiet", 0, NULL, NULL, "log warnings only", .flag = &options.quiet},
 		{"debug", 0, NULL, NULL, "log everything", .flag = &options.debug},
@@ -266,6 +268,8 @@ int main(int argc, char **argv)
 		return option_exit(result);
 	if (options.quiet || options.debug)
 		log_init(program.name, options.debug ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING);
+	if (options.show_ring)
+		return exit_code_of(kernel_show_ring(options.kernel.pin_dir));
 	if (options.detach)
 		return exit_code_of(kernel_detach(options.kernel.pin_dir));
 	if (options.kernel.ring_bytes == 0)

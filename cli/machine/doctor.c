@@ -311,6 +311,30 @@ static bool daemon_runs(const char *name, pid_t pid)
 	return false;
 }
 
+/* What waits in the ring, also while no correlator takes it. Nothing is said without pins. */
+static void check_ring(struct checks *checks, char *probe)
+{
+	char *argv[] = {probe, "--show-ring", NULL}, text[256] = "";
+	int fd = memfd_create("tracer-doctor", MFD_CLOEXEC);
+	pid_t pid = fd < 0 ? -1 : program_spawn(argv, fd, -1);
+	long long waiting, size;
+
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	program_log_tail(fd, text, sizeof(text));
+	if (fd >= 0)
+		close(fd);
+	if (sscanf(text, PROGRAM_PROBE ": %lld of %lld bytes wait", &waiting, &size) != 2)
+		return;
+	struct check *check =
+		checks_add(checks, waiting > size / 2 ? CHECK_LIMITED : CHECK_OK, "ring",
+			   "%s of %s wait for the correlator", units_bytes(waiting, false), units_bytes(size, false));
+
+	if (check->level != CHECK_OK)
+		check_fix(check,
+			  "see tracer status: the correlator does not run, or is behind; what no longer fits is lost");
+}
+
 static void check_store(struct checks *checks, const char *path)
 {
 	struct store_error error;
@@ -366,6 +390,8 @@ static int doctor_main(const struct options *options)
 	check_gpus(&checks);
 	check_program(&checks, PROGRAM_PROBE, probe);
 	check_load(&checks, load, reason);
+	if (load != LOAD_NOT_TRIED)
+		check_ring(&checks, probe);
 	check_program(&checks, PROGRAM_CORRELATOR, program_find(PROGRAM_CORRELATOR, correlator) == 0 ? correlator : "");
 	check_users(&checks);
 	check_directory(&checks, TRACER_RUN_DIR);
