@@ -261,9 +261,9 @@ static int64_t command_add(struct loading *loading, const struct row_process *pr
 static bool is_doubtful(const struct row_process *process)
 {
 	bool has_ended = process->ended && strcmp(process->ended, "exec") != 0;
-	bool is_final = strcmp(process->totals, "final") == 0 || strcmp(process->totals, "exec") == 0;
+	bool is_sampled = strcmp(process->totals, "sample") == 0;
 
-	return process->partial == 1 || strcmp(process->began, "found") == 0 || (has_ended && !is_final);
+	return process->partial == 1 || strcmp(process->began, "found") == 0 || (has_ended && is_sampled);
 }
 
 static int held_add(struct loading *loading, const struct row_process *process)

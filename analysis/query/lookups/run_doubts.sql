@@ -1,7 +1,8 @@
--- How many processes of a run have figures that are lower bounds, by cause: the process ended and its last
--- record is missing; it began before the probe; the kernel side could not keep everything.
+-- How many processes of a run have figures that are lower bounds, by cause: the process ended and no record of its end
+-- is there (that nobody has reaped it yet does not matter: what has exited uses no more); it began before the probe; the
+-- kernel side could not keep everything.
 -- :run_id the run; :host_id its host.
-SELECT count(CASE WHEN ended IN ('exit', 'lost', 'left') AND totals IN ('sample', 'exit') THEN 1 END) AS unfinished_count,
+SELECT count(CASE WHEN ended IN ('exit', 'lost', 'left') AND totals = 'sample' THEN 1 END) AS unfinished_count,
        count(CASE WHEN began = 'found' THEN 1 END) AS found_count,
        count(CASE WHEN partial = 1 THEN 1 END) AS partial_count
   FROM processes
