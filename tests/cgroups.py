@@ -12,12 +12,13 @@ CGROUP_TIMEOUT_S = 60
 ROOT = pathlib.Path("/sys/fs/cgroup")
 
 
-def hierarchy_of(name):
-    """Mount point and number of that v1 hierarchy, or None."""
+def hierarchy_of(name, mount=None):
+    """Mount point and number of that v1 hierarchy, or None. One that was unmounted is still listed for a moment."""
+    mount = mount or ROOT / name
     for line in open("/proc/self/cgroup"):
         number, controllers, _ = line.strip().split(":", 2)
-        if name in controllers.split(","):
-            return ROOT / name, int(number)
+        if name in controllers.split(",") and mount.is_mount():
+            return mount, int(number)
     return None
 
 
