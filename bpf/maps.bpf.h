@@ -31,6 +31,12 @@ MAP(ignored, HASH, 256, struct ignore_key, __u32, 0);
  * since then the kernel counts active entries per program and CPU and refuses the
  * second, whether or not tracepoints can be preempted. The iterators can be
  * preempted, but have a single reader: the probe, in one thread. */
+struct memory_place {
+	__u64 cgroup_id;  /* of the memory cgroup, 0: none */
+	__u64 huge_bytes; /* reserved huge pages */
+	__u64 is_large;
+};
+
 struct scratch {
 	union {
 		struct record_exec exec;
@@ -38,6 +44,8 @@ struct scratch {
 		struct record_memory memory;
 	};
 	char text[2 * (RECORD_CWD_MAX + TEXT_STEP) + RECORD_ARGV_MAX];
+	struct memory_place
+		place;         /* of the process that is sampled; here, the verifier does not tell its values apart */
 	__u64 known_cgroup_id; /* of this program's last event, if announced on known_connection */
 	__u64 known_connection;
 };

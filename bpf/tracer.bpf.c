@@ -361,7 +361,6 @@ int sample_tasks(struct bpf_iter__task *context)
 	struct task_struct *task = context->task;
 	struct event event;
 	__u64 size, announcement, session = context->meta->session_id;
-	struct memory_place place;
 
 	if (!task)
 		return groups_sweep();
@@ -371,8 +370,8 @@ int sample_tasks(struct bpf_iter__task *context)
 	announcement = cgroup_record_make(&event, scratch);
 	if (announcement && seq_send(context->meta, scratch, announcement))
 		return 0;
-	place = memory_place_of(task);
-	size = memory_record_make(&event, scratch, &place, session);
+	memory_place_find(&scratch->place, task);
+	size = memory_record_make(&event, scratch, session);
 	if (size && seq_send(context->meta, scratch, size))
 		return 0;
 	struct record_exec *record = &scratch->exec;
@@ -390,7 +389,7 @@ int sample_tasks(struct bpf_iter__task *context)
 		return 0;
 	if (announcement)
 		cgroup_announced(&event);
-	memory_set_known(&place, session);
+	memory_set_known(&scratch->place, session);
 	return 0;
 }
 

@@ -29,14 +29,29 @@ static void note_throttled(struct cgroup_limits *limits, int64_t throttled)
 		limits->throttled_ns = throttled - limits->throttled_before_ns;
 }
 
+static void note_cgroup(struct cgroup_limits *limits, uint64_t cgroup_id, bool is_of_several)
+{
+	if (!limits->first_cgroup_id)
+		limits->first_cgroup_id = cgroup_id;
+	limits->is_of_several = limits->is_of_several || is_of_several || limits->first_cgroup_id != cgroup_id;
+}
+
+int64_t cgroup_limits_bound(const struct cgroup_limits *limits, int64_t bytes)
+{
+	bool is_known = limits->cgroup_id && !limits->is_of_several && limits->cgroup_peak_bytes > 0;
+
+	return is_known && bytes > limits->cgroup_peak_bytes ? limits->cgroup_peak_bytes : bytes;
+}
+
 bool cgroup_limits_note(struct cgroup_limits *limits, uint64_t cgroup_id, const struct counters *counters)
 {
 	const struct cgroup_limits before = *limits;
 	int64_t peak = counter_or_null(counters, cgroup_memory_peak_bytes);
 	int64_t throttled = counter_or_null(counters, cgroup_throttled_ns);
 
+	note_cgroup(limits, cgroup_id, false);
 	if (peak == ROW_NULL && throttled == ROW_NULL)
-		return false;
+		return memcmp(limits, &before, sizeof(before)) != 0;
 	if (limits->cgroup_id != cgroup_id) {
 		if (limits->cgroup_id != 0 && peak <= limits->cgroup_peak_bytes)
 			return false; /* another has the higher peak; ROW_NULL is lowest */
@@ -51,11 +66,13 @@ bool cgroup_limits_note(struct cgroup_limits *limits, uint64_t cgroup_id, const 
 
 void cgroup_limits_merge(struct cgroup_limits *into, const struct cgroup_limits *from)
 {
-	int64_t throttled_ns = into->throttled_ns > from->throttled_ns ? into->throttled_ns : from->throttled_ns;
+	struct cgroup_limits both = *into;
 
-	if (from->cgroup_id == 0) /* none seen */
-		return;
-	if (into->cgroup_id == 0 || from->cgroup_peak_bytes >= into->cgroup_peak_bytes)
+	if (from->first_cgroup_id)
+		note_cgroup(&both, from->first_cgroup_id, from->is_of_several);
+	if (from->cgroup_id && (into->cgroup_id == 0 || from->cgroup_peak_bytes >= into->cgroup_peak_bytes))
 		*into = *from;
-	into->throttled_ns = throttled_ns;
+	into->throttled_ns = both.throttled_ns > from->throttled_ns ? both.throttled_ns : from->throttled_ns;
+	into->first_cgroup_id = both.first_cgroup_id;
+	into->is_of_several = both.is_of_several;
 }

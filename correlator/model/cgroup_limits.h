@@ -18,6 +18,8 @@ struct cgroup_limits {
 	ROW_LIMITS(I)
 #undef I
 	uint64_t cgroup_id;          /* 0: none seen */
+	uint64_t first_cgroup_id;    /* of the first process, */
+	bool is_of_several;          /* and whether there were processes in others */
 	int64_t throttled_before_ns; /* value of the cgroup's counter at which throttled_ns is 0; ROW_NULL unknown */
 };
 
@@ -25,6 +27,9 @@ void cgroup_limits_init(struct cgroup_limits *limits);
 
 /* Takes the counters of a process in that cgroup. Returns true if something changed. */
 bool cgroup_limits_note(struct cgroup_limits *limits, uint64_t cgroup_id, const struct counters *counters);
+
+/* What processes held together, if that is less than `bytes`: where all are in one cgroup, not more than its peak. */
+int64_t cgroup_limits_bound(const struct cgroup_limits *limits, int64_t bytes);
 
 /* Merges those of one group (`from`) into those of its task (`into`): ROW_NULL is the lowest value. What
  * is merged is for reading, and takes no more counters. */

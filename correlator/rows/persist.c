@@ -131,6 +131,7 @@ static void put_tool(struct saver *saver, struct tool *tool)
 	struct row_tool row = {.host_id = model->host.id, .run_id = task->run->id, .task_id = task->id};
 
 	fields_to_row(tool_columns, tool, &row);
+	row.concurrent_memory_bytes = cgroup_limits_bound(&tool->group->limits, row.concurrent_memory_bytes);
 	row.end_boot_ns = end_or_null(&tool->tally);
 	tool->memory.written_bytes = tool->memory.bytes;
 	tool->beside.written_bytes = tool->beside.bytes;
@@ -160,6 +161,7 @@ static void put_task(struct saver *saver, struct task *task)
 	task_fold(task, &figures);
 	fields_to_row(task_columns, task, &row);
 	fields_to_row(task_figure_columns, &figures, &row);
+	row.concurrent_memory_bytes = cgroup_limits_bound(&figures.limits, row.concurrent_memory_bytes);
 	row.end_boot_ns = end_or_null(&figures.tally);
 	row.status = outcome_words[outcome_status(&task->outcome, figures.tally.living_count > 0)];
 	task->memory.written_bytes = task->memory.bytes;
@@ -188,6 +190,7 @@ static void put_run(struct saver *saver, struct run *run)
 
 	tally_raise(&run->tally.core_limit_milli, run->tally.inner_core_limit_milli);
 	fields_to_row(run_columns, run, &row);
+	row.concurrent_memory_bytes = cgroup_limits_bound(&run->limits, row.concurrent_memory_bytes);
 	row.end_boot_ns = end_or_null(&run->tally);
 	run->memory.written_bytes = run->memory.bytes;
 	run->beside.written_bytes = run->beside.bytes;
