@@ -21,6 +21,7 @@ from testing import PATH, remove_tree, wait_until  # noqa: E402
 NAMES = ["align", "call", "merge", "trim", "index2", "stats2", "filter2", "tracer"]
 PERIOD_S = 0.05         # between samples of memory
 TIMEOUT_S = 60          # of one execution
+RESTART_PERIOD_S = 3
 FINAL_RECORDS_S = 0.3   # the kernel reports final figures so long after a process was reaped
 USER = "nobody"
 INTERPRETERS = {"python", "futures", "perl", "r", "pool", "mclapply", "parallel", "snakemake"}
@@ -101,6 +102,17 @@ class Runner:
         self.daemons.correlator.kill()
         with as_others():
             self.daemons.start()
+
+    def restarting(self):
+        """To be called often: restarts every RESTART_PERIOD_S."""
+        due = time.monotonic() + RESTART_PERIOD_S
+
+        def meanwhile():
+            nonlocal due
+            if time.monotonic() > due:
+                self.restart()
+                due = time.monotonic() + RESTART_PERIOD_S
+        return meanwhile
 
     def stop(self, executions):
         if not self.recording:

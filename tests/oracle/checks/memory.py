@@ -36,6 +36,8 @@ def compare(execution, what, entity, rows):
     if figure is None and unattributed is None:
         return [f"memory unknown: of {words}"] if with_files > ABOVE_BYTES else []
     figure, unattributed = figure or 0, unattributed or 0
+    if execution.situation == "daemons killed": # what is known of processes between two scans is lost (docs/model.md)
+        least = with_files = 0
     if figure < (with_files if of_group else least) * (1 - BELOW_SHARE) - BELOW_BYTES:
         return [f"memory too low: of {words}"]
     if group_peak and figure + unattributed < with_files * (1 - BELOW_SHARE) - BELOW_BYTES:
