@@ -101,6 +101,8 @@ static bool load_host(struct loader *loader, struct store_result *result)
 	model->host.first_seen_unix_ns = store_result_get(result, "first_seen_unix_ns").integer;
 	model->host.last_seen_unix_ns = store_result_get(result, "last_seen_unix_ns").integer;
 	model->host.boot_unix_ns = store_result_get(result, "boot_unix_ns").integer;
+	/* As stored: the row is written again once the probe has said what the host is. */
+	model->written_seen_boot_ns = model->host.last_seen_unix_ns - model->host.boot_unix_ns;
 	if (gpus.type == STORE_VALUE_TEXT)
 		model_set_text(model, &model->gpus, gpus.data);
 	model->host.gpus = model->gpus;
