@@ -457,22 +457,21 @@ static int top_show(struct view *view)
 const struct verb verb_top = {
 	.name = "top",
 	.summary = "show tasks and tools that are running now",
-	.description =
-		"Shows the tools that are busy now, by task and run: cores in use, memory\n"
-		"(what processes share counts once), bytes per second from and to storage, over\n"
-		"the last few seconds; where a sampler reports GPUs, how many worked for it on average, and its memory on\n"
-		"them; a tool that holds some is shown even if it is idle. Processes that ended\n"
-		"in that time count too: those of tools no longer running are one line per run,\n"
-		"with the number of tasks.\n"
-		"\n"
-		"Above them are warnings: runs and tasks that take longer than before, are\n"
-		"stuck, are near their memory limit or work on a disk that is nearly full. run\n"
-		"ends in is when the run is expected to end, from earlier runs of its name, if\n"
-		"there are enough (docs/live.md).\n"
-		"\n"
-		"Keys: c, m, r, w, g, G sort by cpu, memory, read, written, GPUs, GPU memory; i\n"
-		"shows idle tools; q quits. If output is not a terminal, it is a single snapshot,\n"
-		"as with --once.",
+	.description = "Shows the tools that are busy now, by task and run: cores in use, memory\n"
+		       "(what processes share counts once), bytes per second from and to storage, over\n"
+		       "the last few seconds; where a sampler reports GPUs, how many worked for it on\n"
+		       "average, and its memory on them; a tool that holds some is shown even if it is\n"
+		       "idle. Processes that ended in that time count too: those of tools no longer\n"
+		       "running are one line per run, with the number of tasks.\n"
+		       "\n"
+		       "Above them are warnings: runs and tasks that take longer than before, are\n"
+		       "stuck, are near their memory limit or work on a disk that is nearly full. run\n"
+		       "ends in is when the run is expected to end, from earlier runs of its name, if\n"
+		       "there are enough (docs/live.md).\n"
+		       "\n"
+		       "Keys: c, m, r, w, g, G sort by cpu, memory, read, written, GPUs, GPU memory; i\n"
+		       "shows idle tools; q quits. If output is not a terminal, it is a single snapshot,\n"
+		       "as with --once.",
 	.options = option_specs,
 	.examples = "  tracer top\n"
 		    "  tracer top --once --sort memory\n"
