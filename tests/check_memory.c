@@ -249,6 +249,21 @@ TEST(it_is_not_more_than_the_peak_of_the_cgroup)
 	ck_assert_run("160 -\n"); /* some of them were in another cgroup */
 }
 
+TEST(reserved_huge_pages_are_beyond_that)
+{
+	tell("cgroup 300 /job; 2>10 cgroup=300 bwa mem x");
+	struct record_memory *memory = &begin_record(RECORD_MEMORY, (struct image_key){0})->memory;
+
+	memory->cgroup_id = 300;
+	memory->held_bytes = 10 * MIB;
+	memory->huge_bytes = 200 * MIB;
+	apply();
+	sees(10, 2, (struct held){.anon = 10});
+	scan_ends();
+	ends_in_cgroup(10, (struct held){.peak = 10}, 12);
+	ck_assert_run("210 0\n");
+}
+
 /* ---- samples */
 
 TEST(samples_add_up_to_the_run)

@@ -575,6 +575,8 @@ static struct sum tool_end(struct model *model, struct tool *tool)
 		sum_add(&sum, &one);
 		tool->memory_excess = part->cgroup->excess;
 		tool->shared_excess = part->cgroup->shared_excess;
+		if (part->huge_bytes)
+			tool->group->limits.is_outside = tool->group->task->run->limits.is_outside = true;
 	}
 	tool->parts = NULL;
 	if (take(model, &tool->memory, &tool->beside, &sum, sum.tool_bytes, sum.cgroup && sum.cgroup->tool == tool))

@@ -29,16 +29,16 @@ static void note_throttled(struct cgroup_limits *limits, int64_t throttled)
 		limits->throttled_ns = throttled - limits->throttled_before_ns;
 }
 
-static void note_cgroup(struct cgroup_limits *limits, uint64_t cgroup_id, bool is_of_several)
+static void note_cgroup(struct cgroup_limits *limits, uint64_t cgroup_id, bool is_outside)
 {
 	if (!limits->first_cgroup_id)
 		limits->first_cgroup_id = cgroup_id;
-	limits->is_of_several = limits->is_of_several || is_of_several || limits->first_cgroup_id != cgroup_id;
+	limits->is_outside = limits->is_outside || is_outside || limits->first_cgroup_id != cgroup_id;
 }
 
 int64_t cgroup_limits_bound(const struct cgroup_limits *limits, int64_t bytes)
 {
-	bool is_known = limits->cgroup_id && !limits->is_of_several && limits->cgroup_peak_bytes > 0;
+	bool is_known = limits->cgroup_id && !limits->is_outside && limits->cgroup_peak_bytes > 0;
 
 	return is_known && bytes > limits->cgroup_peak_bytes ? limits->cgroup_peak_bytes : bytes;
 }
@@ -69,10 +69,10 @@ void cgroup_limits_merge(struct cgroup_limits *into, const struct cgroup_limits 
 	struct cgroup_limits both = *into;
 
 	if (from->first_cgroup_id)
-		note_cgroup(&both, from->first_cgroup_id, from->is_of_several);
+		note_cgroup(&both, from->first_cgroup_id, from->is_outside);
 	if (from->cgroup_id && (into->cgroup_id == 0 || from->cgroup_peak_bytes >= into->cgroup_peak_bytes))
 		*into = *from;
 	into->throttled_ns = both.throttled_ns > from->throttled_ns ? both.throttled_ns : from->throttled_ns;
 	into->first_cgroup_id = both.first_cgroup_id;
-	into->is_of_several = both.is_of_several;
+	into->is_outside = both.is_outside;
 }

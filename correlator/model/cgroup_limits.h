@@ -17,9 +17,9 @@ struct cgroup_limits {
 #define I(name) int64_t name; /* ROW_NULL: unknown or none */
 	ROW_LIMITS(I)
 #undef I
-	uint64_t cgroup_id;          /* 0: none seen */
-	uint64_t first_cgroup_id;    /* of the first process, */
-	bool is_of_several;          /* and whether there were processes in others */
+	uint64_t cgroup_id;       /* 0: none seen */
+	uint64_t first_cgroup_id; /* of the first process; */
+	bool is_outside; /* whether some of their memory may be outside of it: processes in others, huge pages */
 	int64_t throttled_before_ns; /* value of the cgroup's counter at which throttled_ns is 0; ROW_NULL unknown */
 };
 

@@ -86,7 +86,7 @@ const char *const outcome_words[] = {OUTCOME_STATUSES(TEXT_OF)};
 #define OUTCOME INT(outcome.root_count) INT(outcome.living_roots) INT(outcome.end_boot_ns)
 #define BESIDE INT(beside.cgroup_id) INT(beside.before_bytes)
 #define LIMITS_BEYOND_COLUMNS \
-	INT(limits.cgroup_id) ID(limits.throttled_before_ns) INT(limits.first_cgroup_id) INT(limits.is_of_several)
+	INT(limits.cgroup_id) ID(limits.throttled_before_ns) INT(limits.first_cgroup_id) INT(limits.is_outside)
 
 /* The items of a list, with their fields. */
 #define LIST(name, type) \
