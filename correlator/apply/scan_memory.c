@@ -410,11 +410,12 @@ static double share_of(int64_t part, int64_t whole)
 static void cgroup_end(struct memory_cgroup *cgroup)
 {
 	int64_t repeated = cgroup->shared_bytes - cgroup->unique_bytes;
-	int64_t bytes = cgroup->bytes + cgroup->shared_bytes, too_much = bytes - cgroup->most_bytes;
+	int64_t bytes = cgroup->bytes + cgroup->shared_bytes, too_much;
 
 	cgroup->shared_excess = cgroup->excess = 0;
 	if (cgroup->most_bytes == ROW_NULL)
 		return;
+	too_much = bytes - cgroup->most_bytes;
 	if (too_much >= EXCESS_LEAST(cgroup->most_bytes))
 		cgroup->shared_excess = share_of(too_much, repeated);
 	if (too_much - repeated >= EXCESS_LEAST(cgroup->most_bytes))
