@@ -542,6 +542,11 @@ static int64_t grown_beside(struct memory_beside *beside, const struct memory_cg
 	return grown < STEP_BYTES ? 0 : grown;
 }
 
+static bool has_grown(int64_t bytes, int64_t written_bytes)
+{
+	return bytes != ROW_NULL && (written_bytes == ROW_NULL || bytes - written_bytes >= STEP_BYTES);
+}
+
 /* Takes the sum of a set. Returns whether it makes a new maximum that is to be written: in a rows scan if it has grown by a
  * step, else with the next change. */
 static bool take(const struct model *model, struct set_memory *set, struct memory_beside *beside, const struct sum *sum,
@@ -561,7 +566,7 @@ static bool take(const struct model *model, struct set_memory *set, struct memor
 		return false;
 	return set->written_bytes == ROW_NULL ||
 	       (model->apply->scan.is_for_rows &&
-		(set->bytes - set->written_bytes >= STEP_BYTES || beside->bytes - beside->written_bytes >= STEP_BYTES));
+		(has_grown(set->bytes, set->written_bytes) || has_grown(beside->bytes, beside->written_bytes)));
 }
 
 static struct sum tool_end(struct model *model, struct tool *tool)
