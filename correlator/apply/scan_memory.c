@@ -12,7 +12,7 @@
  *    charged to that cgroup, where each page counts once. What is too much is taken to be shared memory of which others in
  *    the same run have the largest part, and if that does not explain it, memory of forks.
  * 3. If the cgroup holds more than its processes have mapped (files in tmpfs), that belongs to the tool, task or run which
- *    alone has processes in it. Otherwise nobody can tell whose it is: then it is kept apart (memory_beside).
+ *    alone has processes in it. Otherwise its owner is unknown: it is kept apart (memory_beside).
  *
  * Page cache does not count: the kernel drops it before memory runs out. Reserved huge pages are charged to no memory cgroup;
  * those of a fork are taken to be its parent's.

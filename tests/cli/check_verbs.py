@@ -235,7 +235,7 @@ class Stores(Case):
             ids = [id for id, in database.execute("SELECT p.id FROM processes p JOIN runs r ON r.id = p.run_id"
                                                   " WHERE r.name = 'make' AND p.ended = 'exit' ORDER BY p.id")]
             for change, number in (("totals = 'sample'", 0), ("totals = 'sample', ended = 'lost'", 1), ("began = 'found'", 2),
-                                   ("partial = 1, totals = 'exit'", 2)): # nobody has reaped the last one
+                                   ("partial = 1, totals = 'exit'", 2)): # the last one was not reaped yet
                 database.execute(f"UPDATE process_rows SET {change} WHERE id = ?", (ids[number],))
         shown = self.text("show", "make", "--store", path)
         self.assertIn("lower bounds: 2 processes whose last record is missing, 1 process that ran before the probe",

@@ -25,7 +25,7 @@ RESTART_PERIOD_S = 3
 FINAL_RECORDS_S = 0.3   # the kernel reports final figures so long after a process was reaped
 USER = "nobody"
 INTERPRETERS = {"python", "futures", "perl", "r", "pool", "mclapply", "parallel", "snakemake"}
-NICE = -15              # of the runner: what it does not sample nobody knows
+NICE = -15              # of the runner, whose samples are the only truth about interpreters
 
 
 @dataclasses.dataclass

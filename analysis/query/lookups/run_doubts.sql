@@ -1,5 +1,5 @@
 -- How many processes of a run have figures that are lower bounds, by cause: the process ended and no record of its end
--- is there (that nobody has reaped it yet does not matter: what has exited uses no more); it began before the probe; the
+-- is there (one that has ended and was not reaped yet does not count: it uses no more); it began before the probe; the
 -- kernel side could not keep everything.
 -- :run_id the run; :host_id its host.
 SELECT count(CASE WHEN ended IN ('exit', 'lost', 'left') AND totals = 'sample' THEN 1 END) AS unfinished_count,
