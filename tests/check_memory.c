@@ -181,12 +181,15 @@ TEST(files_in_memory_belong_to_who_is_alone_in_the_cgroup)
 /* On a busy machine, a scan may come before the events of what it finds. */
 TEST(files_that_a_process_wrote_before_its_exec_was_read_are_its_own)
 {
+	tell("2>9 tracer run -- bwa mem x");
 	memory_cgroup(7, 30 * MIB);
-	sees(10, 2, (struct held){.anon = 10});
+	sees(9, 2, (struct held){0});
+	sees(10, 9, (struct held){.anon = 10});
 	scan_behind(now, 1000);
-	tell("2>10 bwa mem x");
+	tell("9>10 bwa mem x");
 	memory_cgroup(7, 90 * MIB);
-	sees(10, 2, (struct held){.anon = 10});
+	sees(9, 2, (struct held){0});
+	sees(10, 9, (struct held){.anon = 10});
 	scan_ends();
 	ck_assert_run("90 0\n");
 }

@@ -50,14 +50,14 @@ struct memory_cgroup {
 	int64_t shared_bytes;        /* shared memory, the sum */
 	int64_t unique_bytes;        /* of that, the largest part of each run */
 	int64_t beside_bytes;        /* what it holds beyond these */
-	int64_t before_bytes;    /* the same at the latest scan before that found a known process in it; 0: it is new */
+	int64_t before_bytes;    /* the same at the latest scan before to which all processes in it were known; 0: none */
 	double shared_excess;    /* share of the rest of it that is too much */
 	double excess;           /* share of what is unsure that is too much */
 	bool has_owner;          /* and that is: */
 	const struct tool *tool; /* whose processes it holds; NULL: those of several */
 	const struct task *task; /* the same */
 	const struct run *run;   /* the same */
-	bool has_known;          /* not only processes whose program is not known yet */
+	bool has_unknown;        /* processes whose program is not known yet */
 	bool is_shared;          /* others of which nothing is stored have processes in it */
 	UT_hash_handle hh;
 };
@@ -123,14 +123,14 @@ static void cgroup_begin(const struct model *model, struct memory_cgroup *cgroup
 {
 	if (cgroup->scan_number == model->scan_number)
 		return;
-	if (cgroup->has_known)
+	if (!cgroup->has_unknown)
 		cgroup->before_bytes = cgroup->beside_bytes;
 	cgroup->scan_number = model->scan_number;
 	cgroup->bytes = cgroup->unsure_bytes = cgroup->beside_bytes = 0;
 	cgroup->shared_bytes = cgroup->unique_bytes = 0;
 	cgroup->most_bytes = ROW_NULL;
 	cgroup->least_bytes = INT64_MAX;
-	cgroup->has_owner = cgroup->is_shared = cgroup->has_known = false;
+	cgroup->has_owner = cgroup->is_shared = cgroup->has_unknown = false;
 }
 
 void scan_memory_note_cgroup(struct model *model, const struct record_memory *record)
@@ -223,7 +223,10 @@ void scan_memory_note_stranger(struct model *model, const struct counters *count
 {
 	struct memory_cgroup *cgroup = current_cgroup(model);
 
-	if (cgroup && counters->valid & COUNTER_VALID(rss_anon_bytes))
+	if (!cgroup)
+		return;
+	cgroup->has_unknown = true;
+	if (counters->valid & COUNTER_VALID(rss_anon_bytes))
 		cgroup->bytes += memory_bounded(counters->rss_anon_bytes) + memory_bounded(counters->rss_shmem_bytes);
 }
 
@@ -274,7 +277,6 @@ static void add_process(struct model *model, struct process *process, struct mem
 	cgroup->bytes += own->held_bytes - shared;
 	cgroup->unsure_bytes += own->unsure_bytes;
 	cgroup->shared_bytes += shared;
-	cgroup->has_known = true;
 	cgroup->is_shared = cgroup->is_shared || !image || process->ignored;
 	part = image && !process->ignored ? part_of(model, image->tool, cgroup) : NULL;
 	if (!part)
