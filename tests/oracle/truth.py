@@ -62,10 +62,11 @@ class Curve:
         return max((number for _, number in self.points), default=0)
 
 
-def held(images, with_files, apart_ns=0):
+def held(images, with_files, apart_ns=0, most=max):
     """Curve of the memory that these images hold together, each object once, as their events say. What a killed image
     held ends with the last that is known of it. Files in memory stay. With `apart_ns` each holds it so much longer, before
-    and after, as long as it lives: the most that can be said of what is looked at only so often."""
+    and after, as long as it lives: the most that can be said of what is looked at only so often. With `most=sum` an object counts
+    for each of them."""
     changes = []
     for image in images:
         mine, me = {}, (image.pid, image.begin_boot_ns)
@@ -80,9 +81,9 @@ def held(images, with_files, apart_ns=0):
                 changes.append((boot_ns - apart_ns, None, found, number))
     holders, total, points = collections.defaultdict(dict), 0, []
     for boot_ns, holder, found, number in sorted(changes, key=lambda change: change[0]):
-        before = max(holders[found].values(), default=0)
+        before = most(holders[found].values()) if holders[found] else 0
         holders[found][holder] = number
-        total += max(holders[found].values()) - before
+        total += most(holders[found].values()) - before
         points.append((boot_ns, total))
     return Curve(points)
 
