@@ -50,15 +50,15 @@ struct memory_cgroup {
 	int64_t shared_bytes;        /* shared memory, the sum */
 	int64_t unique_bytes;        /* of that, the largest part of each run */
 	int64_t beside_bytes;        /* what it holds beyond these */
-	int64_t before_bytes;    /* the same at the latest scan before to which all processes in it were known; 0: none */
-	double shared_excess;    /* share of the rest of it that is too much */
-	double excess;           /* share of what is unsure that is too much */
-	bool has_owner;          /* and that is: */
-	const struct tool *tool; /* whose processes it holds; NULL: those of several */
-	const struct task *task; /* the same */
-	const struct run *run;   /* the same */
-	bool has_unknown;        /* processes whose program is not known yet */
-	bool is_shared;          /* others of which nothing is stored have processes in it */
+	int64_t before_bytes;        /* the same at the latest scan before of which all processes were known */
+	double shared_excess;        /* share of the rest of it that is too much */
+	double excess;               /* share of what is unsure that is too much */
+	bool has_owner;              /* and that is: */
+	const struct tool *tool;     /* whose processes it holds; NULL: those of several */
+	const struct task *task;     /* the same */
+	const struct run *run;       /* the same */
+	bool has_unknown;            /* processes whose program is not known yet */
+	bool is_shared;              /* others of which nothing is stored have processes in it */
 	UT_hash_handle hh;
 };
 
