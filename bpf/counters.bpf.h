@@ -299,11 +299,14 @@ static __always_inline void memory_read(struct counters *sum, struct mm_struct *
 }
 
 /* The root has neither a peak nor a limit. */
-static __always_inline void cgroup_memory_read(struct counters *sum, struct mem_cgroup *group)
+static __always_inline void cgroup_memory_read(struct counters *sum, struct css_set *set)
 {
+	struct mem_cgroup *group = (void *)SUBSYSTEM(set, memory_cgrp_id);
 	struct page_counter *counter = &group->memory, *parent;
 	__u64 limit = PAGE_COUNTER_MAX, max;
 
+	if (!group)
+		return;
 	for (loop_index i = 0; i < CGROUP_DEPTH_MAX; i++) {
 		parent = READ(counter, parent);
 		if (!parent)
@@ -321,10 +324,12 @@ static __always_inline void cgroup_memory_read(struct counters *sum, struct mem_
 		sum->valid |= VALID(cgroup_memory_limit_bytes);
 }
 
-static __always_inline void cgroup_throttled_read(struct counters *sum, struct task_group *group)
+static __always_inline void cgroup_throttled_read(struct counters *sum, struct css_set *set)
 {
-	struct task_group *parent;
+	struct task_group *group = (void *)SUBSYSTEM(set, cpu_cgrp_id), *parent;
 
+	if (!group || !bpf_core_field_exists(group->cfs_bandwidth.throttled_time))
+		return;
 	for (loop_index i = 0; i < CGROUP_DEPTH_MAX; i++) {
 		parent = READ(group, parent);
 		if (!parent)
@@ -333,17 +338,6 @@ static __always_inline void cgroup_throttled_read(struct counters *sum, struct t
 		sum->valid |= VALID(cgroup_throttled_ns);
 		group = parent;
 	}
-}
-
-static __always_inline void cgroup_read(struct counters *sum, struct css_set *set)
-{
-	struct mem_cgroup *memory = (void *)SUBSYSTEM(set, memory_cgrp_id);
-	struct task_group *cpu = (void *)SUBSYSTEM(set, cpu_cgrp_id);
-
-	if (memory)
-		cgroup_memory_read(sum, memory);
-	if (cpu && bpf_core_field_exists(cpu->cfs_bandwidth.throttled_time))
-		cgroup_throttled_read(sum, cpu);
 }
 
 /* The figures that every record has, as far as this kernel counts them. */
@@ -372,8 +366,8 @@ static __always_inline bool group_is_missing(struct task_struct *task, const __u
 	return signal->sum_sched_runtime > (type == RECORD_FINAL ? task->se.sum_exec_runtime : 0);
 }
 
-/* Read the figures of a thread group; `task` is one of its threads. Memory and the cgroup are
- * read in samples and at exit. At an exec, `task` is the only thread. In the final record, the
+/* Read the figures of a thread group; `task` is one of its threads. Memory is read in
+ * samples and at exit, the time for which the cgroup was throttled at an exec, too: from then on it counts. At an exec, `task` is the only thread. In the final record, the
  * sums of ended threads include the leader, except for its part. */
 static __always_inline void counters_read(struct counters *sum, struct task_struct *task, const __u32 type,
 					  __u64 now_boot_ns)
@@ -411,8 +405,10 @@ static __always_inline void counters_read(struct counters *sum, struct task_stru
 	if (type == RECORD_EXIT || type == RECORD_SAMPLE) {
 		if (task->mm)
 			memory_read(sum, task->mm);
-		cgroup_read(sum, task->cgroups);
+		cgroup_memory_read(sum, task->cgroups);
 	}
+	if (type != RECORD_FINAL)
+		cgroup_throttled_read(sum, task->cgroups);
 }
 
 /* A thread of a group that had several ends: keep its part. */

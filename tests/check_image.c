@@ -110,6 +110,27 @@ TEST(limits_and_use_are_of_the_cgroup_that_used_most)
 		       "512 400 20\n");
 }
 
+/* Its exec says what the cgroup had before. */
+TEST(time_held_back_of_a_task_that_no_scan_saw)
+{
+	struct record *exec;
+
+	tell("cgroup 300 /docker/" HEX64 "; 2>10 bash driver.sh; 10>11");
+	exec_ids[11]++;
+	exec = begin_record(RECORD_EXEC, key(11));
+	exec->exec.context = (struct record_context){.cgroup_id = 300, .pgid = 11};
+	exec->exec.counters = cpu(2 * MS);
+	exec->exec.counters.valid |= COUNTER_VALID(cgroup_throttled_ns);
+	exec->exec.counters.cgroup_throttled_ns = 70 * MS;
+	exec->path = bytes("/usr/bin/bwa");
+	exec->argv.item[exec->argv.count++] = bytes("bwa");
+	apply();
+	end_as(RECORD_EXIT, 11, 0, in_cgroup(512 * MIB, 400 * MIB, 90 * MS));
+	ck_assert_rows("SELECT cgroup_peak_bytes / 1048576, throttled_ns / 1000000 FROM runs WHERE kind = 'command'",
+		       "400 20\n");
+	ck_assert_rows("SELECT cgroup_peak_bytes / 1048576, throttled_ns / 1000000 FROM containers", "400 20\n");
+}
+
 /* cgrulesengd, LXC's tools and others move a process after its exec. */
 TEST(a_process_that_is_moved_has_the_new_cgroup)
 {

@@ -100,7 +100,7 @@ static void set_base(struct model *model, struct image *image, const struct coun
 {
 	struct counters base = *counters;
 
-	base.valid &= is_first ? COUNTER_VALID(maxrss_bytes) : UINT64_MAX;
+	base.valid &= is_first ? COUNTER_VALID(maxrss_bytes) | COUNTER_VALID(cgroup_throttled_ns) : UINT64_MAX;
 	image_set_base(model, image, &base);
 	if (is_first && counters->valid & COUNTER_VALID(cpu_ns))
 		image->spawn_cpu_ns = (int64_t)counters->cpu_ns;

@@ -58,8 +58,10 @@ bool cgroup_limits_note(struct cgroup_limits *limits, uint64_t cgroup_id, const 
 		limits->cgroup_id = cgroup_id;
 		limits->throttled_before_ns = ROW_NULL;
 	}
-	limits->memory_limit_bytes = counter_or_null(counters, cgroup_memory_limit_bytes);
-	limits->cgroup_peak_bytes = peak;
+	if (peak != ROW_NULL) {
+		limits->memory_limit_bytes = counter_or_null(counters, cgroup_memory_limit_bytes);
+		limits->cgroup_peak_bytes = peak;
+	}
 	note_throttled(limits, throttled);
 	return memcmp(limits, &before, sizeof(before)) != 0;
 }

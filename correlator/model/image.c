@@ -203,12 +203,30 @@ const struct counters *image_base(const struct image *image)
 	return image->base ? image->base : &zero;
 }
 
+/* Updates limits and usage of everything that the process is in, from its cgroup's counters. */
+static void note_limits(struct model *model, struct image *image, const struct counters *counters)
+{
+	uint64_t cgroup_id = image->process ? image->process->cgroup_id : 0;
+	struct group *group = image->tool->group;
+	struct cgroup *cgroup = cgroup_find(model, cgroup_id);
+
+	if (cgroup_id == 0)
+		return;
+	if (cgroup)
+		cgroup_limits_note(&cgroup->limits, cgroup_id, counters);
+	cgroup_limits_note(&group->limits, cgroup_id, counters);
+	cgroup_limits_note(&group->task->run->limits, cgroup_id, counters);
+	if (image->container && cgroup_limits_note(&image->container->limits, cgroup_id, counters))
+		container_set_dirty(model, image->container);
+}
+
 void image_set_base(struct model *model, struct image *image, const struct counters *counters)
 {
 	if (!image->base)
 		image->base = model_alloc(model, sizeof(*image->base));
 	if (image->base)
 		*image->base = *counters;
+	note_limits(model, image, counters);
 }
 
 /* Figures that the new record lacks keep their last known value, and COUNTERS_PARTIAL stays set. */
@@ -241,23 +259,6 @@ static void note_peak(struct image *image, const struct counters *counters, enum
 		return;
 	if (image->began != IMAGE_FOUND || image->peak_rss_bytes == ROW_NULL)
 		tally_raise(&image->peak_rss_bytes, (int64_t)counters->maxrss_bytes);
-}
-
-/* Updates limits and usage of everything that the process is in, from its cgroup's counters. */
-static void note_limits(struct model *model, struct image *image, const struct counters *counters)
-{
-	uint64_t cgroup_id = image->process ? image->process->cgroup_id : 0;
-	struct group *group = image->tool->group;
-	struct cgroup *cgroup = cgroup_find(model, cgroup_id);
-
-	if (cgroup_id == 0)
-		return;
-	if (cgroup)
-		cgroup_limits_note(&cgroup->limits, cgroup_id, counters);
-	cgroup_limits_note(&group->limits, cgroup_id, counters);
-	cgroup_limits_note(&group->task->run->limits, cgroup_id, counters);
-	if (image->container && cgroup_limits_note(&image->container->limits, cgroup_id, counters))
-		container_set_dirty(model, image->container);
 }
 
 /* A program that another one replaces at once does not count: taskset, numactl and env only prepare the next. */
