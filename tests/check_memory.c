@@ -219,6 +219,24 @@ TEST(peaks_of_those_that_ran_at_one_time_add_up)
 	ck_assert_run("150 -\n");
 }
 
+TEST(a_peak_counts_beside_what_forks_inherited)
+{
+	tell("2>10 bash x.sh; 10>11 bwa mem x");
+	forks(11, 12, 30, 0, 30);
+	sees(11, 10, (struct held){.anon = 30, .faults = 60}); /* written again since */
+	sees(12, 11, (struct held){.anon = 30});
+	tell("10>13 gzip");
+	ends(13, (struct held){.peak = 40});
+	scan_ends();
+	ck_assert_run("100 -\n");
+	tell("10>14 gzip");
+	ends(14, (struct held){.peak = 50});
+	sees(11, 10, (struct held){.anon = 30, .faults = 60});
+	sees(12, 11, (struct held){.anon = 30});
+	scan_ends();
+	ck_assert_run("110 -\n");
+}
+
 /* Its page cache does not count. */
 TEST(a_peak_counts_without_files)
 {

@@ -70,6 +70,7 @@ struct fork_group {
 	} key;
 	struct process_key parent;
 	struct process_key heir; /* the child that inherited most */
+	bool was_seen;           /* it, at the scan before */
 	struct memory_part *part;
 	int64_t inherited_bytes; /* what it inherited */
 	int64_t huge_bytes;      /* the most that one of them has mapped */
@@ -182,7 +183,7 @@ static const struct image *image_of(const struct process *process)
 	return process ? process->image : NULL;
 }
 
-static void inherit(struct model *model, const struct process *process, struct memory_part *part)
+static void inherit(struct model *model, const struct process *process, struct memory_part *part, bool was_seen)
 {
 	struct scan_memory *memory = model->apply->memory;
 	const struct process_memory *own = &process->memory;
@@ -205,6 +206,7 @@ static void inherit(struct model *model, const struct process *process, struct m
 	if (own->inherited_bytes >= group->inherited_bytes) {
 		group->inherited_bytes = own->inherited_bytes;
 		group->heir = process->key;
+		group->was_seen = was_seen;
 	}
 	tally_raise(&group->huge_bytes, memory->huge_bytes);
 }
@@ -284,7 +286,7 @@ static void add_process(struct model *model, struct process *process, struct mem
 	part_take(part, process, shared, was_seen);
 	part->is_owner = part->is_owner || !is_waiting(image);
 	if (forked)
-		inherit(model, process, part);
+		inherit(model, process, part, was_seen);
 	else
 		part->huge_bytes += model->apply->memory->huge_bytes;
 }
@@ -371,7 +373,12 @@ static void fork_group_end(struct model *model, struct fork_group *group)
 	heir->memory.held_bytes += more;
 	heir->memory.unsure_bytes += more;
 	group->part->bytes += more;
-	group->part->heir_bytes += more;
+	if (!parent)
+		group->part->heir_bytes += more;
+	else if (group->was_seen)
+		group->part->seen_bytes += more;
+	else if (group->part->tool)
+		memory_note_more(model, group->part->tool, heir->fork_boot_ns, more);
 	group->part->unsure_bytes += more;
 	group->part->cgroup->bytes += more;
 	group->part->cgroup->unsure_bytes += more;

@@ -113,6 +113,13 @@ void memory_note_peak(struct model *model, struct process *process, const struct
 	note_all(model, image->tool, &held, set_memory_note);
 }
 
+void memory_note_more(struct model *model, struct tool *tool, uint64_t begin_boot_ns, int64_t bytes)
+{
+	const struct memory_held held = {.begin_boot_ns = begin_boot_ns, .anon_bytes = bytes};
+
+	note_all(model, tool, &held, set_memory_note);
+}
+
 void memory_note_end(struct model *model, const struct image *image)
 {
 	struct memory_held held;

@@ -8,6 +8,7 @@ struct counters;
 struct image;
 struct model;
 struct process;
+struct tool;
 
 /* Whether it was forked and has executed nothing since. */
 bool memory_is_fork(const struct process *process);
@@ -21,5 +22,7 @@ int64_t memory_held(const struct process *process, const struct image *image);
  * shared memory, which the scan itself finds. */
 void memory_note_peak(struct model *model, struct process *process, const struct image *image,
 		      const struct counters *counters);
+/* The same of `bytes` more that some of the tool's may have held since then. */
+void memory_note_more(struct model *model, struct tool *tool, uint64_t begin_boot_ns, int64_t bytes);
 /* The same of an image that has ended, and whose memory is free now. */
 void memory_note_end(struct model *model, const struct image *image);
