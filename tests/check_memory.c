@@ -219,6 +219,26 @@ TEST(peaks_of_those_that_ran_at_one_time_add_up)
 	ck_assert_run("150 -\n");
 }
 
+/* On a busy machine, the end of what a scan did not find may be reported later. */
+TEST(peaks_add_up_if_a_scan_came_before_the_reports_of_their_ends)
+{
+	WITHOUT_RESTARTS(); /* the same */
+	tell("2>10 bash x.sh; 10>11 bwa mem a");
+	sees(10, 2, (struct held){.anon = 2});
+	sees(11, 10, (struct held){.anon = 30});
+	scan_ends();
+	tell("10>12 gzip");
+	ends(12, (struct held){.peak = 40});
+	uint64_t before = now;
+
+	tell("later 1000");
+	sees(10, 2, (struct held){.anon = 2});
+	scan_behind(now, 0);
+	now = before;
+	ends(11, (struct held){.peak = 100});
+	ck_assert_run("142 -\n");
+}
+
 TEST(a_peak_counts_beside_what_forks_inherited)
 {
 	tell("2>10 bash x.sh; 10>11 bwa mem x");

@@ -292,6 +292,7 @@ void scan_apply_end(struct model *model, const struct wire_scan *scan)
 	end_missing(model, scan);
 	scan_memory_end(model);
 	model->scan_number++;
+	model->scan_before_boot_ns = model->scan_boot_ns;
 	model->scan_boot_ns = scan->boot_ns;
 	begin_next(&model->apply->scan, scan->boot_ns);
 	if (scan->unix_ns)

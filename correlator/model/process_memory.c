@@ -76,6 +76,14 @@ static int64_t fork_anon(const struct process_memory *memory, int64_t most_anon_
 	return memory_own_of_fork(most_anon_bytes, memory->least_anon_bytes, fault_count) + memory->inherited_bytes;
 }
 
+/* The latest scan that can have seen it: on a busy host the end of an image may be reported after a scan that came later. */
+static uint64_t scan_of(const struct model *model, const struct image *image)
+{
+	bool is_late = image->end_boot_ns && image->end_boot_ns <= model->scan_boot_ns;
+
+	return is_late ? model->scan_before_boot_ns : model->scan_boot_ns;
+}
+
 static struct memory_held held_since_scan(const struct model *model, const struct process *process,
 					  const struct image *image, uint64_t peak_rss_bytes, uint64_t fault_count)
 {
@@ -91,7 +99,7 @@ static struct memory_held held_since_scan(const struct model *model, const struc
 	else if (peak_bytes <= memory->peak_bytes)
 		anon = 0;
 	return (struct memory_held){
-		.begin_boot_ns = memory->is_seen  ? model->scan_boot_ns
+		.begin_boot_ns = memory->is_seen  ? scan_of(model, image)
 				 : process->image ? image->begin_boot_ns
 						  : process->fork_boot_ns,
 		.end_boot_ns = image->end_boot_ns,
