@@ -219,6 +219,21 @@ TEST(peaks_of_those_that_ran_at_one_time_add_up)
 	ck_assert_run("150 -\n");
 }
 
+TEST(a_peak_counts_beside_shared_memory)
+{
+	WITHOUT_RESTARTS(); /* the same */
+	tell("2>10 bash x.sh; 10>11 bwa mem a; 10>12 bwa mem b; 10>13 gzip");
+	ends(13, (struct held){.peak = 40});
+	tell("10>14 sort");
+	memory_cgroup(7, 80 * MIB);
+	sees(11, 10, (struct held){.shared = 50});
+	sees(12, 10, (struct held){.shared = 30});
+	memory_cgroup(8, 35 * MIB);
+	sees(14, 10, (struct held){.shared = 35}); /* only since then */
+	scan_ends();
+	ck_assert_run("120 0\n");
+}
+
 /* On a busy machine, the end of what a scan did not find may be reported later. */
 TEST(peaks_add_up_if_a_scan_came_before_the_reports_of_their_ends)
 {
@@ -241,6 +256,7 @@ TEST(peaks_add_up_if_a_scan_came_before_the_reports_of_their_ends)
 
 TEST(a_peak_counts_beside_what_forks_inherited)
 {
+	WITHOUT_RESTARTS(); /* the same */
 	tell("2>10 bash x.sh; 10>11 bwa mem x");
 	forks(11, 12, 30, 0, 30);
 	sees(11, 10, (struct held){.anon = 30, .faults = 60}); /* written again since */

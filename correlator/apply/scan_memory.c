@@ -78,6 +78,14 @@ struct fork_group {
 	UT_hash_handle hh;
 };
 
+/* A process with shared memory that no scan before has seen. */
+struct newcomer {
+	struct process_key process;
+	const struct memory_part *part;
+	int64_t shared_bytes;
+	bool is_fork;
+};
+
 struct waiting_sample {
 	struct process_key process;
 	struct row_sample row;
@@ -89,6 +97,8 @@ struct scan_memory {
 	int64_t huge_bytes;            /* of the process of the next sample */
 	struct memory_part *parts;     /* list */
 	struct fork_group *forks;      /* hash */
+	struct newcomer *newcomers;
+	size_t newcomer_count, newcomer_capacity;
 	struct waiting_sample *samples;
 	size_t sample_count, sample_capacity;
 };
@@ -267,6 +277,24 @@ static void part_take(struct memory_part *part, struct process *process, int64_t
 	part->most_shared = process->key;
 }
 
+static void newcomer_add(struct model *model, const struct process *process, const struct memory_part *part,
+			 bool forked)
+{
+	struct scan_memory *memory = model->apply->memory;
+	int64_t shared = memory_own_shared(process, forked, process->memory.shared_bytes);
+	struct newcomer *newcomers;
+
+	if (shared == 0)
+		return;
+	newcomers = grow(memory->newcomers, &memory->newcomer_capacity, memory->newcomer_count + 1, sizeof(*newcomers));
+	if (!newcomers) {
+		model->out_of_memory = true;
+		return;
+	}
+	memory->newcomers = newcomers;
+	newcomers[memory->newcomer_count++] = (struct newcomer){process->key, part, shared, forked};
+}
+
 /* Adds what is known of the process to its part and cgroup. */
 static void add_process(struct model *model, struct process *process, struct memory_cgroup *cgroup, bool forked,
 			bool was_seen)
@@ -284,6 +312,8 @@ static void add_process(struct model *model, struct process *process, struct mem
 	if (!part)
 		return;
 	part_take(part, process, shared, was_seen);
+	if (!was_seen)
+		newcomer_add(model, process, part, forked);
 	part->is_owner = part->is_owner || !is_waiting(image);
 	if (forked)
 		inherit(model, process, part, was_seen);
@@ -662,6 +692,28 @@ static void run_end(struct model *model, struct run *run)
 		spine_end(model, run, undivided);
 }
 
+/* It may have held its shared memory since it began, beside others that have ended meanwhile. */
+static void newcomers_end(struct model *model)
+{
+	struct scan_memory *memory = model->apply->memory;
+
+	for (size_t i = 0; i < memory->newcomer_count; i++) {
+		const struct newcomer *one = &memory->newcomers[i];
+		const struct process *process = process_find(model, one->process);
+		const struct memory_cgroup *cgroup = one->part->cgroup;
+		double excess = one->is_fork ? cgroup->excess : cgroup->shared_excess;
+
+		if (!process || !one->part->tool)
+			continue;
+		if (process->memory.is_unique)
+			excess = 0;
+		memory_note_more(model, one->part->tool,
+				 process->image ? process->image->begin_boot_ns : process->fork_boot_ns,
+				 one->shared_bytes - (int64_t)((double)one->shared_bytes * excess));
+	}
+	memory->newcomer_count = 0;
+}
+
 static void samples_end(struct model *model)
 {
 	struct scan_memory *memory = model->apply->memory;
@@ -687,6 +739,7 @@ void scan_memory_end(struct model *model)
 		return;
 	forks_end(model);
 	cgroups_end(model);
+	newcomers_end(model);
 	DL_FOREACH (model->runs, run)
 		run_end(model, run);
 	samples_end(model);
@@ -713,6 +766,7 @@ void scan_memory_free(struct scan_memory *memory)
 	}
 	LL_FOREACH_SAFE(memory->parts, part, next_part)
 	free(part);
+	free(memory->newcomers);
 	free(memory->samples);
 	free(memory);
 }

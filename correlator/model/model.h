@@ -78,9 +78,9 @@ struct model {
 	int64_t clock_offset_ns;      /* CLOCK_REALTIME - CLOCK_BOOTTIME, as last sent */
 	uint64_t now_boot_ns;         /* latest time of the stream */
 	uint64_t scan_number;
-	uint64_t scan_boot_ns;     /* of the latest complete scan, */
+	uint64_t scan_boot_ns;        /* of the latest complete scan, */
 	uint64_t scan_before_boot_ns; /* and of the one before */
-	struct apply_state *apply; /* the own state of apply/ */
+	struct apply_state *apply;    /* the own state of apply/ */
 
 	struct process *processes;
 	struct process_key reported[MODEL_REPORTED_MAX]; /* by samplers, by their pid: process_find_by_ticks() */
