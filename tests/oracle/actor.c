@@ -186,6 +186,7 @@ static void do_map(size_t mib)
 		err(98, "a mapped file");
 	close(fd);
 	look_at(address, mib * MIB);
+	truth_add(TRUTH_MAPPED, object_new(), mib * MIB);
 }
 
 /* A part of private memory that others hold was written: it is another object now. */

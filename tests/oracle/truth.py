@@ -7,7 +7,7 @@ import struct
 
 EVENT = struct.Struct("=4Q")
 HEAD = struct.Struct("=4I 4Q 4Q 2Q Q 32s")
-HOLD, FILE, REAPED = 1, 2, 3
+HOLD, FILE, MAPPED, REAPED = range(1, 5)
 EXEC, FORK = 1, 2
 RUNS, EXIT, KILL, BECOMES = range(4)
 

@@ -1,6 +1,6 @@
 """CPU, I/O and network of each actor, and the CPU time of the whole run, against what actors and wait4 know."""
 
-from truth import EXIT, HOLD, KILL
+from truth import EXIT, HOLD, KILL, MAPPED
 
 CPU_NS = 100_000
 # Between the last thing that an actor can measure and its end the kernel frees its memory. Where an actor reaped it, wait4
@@ -12,7 +12,7 @@ TRAFFIC = ("sent_bytes", "received_bytes")
 
 
 def held_mib(image):
-    return sum(number for _, _, number, kind in image.events if kind == HOLD) >> 20
+    return sum(number for _, _, number, kind in image.events if kind in (HOLD, MAPPED)) >> 20
 
 
 def check_cpu(image, row):
@@ -46,12 +46,16 @@ def check_reaped(images, answer):
 
 
 def check_run(execution):
-    """What wait4 reported of the whole command, unless some of it went on in the background."""
+    """What wait4 reported of the whole command, unless some process outlived its parent: then another one reaped it."""
     [tracer] = [image for image in execution.images if image.name == "tracer"]
     [(root, cpu_ns)] = tracer.reaped.items()
     run, count = execution.answer.run, len(execution.answer.processes)
-    root_end_ns = max(row["end_boot_ns"] for row in execution.answer.processes if row["pid"] == root)
-    if any(row["end_boot_ns"] > root_end_ns or row["totals"] == "exit" for row in execution.answer.processes):
+    ends = {}
+    for row in execution.answer.processes:
+        ends[row["pid"]] = max(row["end_boot_ns"], ends.get(row["pid"], 0))
+    parents = {row["id"]: row["pid"] for row in execution.answer.processes}
+    if any(row["totals"] == "exit" or row["end_boot_ns"] > ends.get(parents.get(row["parent_id"]), ends[root])
+           for row in execution.answer.processes):
         return []
     if abs(run["cpu_ns"] - cpu_ns) <= CPU_NS * (count + 1):
         return []
