@@ -273,6 +273,31 @@ TEST(a_peak_counts_beside_what_forks_inherited)
 	ck_assert_run("110 -\n");
 }
 
+TEST(what_a_parent_freed_is_what_its_forks_hold)
+{
+	tell("2>10 bash x.sh; 10>11 bwa mem x");
+	forks(11, 12, 80, 0, 80);
+	sees(11, 10, (struct held){.peak = 80, .faults = 80});
+	sees(12, 11, (struct held){.anon = 80});
+	scan_ends();
+	ck_assert_run("80 -\n");
+}
+
+/* A daemon goes on with what the program that started it had read. */
+TEST(what_forks_inherited_lasts_longer_than_their_parent)
+{
+	WITHOUT_RESTARTS(); /* the same */
+	tell("2>10 bash x.sh; 10>11 bwa mem x");
+	forks(11, 12, 160, 0, 160);
+	ends(11, (struct held){.peak = 160, .faults = 160});
+	forks(12, 13, 160, 0, 0);
+	ends(12, (struct held){.peak = 160});
+	tell("10>14 gzip");
+	ends(14, (struct held){.peak = 40});
+	ends(13, (struct held){.peak = 160, .faults = 5});
+	ck_assert_run("205 -\n");
+}
+
 /* Its page cache does not count. */
 TEST(a_peak_counts_without_files)
 {

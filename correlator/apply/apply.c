@@ -25,6 +25,7 @@
 #include "correlator/model/group.h"
 #include "correlator/model/pending.h"
 #include "correlator/model/process.h"
+#include "correlator/model/process_memory.h"
 #include "correlator/model/run.h"
 #include "correlator/model/tree.h"
 #include "correlator/placement/place.h"
@@ -62,6 +63,9 @@ static void apply_fork(struct model *model, const struct record_fork *fork)
 
 	if (fork->parent.start_boot_ns)
 		process->parent_image_id = image_id(model, &parent_key, fork->parent.exec_id);
+	process->memory.origin_image_id = parent && parent->memory.origin_image_id && memory_is_fork(parent)
+						  ? parent->memory.origin_image_id
+						  : process->parent_image_id;
 	process_set_context(process, fork->cgroup_id, fork->uid, fork->pgid, fork->flags);
 	if (parent) {
 		process->pid_namespace = parent->pid_namespace;

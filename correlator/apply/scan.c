@@ -290,7 +290,7 @@ static void begin_next(struct scan_schedule *scan, uint64_t boot_ns)
 void scan_apply_end(struct model *model, const struct wire_scan *scan)
 {
 	end_missing(model, scan);
-	scan_memory_end(model);
+	scan_memory_end(model, scan->boot_ns);
 	model->scan_number++;
 	model->scan_before_boot_ns = model->scan_boot_ns;
 	model->scan_boot_ns = scan->boot_ns;

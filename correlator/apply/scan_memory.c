@@ -382,9 +382,22 @@ static int64_t still_held(const struct process_memory *parent, const struct fork
 	       memory_own_of_fork(parent->anon_bytes, INT64_MAX, parent->fault_count - group->parent_faults);
 }
 
+/* What was inherited and the parent holds no longer, `more`, may have been held since the first of these forks began; but not
+ * beside what the parent held then and freed: that was the same. */
+static void note_more(struct model *model, const struct fork_group *group, const struct process *parent,
+		      const struct process *heir, int64_t more)
+{
+	int64_t freed = parent->memory.most_anon_bytes - parent->memory.anon_bytes;
+
+	if (group->was_seen)
+		group->part->seen_bytes += more;
+	else if (group->part->tool && more > freed)
+		memory_note_more(model, group->part->tool, heir->fork_boot_ns, more - (freed > 0 ? freed : 0));
+}
+
 /* Adds what the children inherited and the parent holds no longer, and for a tool and a task in which the parent is not, what
  * it holds as well. */
-static void fork_group_end(struct model *model, struct fork_group *group)
+static void fork_group_end(struct model *model, struct fork_group *group, uint64_t boot_ns)
 {
 	const struct process *parent = parent_of(model, group);
 	const struct image *of_parent = parent ? image_of(parent) : NULL;
@@ -403,24 +416,24 @@ static void fork_group_end(struct model *model, struct fork_group *group)
 	heir->memory.held_bytes += more;
 	heir->memory.unsure_bytes += more;
 	group->part->bytes += more;
-	if (!parent)
+	if (parent)
+		note_more(model, group, parent, heir, more);
+	else
 		group->part->heir_bytes += more;
-	else if (group->was_seen)
-		group->part->seen_bytes += more;
-	else if (group->part->tool)
-		memory_note_more(model, group->part->tool, heir->fork_boot_ns, more);
+	if (!parent && group->part->tool)
+		memory_note_inherited(model, group->part->tool, heir->memory.origin_image_id, boot_ns);
 	group->part->unsure_bytes += more;
 	group->part->cgroup->bytes += more;
 	group->part->cgroup->unsure_bytes += more;
 }
 
-static void forks_end(struct model *model)
+static void forks_end(struct model *model, uint64_t boot_ns)
 {
 	struct scan_memory *memory = model->apply->memory;
 	struct fork_group *group, *next;
 
 	HASH_ITER (hh, memory->forks, group, next) {
-		fork_group_end(model, group);
+		fork_group_end(model, group, boot_ns);
 		HASH_DELETE(hh, memory->forks, group);
 		free(group);
 	}
@@ -729,7 +742,7 @@ static void samples_end(struct model *model)
 	memory->sample_count = 0;
 }
 
-void scan_memory_end(struct model *model)
+void scan_memory_end(struct model *model, uint64_t boot_ns)
 {
 	struct scan_memory *memory = memory_of_scan(model);
 	struct memory_part *part, *next;
@@ -737,7 +750,7 @@ void scan_memory_end(struct model *model)
 
 	if (!memory)
 		return;
-	forks_end(model);
+	forks_end(model, boot_ns);
 	cgroups_end(model);
 	newcomers_end(model);
 	DL_FOREACH (model->runs, run)

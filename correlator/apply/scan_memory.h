@@ -18,6 +18,6 @@ void scan_memory_note_exiting(struct model *model, struct process *process);
 void scan_memory_note_stranger(struct model *model, const struct counters *counters);
 /* A sample row of that process, which is stored when the scan has ended: then its part of what its sets hold is known. */
 void scan_memory_add_sample(struct model *model, const struct process *process, const struct row_sample *row);
-/* The scan has ended. */
-void scan_memory_end(struct model *model);
+/* The scan that began at that time has ended. */
+void scan_memory_end(struct model *model, uint64_t boot_ns);
 void scan_memory_free(struct scan_memory *memory);

@@ -16,6 +16,7 @@ struct ended_memory {
 	unsigned count;
 	struct ended {
 		uint64_t begin_boot_ns, end_boot_ns;
+		int64_t image_id;
 		int64_t bytes;
 	} item[ENDED_MAX];
 };
@@ -131,14 +132,27 @@ void set_memory_note(struct model *model, struct set_memory *set, const struct m
 	set->grown_bytes += held->anon_bytes;
 }
 
+void set_memory_note_inherited(struct model *model, struct set_memory *set, const struct memory_held *held)
+{
+	(void)model;
+	for (unsigned i = 0; held->origin_id && set->ended && i < set->ended->count; i++) {
+		struct ended *ended = &set->ended->item[i];
+
+		if (ended->image_id == held->origin_id && ended->end_boot_ns < held->end_boot_ns)
+			ended->end_boot_ns = held->end_boot_ns;
+	}
+}
+
 void set_memory_note_end(struct model *model, struct set_memory *set, const struct memory_held *held)
 {
 	const struct ended ended = {
 		.begin_boot_ns = held->begin_boot_ns,
 		.end_boot_ns = held->end_boot_ns,
+		.image_id = held->image_id,
 		.bytes = held->known_bytes + held->anon_bytes + held->shared_bytes,
 	};
 
+	set_memory_note_inherited(model, set, held);
 	set_add_ended(model, set, &ended, held->known_bytes);
 }
 

@@ -52,6 +52,7 @@ struct process_memory {
 	int64_t shared_bytes;
 	int64_t inherited_bytes; /* of the anonymous memory */
 	int64_t peak_bytes;      /* of the resident set, up to then */
+	int64_t most_anon_bytes; /* since the scan before it */
 	uint64_t fault_count;
 	/* As last reported, by a scan or at its end. */
 	int64_t mapped_shared_bytes;
@@ -60,6 +61,7 @@ struct process_memory {
 	int64_t least_anon_bytes;    /* seen since the fork */
 	int64_t parent_shared_bytes; /* of the parent, at the fork */
 	uint32_t parent_faults;      /* the same; 0: unknown */
+	int64_t origin_image_id;     /* whose memory it inherited: the latest program executed above it; 0: unknown */
 };
 
 /* What the processes of a tool in one memory cgroup hold, while a scan adds it up: apply/scan_memory.c. */
@@ -104,6 +106,8 @@ void process_memory_note(struct process_memory *memory, const struct counters *c
 struct memory_held {
 	uint64_t begin_boot_ns; /* since when it may have held that */
 	uint64_t end_boot_ns;
+	int64_t image_id;    /* of a program that has ended, */
+	int64_t origin_id;   /* or of one whose memory others have inherited; 0: none */
 	int64_t known_bytes; /* what that scan saw; beyond that: */
 	int64_t anon_bytes;
 	int64_t shared_bytes;
@@ -111,5 +115,7 @@ struct memory_held {
 
 /* Of images that the same scan sees anonymous memory adds up; the scan itself finds which shared memory is the same. */
 void set_memory_note(struct model *model, struct set_memory *set, const struct memory_held *held);
+/* What others inherited from `origin_id`, if that has ended, lasts up to `end_boot_ns`. */
+void set_memory_note_inherited(struct model *model, struct set_memory *set, const struct memory_held *held);
 /* The same of one that has ended: it holds nothing any more. */
 void set_memory_note_end(struct model *model, struct set_memory *set, const struct memory_held *held);

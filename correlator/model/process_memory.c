@@ -103,6 +103,8 @@ static struct memory_held held_since_scan(const struct model *model, const struc
 				 : process->image ? image->begin_boot_ns
 						  : process->fork_boot_ns,
 		.end_boot_ns = image->end_boot_ns,
+		.image_id = forked ? 0 : image->id,
+		.origin_id = forked && !memory->is_seen ? memory->origin_image_id : 0,
 		.known_bytes = memory_held(process, image),
 		.anon_bytes = anon < memory->anon_bytes ? 0 : anon - memory->anon_bytes,
 		.shared_bytes = shared < 0 ? 0 : shared,
@@ -118,6 +120,7 @@ void memory_note_peak(struct model *model, struct process *process, const struct
 	if (!(counters->valid & COUNTER_VALID(peak_rss_bytes)))
 		return;
 	held = held_since_scan(model, process, image, counters->peak_rss_bytes, counters->minor_faults);
+	process->memory.most_anon_bytes = process->memory.anon_bytes + held.anon_bytes;
 	note_all(model, image->tool, &held, set_memory_note);
 }
 
@@ -126,6 +129,13 @@ void memory_note_more(struct model *model, struct tool *tool, uint64_t begin_boo
 	const struct memory_held held = {.begin_boot_ns = begin_boot_ns, .anon_bytes = bytes};
 
 	note_all(model, tool, &held, set_memory_note);
+}
+
+void memory_note_inherited(struct model *model, struct tool *tool, int64_t origin_image_id, uint64_t boot_ns)
+{
+	const struct memory_held held = {.origin_id = origin_image_id, .end_boot_ns = boot_ns};
+
+	note_all(model, tool, &held, set_memory_note_inherited);
 }
 
 void memory_note_end(struct model *model, const struct image *image)
