@@ -17,7 +17,7 @@
 enum truth_kind {
 	TRUTH_HOLD = 1, /* of `object` the process holds `number` bytes from now on */
 	TRUTH_FILE,     /* the same, but it stays when the process ends: a file in memory */
-	TRUTH_MAPPED, /* the same, of page cache: it is not needed, but the kernel takes time to free it */
+	TRUTH_MAPPED,   /* the same, of page cache: it is not needed, but the kernel takes time to free it */
 	TRUTH_REAPED, /* `object` is a child's pid, `number` the CPU time in µs of it and of the children that it reaped */
 };
 

@@ -10,6 +10,7 @@ HEAD = struct.Struct("=4I 4Q 4Q 2Q Q 32s")
 HOLD, FILE, MAPPED, REAPED = range(1, 5)
 EXEC, FORK = 1, 2
 RUNS, EXIT, KILL, BECOMES = range(4)
+MAPPABLE = 1 << 63 # objects that several programs can map: actor.c
 
 
 @dataclasses.dataclass
@@ -62,11 +63,11 @@ class Curve:
         return max((number for _, number in self.points), default=0)
 
 
-def held(images, with_files, apart_ns=0, most=max):
+def held(images, with_files, apart_ns=0, by_mapping=False):
     """Curve of the memory that these images hold together, each object once, as their events say. What a killed image
     held ends with the last that is known of it. Files in memory stay. With `apart_ns` each holds it so much longer, before
-    and after, as long as it lives: the most that can be said of what is looked at only so often. With `most=sum` an object counts
-    for each of them."""
+    and after, as long as it lives: the most that can be said of what is looked at only so often. With `by_mapping` memory
+    that several programs can map counts for each of them."""
     changes = []
     for image in images:
         mine, me = {}, (image.pid, image.begin_boot_ns)
@@ -81,6 +82,7 @@ def held(images, with_files, apart_ns=0, most=max):
                 changes.append((boot_ns - apart_ns, None, found, number))
     holders, total, points = collections.defaultdict(dict), 0, []
     for boot_ns, holder, found, number in sorted(changes, key=lambda change: change[0]):
+        most = sum if by_mapping and found & MAPPABLE else max
         before = most(holders[found].values()) if holders[found] else 0
         holders[found][holder] = number
         total += most(holders[found].values()) - before

@@ -22,9 +22,12 @@ def needed_bytes(execution, rows):
               if (execution.answer.process_of(image) or {}).get("id") in identifiers]
     sampled = execution.samples.of(rows).peak()
     with_files, most = truth.held(images, True).peak(), truth.held(images, True, SCAN_NS).peak()
-    # Files that nobody has mapped hide in their cgroup that as much shared memory is the same (docs/model.md).
+    # Files that nobody has mapped hide in their cgroup that as much shared memory is the same (docs/model.md). Nobody knows
+    # how many there are in a cgroup of others.
+    each = truth.held(images, True, SCAN_NS, by_mapping=True).peak()
     unmapped = truth.held(execution.images, True).peak() - truth.held(execution.images, False).peak()
-    each = truth.held(images, True, SCAN_NS, sum).peak()
+    if not execution.place.memory:
+        unmapped = each
     return (max(truth.held(images, False).peak(), sampled), max(with_files, sampled),
             max(min(most + unmapped, each), sampled))
 
