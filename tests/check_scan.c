@@ -1,6 +1,9 @@
 /* Process scans: processes found and gone, memory and clock at one moment. */
 #include "tests/streams.h"
 
+#include "correlator/model/model.h"
+#include "correlator/model/process.h"
+
 TEST(found_processes_are_placed_whatever_their_order)
 {
 	tell("30<20 seen 9 bwa mem x; 20<2 seen 1 bash driver.sh; scan; later 1; "
@@ -16,6 +19,23 @@ TEST(on_a_silent_host_two_passes_place_the_found)
 	for (int second = 0; second < 2; second++)
 		tell("later 1000; 30<2 seen 9 bwa mem x; scan");
 	ck_assert_rows("SELECT began, program FROM processes WHERE pid = 30", "found bwa\n");
+}
+
+static const struct command *command_of(unsigned pid)
+{
+	return process_find(model, (struct process_key){.pid = pid, .start_boot_ns = pid * MS})->command;
+}
+
+TEST(children_found_alike_share_the_text_of_their_command)
+{
+	WITHOUT_RESTARTS(); /* it is read back for each */
+	tell("20<2 seen 1 bash driver.sh; 30<20 seen 9 bwa mem x; 31<20 seen 9 bwa mem x; 32<20 seen 9 bwa mem y; "
+	     "33<32 seen 9 bwa mem y; scan -1; 2>41 ls; ends");
+	ck_assert_ptr_eq(command_of(30), command_of(31));
+	ck_assert_ptr_ne(command_of(31), command_of(32));
+	ck_assert_ptr_ne(command_of(32), command_of(33)); /* not with an ancestor: the rules look at both */
+	ck_assert_rows("SELECT pid, hex(arguments) FROM processes WHERE pid IN (30, 31)",
+		       "30 627761006D656D007800\n31 627761006D656D007800\n");
 }
 
 static const char command_of_30[] = "SELECT began, program, path, hex(arguments) FROM processes "

@@ -26,13 +26,12 @@ struct process *change_begin_process(struct model *model, const struct image_key
 
 struct command *change_read_command(struct model *model, const struct record *record)
 {
-	struct command *command = command_new(record, rules_secrets(model->options.rules), model->options.arguments);
+	struct command *command =
+		command_new(record, rules_secrets(model->options.rules), model->options.arguments, &model->accounts);
 
-	if (command && command_charge(command, record->exec.context.uid, &model->accounts) == 0)
-		return command;
-	command_unref(command);
-	model->out_of_memory = true;
-	return NULL;
+	if (!command)
+		model->out_of_memory = true;
+	return command;
 }
 
 struct command *change_read_exec(struct model *model, const struct process *process, const struct record *record)

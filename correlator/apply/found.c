@@ -24,15 +24,52 @@ struct found {
 	struct command *command;
 	struct account *account; /* of its user */
 	struct found *next;      /* in the line being placed, topmost ancestor first */
+	struct found_block *block;
 	UT_hash_handle hh;
 };
+
+/* So many are allocated, and freed, at once: each for itself would leave a gap beside its command, which stays. */
+#define FOUND_BLOCK_COUNT 128
+
+struct found_block {
+	unsigned used_count, waiting_count; /* of these, not yet placed */
+	struct found item[FOUND_BLOCK_COUNT];
+};
+
+static struct found *found_new(struct model *model)
+{
+	struct found_block **block = &model->apply->found_block;
+	struct found *found;
+
+	if (!*block || (*block)->used_count == FOUND_BLOCK_COUNT)
+		*block = model_alloc(model, sizeof(**block));
+	if (!*block)
+		return NULL;
+	found = &(*block)->item[(*block)->used_count++];
+	found->block = *block;
+	found->block->waiting_count++;
+	return found;
+}
+
+/* `found` is in the table no longer. */
+static void found_drop(struct model *model, struct found *found)
+{
+	struct found_block *block = found->block;
+
+	account_discharge_process(&found->account);
+	command_unref(found->command);
+	found->command = NULL;
+	if (--block->waiting_count > 0)
+		return;
+	if (model->apply->found_block == block)
+		model->apply->found_block = NULL;
+	free(block);
+}
 
 void found_free(struct model *model, struct found *found)
 {
 	HASH_DELETE(hh, model->apply->found, found);
-	account_discharge_process(&found->account);
-	command_unref(found->command);
-	free(found);
+	found_drop(model, found);
 }
 
 void found_free_all(struct model *model)
@@ -101,9 +138,7 @@ static struct process *found_place(struct model *model, struct found *found)
 	while ((found = line)) {
 		line = found->next;
 		process = found_place_one(model, found);
-		account_discharge_process(&found->account);
-		command_unref(found->command);
-		free(found);
+		found_drop(model, found);
 	}
 	return process;
 }
@@ -152,6 +187,19 @@ static bool has_text(const struct record *record)
 	return record->path.size || record->argv.count;
 }
 
+/* Of many children that execute the same, each shares the command of the one before: only beneath the same parent, as in
+ * change_read_exec(). */
+static struct command *read_command(struct model *model, const struct found *found, const struct record *record)
+{
+	const struct found *before = found > found->block->item ? found - 1 : NULL;
+	const struct process_key parent = process_key_of(&record->exec.context.parent);
+	const struct process_key other = before ? process_key_of(&before->sample.context.parent) : parent;
+
+	if (before && before->command && process_key_is(&other, &parent) && command_is_of(before->command, record))
+		return command_ref(before->command);
+	return change_read_command(model, record);
+}
+
 void found_note(struct model *model, const struct record *record)
 {
 	const struct record_exec *sample = &record->exec;
@@ -166,7 +214,7 @@ void found_note(struct model *model, const struct record *record)
 	if (!found || found->sample.header.image.exec_id != image->exec_id)
 		note_settle_time(model, &sample->header);
 	if (!found) {
-		found = model_alloc(model, sizeof(*found));
+		found = found_new(model);
 		if (!found)
 			return;
 		found->key = process_key_of(image);
@@ -175,7 +223,7 @@ void found_note(struct model *model, const struct record *record)
 	}
 	if (!found->command || found->sample.header.image.exec_id != image->exec_id || has_text(record)) {
 		command_unref(found->command);
-		found->command = change_read_command(model, record);
+		found->command = read_command(model, found, record);
 	}
 	found->sample = *sample;
 }

@@ -21,8 +21,9 @@ struct scan_memory;
 
 struct apply_state {
 	struct scan_schedule scan;
-	struct scan_memory *memory;    /* what the current scan has found so far */
-	struct found *found;           /* hash: found by a scan and not placed yet */
-	uint64_t found_settle_boot_ns; /* later events no longer concern them */
+	struct scan_memory *memory;      /* what the current scan has found so far */
+	struct found *found;             /* hash: found by a scan and not placed yet */
+	struct found_block *found_block; /* with room for the next ones, NULL: none */
+	uint64_t found_settle_boot_ns;   /* later events no longer concern them */
 	struct host_texts host;
 };

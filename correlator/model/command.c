@@ -55,41 +55,6 @@ static int join_arguments(const struct record_arguments *argv, char **ret_data, 
 	return 0;
 }
 
-/* Sets argv, pointers into `arguments`, for the rules. */
-static int index_arguments(struct command *command)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < command->arguments_size; i++)
-		count += command->arguments[i] == '\0';
-	const char **argv = calloc(count + 1, sizeof(*argv));
-
-	if (!argv)
-		return -1;
-	const char *argument = command->arguments;
-
-	for (size_t i = 0; i < count; i++) {
-		argv[i] = argument;
-		argument += strlen(argument) + 1;
-	}
-	command->subject.argc = count;
-	command->subject.argv = argv;
-	return 0;
-}
-
-int command_complete(struct command *command)
-{
-	struct rules_subject *subject = &command->subject;
-
-	if (!command->program || !command->path || !command->working_directory || !command->arguments)
-		return -1;
-	subject->path = path_is_whole(command->path) ? command->path : command->program;
-	subject->script = command->script;
-	subject->working_directory = command->working_directory;
-	subject->cgroup = "";
-	return index_arguments(command);
-}
-
 static int set_arguments(struct command *command, const struct record_arguments *argv, const struct secrets *secrets,
 			 enum redact_mode mode)
 {
@@ -140,25 +105,147 @@ static bool is_script(const struct record *record)
 	return record->exec.context.flags & RECORD_SCRIPT && record->argv.count > 0;
 }
 
-struct command *command_new(const struct record *record, const struct secrets *secrets, enum redact_mode mode)
+/* ---- one allocation for all of a command, which a host has by the ten thousand */
+
+static size_t arguments_count(const struct command *command)
 {
-	const struct record_context *context = &record->exec.context;
-	struct command *command = calloc(1, sizeof(*command));
+	size_t count = 0;
+
+	for (size_t i = 0; i < command->arguments_size; i++)
+		count += command->arguments[i] == '\0';
+	return count;
+}
+
+static size_t command_bytes(const struct command *command)
+{
+	return sizeof(*command) + strlen(command->path) + strlen(command->working_directory) + command->arguments_size +
+	       (command->subject.argc + 1) * sizeof(*command->subject.argv);
+}
+
+/* Keeps whole arguments, or the beginning of the first. */
+static void arguments_shorten(struct command *command)
+{
+	size_t size = COMMAND_SHORT_BYTES;
+
+	while (size > 0 && command->arguments[size - 1] != '\0')
+		size--;
+	if (size == 0) {
+		size = COMMAND_SHORT_BYTES;
+		command->arguments[size - 1] = '\0';
+	}
+	command->arguments_size = size;
+	command->flags |= RECORD_ARGV_TRUNCATED;
+	command->subject.argc = arguments_count(command);
+}
+
+/* A program is named like its file, with few exceptions. */
+static bool has_file_name(const struct command *command)
+{
+	return strcmp(command->program, command_base_name(command->path)) == 0;
+}
+
+static char *put(char **end, const char *data, size_t size)
+{
+	char *at = *end;
+
+	*end = mempcpy(at, data, size);
+	*(*end)++ = '\0';
+	return at;
+}
+
+static char *put_text(char **end, const char *text)
+{
+	return text ? put(end, text, strlen(text)) : NULL;
+}
+
+static void index_arguments(struct command *command, const char **argv)
+{
+	const char *argument = command->arguments;
+
+	for (size_t i = 0; i < command->subject.argc; i++) {
+		argv[i] = argument;
+		argument += strlen(argument) + 1;
+	}
+	command->subject.argv = argv;
+}
+
+static struct command *copy_parts(const struct command *parts)
+{
+	size_t argv_bytes = (parts->subject.argc + 1) * sizeof(*parts->subject.argv);
+	size_t text_bytes = strlen(parts->path) + strlen(parts->program) + strlen(parts->working_directory) +
+			    (parts->script ? strlen(parts->script) : 0) + parts->arguments_size + 5;
+	struct command *command = malloc(sizeof(*command) + argv_bytes + text_bytes);
+	const char **argv = (const char **)(command + 1);
+	char *end = (char *)argv + argv_bytes;
 
 	if (!command)
 		return NULL;
+	*command = *parts;
 	command->references = 1;
-	command->working_directory = text_of(&record->cwd);
-	command->path = text_of(is_script(record) ? &record->argv.item[0] : &record->path);
-	command->script = is_script(record) ? text_of(&record->path) : NULL;
-	set_program(command, &record->comm);
-	command->flags = context->flags;
-	command->subject.has_terminal = has_terminal(context);
-	if (set_arguments(command, &record->argv, secrets, mode) < 0 || (is_script(record) && !command->script) ||
-	    command_complete(command) < 0) {
-		command_unref(command);
-		return NULL;
+	command->path = put_text(&end, parts->path);
+	command->program =
+		has_file_name(parts) ? (char *)command_base_name(command->path) : put_text(&end, parts->program);
+	command->script = put_text(&end, parts->script);
+	command->working_directory = put_text(&end, parts->working_directory);
+	command->arguments = put(&end, parts->arguments, parts->arguments_size);
+	argv[command->subject.argc] = NULL;
+	index_arguments(command, argv);
+	command->subject.path = path_is_whole(command->path) ? command->path : command->program;
+	command->subject.script = command->script;
+	command->subject.working_directory = command->working_directory;
+	command->subject.cgroup = "";
+	return command;
+}
+
+static void free_parts(const struct command *parts)
+{
+	free(parts->program);
+	free(parts->path);
+	free(parts->script);
+	free(parts->working_directory);
+	free(parts->arguments);
+}
+
+int command_make(struct command *parts, uint32_t user_id, struct account **accounts, struct command **ret_command)
+{
+	struct account *account = account_get(accounts, user_id);
+	struct command *command = NULL;
+	bool is_whole = parts->program && parts->path && parts->working_directory && parts->arguments;
+
+	if (account && is_whole) {
+		parts->subject.argc = arguments_count(parts);
+		if (account->command_bytes + command_bytes(parts) > COMMANDS_OF_USER_MAX &&
+		    parts->arguments_size > COMMAND_SHORT_BYTES)
+			arguments_shorten(parts);
+		command = copy_parts(parts);
 	}
+	free_parts(parts);
+	if (!command) {
+		if (account)
+			account_release(account);
+		return is_whole ? -ENOMEM : -EINVAL;
+	}
+	command->account = account;
+	account->command_bytes += command_bytes(command);
+	*ret_command = command;
+	return 0;
+}
+
+struct command *command_new(const struct record *record, const struct secrets *secrets, enum redact_mode mode,
+			    struct account **accounts)
+{
+	const struct record_context *context = &record->exec.context;
+	struct command parts = {.flags = context->flags, .subject.has_terminal = has_terminal(context)};
+	struct command *command = NULL;
+
+	parts.working_directory = text_of(&record->cwd);
+	parts.path = text_of(is_script(record) ? &record->argv.item[0] : &record->path);
+	parts.script = is_script(record) ? text_of(&record->path) : NULL;
+	set_program(&parts, &record->comm);
+	if (set_arguments(&parts, &record->argv, secrets, mode) < 0 || (is_script(record) && !parts.script))
+		free_parts(&parts);
+	else
+		command_make(&parts, context->uid, accounts, &command);
 	return command;
 }
 
@@ -192,7 +279,7 @@ bool command_is_of(const struct command *command, const struct record *record)
 	/* What was redacted is not known, and a name without a path may differ. */
 	return command->redacted_count == 0 && command->subject.path == command->path &&
 	       command->flags == context->flags && command->subject.has_terminal == has_terminal(context) &&
-	       command->account && command->account->user_id == context->uid && path && text_is(path, &record->path) &&
+	       command->account->user_id == context->uid && path && text_is(path, &record->path) &&
 	       text_is(command->working_directory, &record->cwd) && arguments_are(command, &record->argv);
 }
 
@@ -213,56 +300,6 @@ size_t command_stored_size(const struct command *command, enum redact_mode mode,
 	return strlen(command->arguments) + 1;
 }
 
-/* Keeps whole arguments, or the beginning of the first. */
-static int arguments_shorten(struct command *command)
-{
-	size_t size = COMMAND_SHORT_BYTES;
-
-	while (size > 0 && command->arguments[size - 1] != '\0')
-		size--;
-	if (size == 0) {
-		size = COMMAND_SHORT_BYTES;
-		command->arguments[size - 1] = '\0';
-	}
-	char *arguments = realloc(command->arguments, size);
-
-	if (arguments)
-		command->arguments = arguments;
-	command->arguments_size = size;
-	command->flags |= RECORD_ARGV_TRUNCATED;
-	free((void *)command->subject.argv);
-	command->subject.argv = NULL;
-	return index_arguments(command);
-}
-
-static size_t command_bytes(const struct command *command)
-{
-	return sizeof(*command) + strlen(command->path) + strlen(command->working_directory) + command->arguments_size +
-	       (command->subject.argc + 1) * sizeof(*command->subject.argv);
-}
-
-int command_charge(struct command *command, uint32_t user_id, struct account **accounts)
-{
-	struct account *account = account_get(accounts, user_id);
-
-	if (!account)
-		return -ENOMEM;
-	if (account->command_bytes + command_bytes(command) > COMMANDS_OF_USER_MAX &&
-	    command->arguments_size > COMMAND_SHORT_BYTES && arguments_shorten(command) < 0)
-		return -ENOMEM;
-	command->account = account;
-	account->command_bytes += command_bytes(command);
-	return 0;
-}
-
-static void command_discharge(struct command *command)
-{
-	if (!command->account)
-		return;
-	command->account->command_bytes -= command_bytes(command);
-	account_release(command->account);
-}
-
 struct command *command_ref(struct command *command)
 {
 	command->references++;
@@ -273,13 +310,8 @@ void command_unref(struct command *command)
 {
 	if (!command || --command->references > 0)
 		return;
-	command_discharge(command);
-	free(command->program);
-	free(command->path);
-	free(command->script);
-	free(command->working_directory);
-	free(command->arguments);
-	free((void *)command->subject.argv);
+	command->account->command_bytes -= command_bytes(command);
+	account_release(command->account);
 	free(command);
 }
 

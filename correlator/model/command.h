@@ -17,6 +17,7 @@ struct latest_command;
 #define COMMANDS_OF_USER_MAX (16 << 20)
 #define COMMAND_SHORT_BYTES 256
 
+/* In one allocation with its texts. */
 struct command {
 	unsigned references;
 	struct rules_subject subject; /* borrows from the fields below; `parent` is set per classification */
@@ -28,18 +29,20 @@ struct command {
 	size_t arguments_size;
 	size_t stored_size; /* of these, what is stored: set for each time */
 	uint32_t redacted_count;
-	uint32_t flags;          /* RECORD_* of the record */
-	struct account *account; /* NULL: not charged */
+	uint32_t flags; /* RECORD_* of the record */
+	struct account *account;
 };
 
+/* Makes a command of its parts: program, path, script, working directory, arguments, each on the heap, with flags; charged to
+ * the user of its process. Returns 0 with one reference; -EINVAL if a part is missing; -ENOMEM. Frees the parts in any case. */
+int command_make(struct command *parts, uint32_t user_id, struct account **accounts, struct command **ret_command);
 /* Returns the command of an exec or sample with one reference, or NULL if out of memory. */
-struct command *command_new(const struct record *record, const struct secrets *secrets, enum redact_mode mode);
+struct command *command_new(const struct record *record, const struct secrets *secrets, enum redact_mode mode,
+			    struct account **accounts);
 /* Whether the record of an exec would make the same command again, charged to the same user. */
 bool command_is_of(const struct command *command, const struct record *record);
 /* What follows the last slash; all of a path that ends with one. */
 const char *command_base_name(const char *path);
-/* Charges a command to the user of its process. Returns 0 or -ENOMEM. */
-int command_charge(struct command *command, uint32_t user_id, struct account **accounts);
 struct command *command_ref(struct command *command);
 /* To be called when what the class depends on changes without a classification: an ancestor, or the cgroup. */
 void command_forget_latest(struct latest_command *latest);
@@ -52,6 +55,3 @@ int64_t command_work(const struct command *command, bool with_directory);
 
 /* Returns how many bytes of its arguments may be stored. `keep_arguments` is that of struct model_options. */
 size_t command_stored_size(const struct command *command, enum redact_mode mode, const char *keep_arguments);
-
-/* Derives what is not stored, the subject, from the other fields. Returns -1 if one is missing, or if out of memory. */
-int command_complete(struct command *command);

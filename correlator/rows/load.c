@@ -272,20 +272,17 @@ static struct image *load_image(struct loader *loader, struct store_result *resu
 
 static void link_command(struct loader *loader, struct process *process)
 {
-	struct command *command = process->command;
+	struct command *parts = process->command;
 
-	if (!command)
+	if (!parts)
 		return;
-	command->references = 1;
-	command->arguments_size = command->stored_size;
-	if (command_complete(command) < 0) {
+	process->command = NULL;
+	parts->arguments_size = parts->stored_size;
+	if (command_make(parts, process->uid, &loader->model->accounts, &process->command) < 0)
 		loader->bad = true;
-		return;
-	}
-	if (command_charge(process->command, process->uid, &loader->model->accounts) < 0)
-		loader->model->out_of_memory = true;
-	if (process->image)
+	else if (process->image)
 		process->image->command = command_ref(process->command);
+	free(parts);
 }
 
 static bool load_process(struct loader *loader, struct store_result *result)
