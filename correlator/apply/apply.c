@@ -244,7 +244,7 @@ static void apply_file(struct model *model, const struct record_file *record)
 	struct process *process = process_find(model, process_key_of(key));
 
 	if (process && process->image && process->image->exec_id == key->exec_id && !process->ended)
-		image_note_file(process->image, model->scan_number, record);
+		image_note_file(model, process->image, record);
 }
 
 void apply_device_use(struct model *model, uint64_t pid, uint64_t start_boot_ns, const char *device,

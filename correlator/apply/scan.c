@@ -54,7 +54,7 @@ static bool has_read_on(const struct model *model, const struct image *image)
 {
 	const struct file_read *file = image_file_at(image, model->scan_number);
 
-	return file && llabs(file->position_bytes - image->sampled_position_bytes) >= STEP_BYTES;
+	return file && llabs(file->position_bytes - file->sampled_position_bytes) >= STEP_BYTES;
 }
 
 /* Whether this scan is worth a sample. `now` covers the image; the kernel's counters cover the whole
@@ -63,13 +63,13 @@ static bool has_read_on(const struct model *model, const struct image *image)
 static bool is_step(const struct model *model, const struct image *image, const struct totals *now,
 		    const struct record_exec *sample)
 {
+	const struct device_use *use = image_use(image);
 	uint64_t boot_ns = sample->header.boot_ns;
 	int64_t elapsed_ns = image->sampled_boot_ns ? (int64_t)(boot_ns - image->sampled_boot_ns) : 0;
 	int64_t memory = memory_of(&sample->counters) - image->sampled_memory_bytes;
-	int64_t gpu_memory =
-		known_or_0(device_use_memory_at(&image->use, boot_ns)) - known_or_0(image->sampled_gpu_bytes);
+	int64_t gpu_memory = known_or_0(device_use_memory_at(use, boot_ns)) - known_or_0(use->sampled_bytes);
 	int64_t busy_ns = now->cpu_ns - image->sampled_cpu_ns;
-	int64_t gpu_busy_ns = known_or_0(image->use.gpu_busy_ns) - known_or_0(image->sampled_gpu_busy_ns);
+	int64_t gpu_busy_ns = known_or_0(use->gpu_busy_ns) - known_or_0(use->sampled_busy_ns);
 
 	if (has_read_on(model, image) || memory >= STEP_BYTES || memory <= -STEP_BYTES || gpu_memory >= STEP_BYTES ||
 	    gpu_memory <= -STEP_BYTES)
@@ -100,9 +100,10 @@ static void sample_store(struct model *model, struct process *process, const str
 	struct image *image = process->image;
 	const struct counters *counters = &sample->counters;
 	const struct file_read *file = image_file_at(image, model->scan_number);
+	const struct device_use *use = image_use(image);
 
 	if (file)
-		image->sampled_position_bytes = file->position_bytes;
+		image->file->sampled_position_bytes = file->position_bytes;
 	image_note_sample(image, sample->header.boot_ns, now);
 	image->sampled_memory_bytes = memory_of(counters);
 	scan_memory_add_sample(model, process,
@@ -121,8 +122,8 @@ static void sample_store(struct model *model, struct process *process, const str
 				       .swap_bytes = counter_or_null(counters, swap_bytes),
 				       .thread_count = counter_or_null(counters, thread_count),
 				       .uninterruptible_count = counter_or_null(counters, uninterruptible_count),
-				       .gpu_busy_ns = image->use.gpu_busy_ns,
-				       .gpu_memory_bytes = device_use_memory_at(&image->use, sample->header.boot_ns),
+				       .gpu_busy_ns = use->gpu_busy_ns,
+				       .gpu_memory_bytes = device_use_memory_at(use, sample->header.boot_ns),
 				       .file_position_bytes = file ? file->position_bytes : ROW_NULL,
 				       .file_size_bytes = file ? file->size_bytes : ROW_NULL,
 			       });

@@ -258,7 +258,7 @@ static void remember_client(struct model *model, const struct image *image, cons
 
 	if (!image->container || (parent && parent->image && parent->image->container == image->container))
 		return;
-	DL_FOREACH2 (model->clients, client, client_next)
+	DL_FOREACH2 (model->clients, client, linked_next)
 		if (client->process && client->process->has_container &&
 		    client->process->group == image->process->group)
 			remember(model, client->process, ending);

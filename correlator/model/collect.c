@@ -111,7 +111,7 @@ static void collect_images(struct model *model)
 {
 	struct image *image, *next;
 
-	DL_FOREACH_SAFE2 (model->ended_images, image, next, ended_next)
+	DL_FOREACH_SAFE2 (model->ended_images, image, next, linked_next)
 		if (!image->process && !image->dirty)
 			image_free(model, image);
 }
@@ -203,7 +203,7 @@ static void mark_used(struct model *model)
 		if (cgroup)
 			cgroup->used_boot_ns = model->now_boot_ns;
 	}
-	DL_FOREACH2 (model->ended_images, image, ended_next)
+	DL_FOREACH2 (model->ended_images, image, linked_next)
 		mark_container(model, image->container);
 	DL_FOREACH (model->runs, run)
 		DL_FOREACH (run->tasks, task)

@@ -66,7 +66,9 @@ void device_add(struct model *model, struct image *image, uint64_t major, uint64
 
 void device_add_use(struct model *model, struct image *image, const char *name, const struct device_report *report)
 {
-	if (!device_use_add(model, &image->use, name, report, image->begin_boot_ns))
+	if (!image->use)
+		image->use = device_use_new(model);
+	if (!image->use || !device_use_add(model, image->use, name, report, image->begin_boot_ns))
 		return;
 	add_name(model, image, name);
 	if (image->ended != IMAGE_LIVING)

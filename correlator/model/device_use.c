@@ -11,23 +11,33 @@
 #define DEVICES_OF_HOST_MAX 64
 #define DEVICE_UJ_MAX 100 /* in a nanosecond: 100 kW */
 
-void device_use_init(struct device_use *use)
-{
-	*use = (struct device_use){.peak_bytes = ROW_NULL, .capacity_bytes = ROW_NULL};
-#define I(name) use->name = ROW_NULL;
-	ROW_GPU_TOTALS(I)
+#define I(name) .name = ROW_NULL,
+const struct device_use device_use_none = {
+	ROW_GPU_TOTALS(I).peak_bytes = ROW_NULL,
+	.capacity_bytes = ROW_NULL,
+	.sampled_bytes = ROW_NULL,
+	.sampled_busy_ns = ROW_NULL,
+};
 #undef I
+
+struct device_use *device_use_new(struct model *model)
+{
+	struct device_use *use = model_alloc(model, sizeof(*use));
+
+	if (use)
+		*use = device_use_none;
+	return use;
 }
 
-void device_use_deinit(struct device_use *use)
+void device_use_free(struct device_use *use)
 {
 	struct device_round *round, *next;
 
-	for (round = use->rounds; round; round = next) {
+	for (round = use ? use->rounds : NULL; round; round = next) {
 		next = round->next;
 		free(round);
 	}
-	use->rounds = NULL;
+	free(use);
 }
 
 /* The name of a device is that of its kind and a number. */

@@ -34,11 +34,16 @@ struct device_use {
 	ROW_GPU_TOTALS(I) /* so far */
 #undef I
 	int64_t peak_bytes, capacity_bytes; /* of its memory, and of its devices', since the start of the correlator */
-	struct device_round *rounds;        /* the latest of each kind of device, NULL: none */
+	int64_t sampled_bytes, sampled_busy_ns; /* as in the last sample of the image */
+	struct device_round *rounds;            /* the latest of each kind of device, NULL: none */
 };
 
-void device_use_init(struct device_use *use);
-void device_use_deinit(struct device_use *use);
+extern const struct device_use device_use_none;
+
+/* Returns NULL if out of memory. */
+struct device_use *device_use_new(struct model *model);
+/* Does nothing if `use` is NULL. */
+void device_use_free(struct device_use *use);
 /* Adds a report of the device `name`. Returns false if it is ignored, as it cannot be true: it is older than the last one of
  * that kind, or is more than all devices of a host can do since `begin_boot_ns`. */
 bool device_use_add(struct model *model, struct device_use *use, const char *name, const struct device_report *report,

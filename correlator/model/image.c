@@ -27,17 +27,17 @@ static bool is_client(const struct image *image)
 void image_link(struct model *model, struct image *image)
 {
 	if (is_client(image))
-		DL_APPEND2(model->clients, image, client_prev, client_next);
+		DL_APPEND2(model->clients, image, linked_prev, linked_next);
 	if (image->ended != IMAGE_LIVING)
-		DL_APPEND2(model->ended_images, image, ended_prev, ended_next);
+		DL_APPEND2(model->ended_images, image, linked_prev, linked_next);
 }
 
 static void image_unlink(struct model *model, struct image *image)
 {
 	if (is_client(image))
-		DL_DELETE2(model->clients, image, client_prev, client_next);
+		DL_DELETE2(model->clients, image, linked_prev, linked_next);
 	if (image->ended != IMAGE_LIVING)
-		DL_DELETE2(model->ended_images, image, ended_prev, ended_next);
+		DL_DELETE2(model->ended_images, image, linked_prev, linked_next);
 }
 
 /* A client only waits for a container: what it may use itself says nothing about the task. */
@@ -166,9 +166,7 @@ struct image *image_new(struct model *model, struct process *process, struct con
 	image->spawn_cpu_ns = ROW_NULL;
 	image->uninterruptible_ns = ROW_NULL;
 	image->peak_rss_bytes = ROW_NULL;
-	device_use_init(&image->use);
 	image->gpu_peak_bytes = image->gpu_capacity_bytes = ROW_NULL;
-	image->sampled_gpu_bytes = image->sampled_gpu_busy_ns = ROW_NULL;
 	image->wait_status = ROW_NULL;
 	image->role = class->role;
 	image->rank = class->rank;
@@ -311,20 +309,26 @@ void image_enter(struct model *model, struct image *image, struct container *con
 	tally_growth(model, image, &before);
 }
 
+const struct device_use *image_use(const struct image *image)
+{
+	return image->use ? image->use : &device_use_none;
+}
+
 void image_take_use(struct model *model, struct image *image)
 {
+	const struct device_use *use = image_use(image);
 	struct totals now = image->totals;
 	struct tally before;
 
-#define I(name) totals_set(&now, name, image->use.name);
+#define I(name) totals_set(&now, name, use->name);
 	ROW_GPU_TOTALS(I)
 #undef I
-	if (memcmp(&now, &image->totals, sizeof(now)) == 0 && image->use.peak_bytes <= image->gpu_peak_bytes &&
-	    image->use.capacity_bytes <= image->gpu_capacity_bytes)
+	if (memcmp(&now, &image->totals, sizeof(now)) == 0 && use->peak_bytes <= image->gpu_peak_bytes &&
+	    use->capacity_bytes <= image->gpu_capacity_bytes)
 		return;
 	image_tally(image, &before);
-	tally_raise(&image->gpu_peak_bytes, image->use.peak_bytes);
-	tally_raise(&image->gpu_capacity_bytes, image->use.capacity_bytes);
+	tally_raise(&image->gpu_peak_bytes, use->peak_bytes);
+	tally_raise(&image->gpu_capacity_bytes, use->capacity_bytes);
 	image->totals = now;
 	tally_growth(model, image, &before);
 }
@@ -382,23 +386,30 @@ void image_free(struct model *model, struct image *image)
 	free(image->rule);
 	free(image->gpu);
 	free(image->device_error);
-	device_use_deinit(&image->use);
+	device_use_free(image->use);
+	free(image->file);
 	free(image);
 }
 
-void image_note_file(struct image *image, uint64_t scan_number, const struct record_file *file)
+void image_note_file(struct model *model, struct image *image, const struct record_file *file)
 {
-	struct file_read *known = &image->file;
+	struct file_read *known = image->file;
 
 	if (file->size_bytes > INT64_MAX || file->position_bytes > file->size_bytes ||
-	    (known->scan_number == scan_number && (int64_t)file->size_bytes <= known->size_bytes))
+	    (known && known->scan_number == model->scan_number && (int64_t)file->size_bytes <= known->size_bytes))
 		return;
-	*known = (struct file_read){(int64_t)file->position_bytes, (int64_t)file->size_bytes, scan_number};
+	if (!known)
+		known = image->file = model_alloc(model, sizeof(*known));
+	if (!known)
+		return;
+	known->position_bytes = (int64_t)file->position_bytes;
+	known->size_bytes = (int64_t)file->size_bytes;
+	known->scan_number = model->scan_number;
 }
 
 const struct file_read *image_file_at(const struct image *image, uint64_t scan_number)
 {
-	return image->file.scan_number && image->file.scan_number + 1 == scan_number ? &image->file : NULL;
+	return image->file && image->file->scan_number + 1 == scan_number ? image->file : NULL;
 }
 
 void image_note_sample(struct image *image, uint64_t boot_ns, const struct totals *now)
@@ -406,6 +417,8 @@ void image_note_sample(struct image *image, uint64_t boot_ns, const struct total
 	image->sampled_boot_ns = boot_ns;
 	image->sampled_cpu_ns = now->cpu_ns;
 	image->sampled_io_bytes = totals_io_bytes(now);
-	image->sampled_gpu_busy_ns = image->use.gpu_busy_ns;
-	image->sampled_gpu_bytes = device_use_memory_at(&image->use, boot_ns);
+	if (!image->use)
+		return;
+	image->use->sampled_busy_ns = image->use->gpu_busy_ns;
+	image->use->sampled_bytes = device_use_memory_at(image->use, boot_ns);
 }

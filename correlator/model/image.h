@@ -19,10 +19,11 @@ enum image_ended { IMAGE_LIVING, IMAGE_EXIT, IMAGE_REPLACED, IMAGE_LOST };
 
 enum image_totals { TOTALS_SAMPLE, TOTALS_EXEC, TOTALS_EXIT, TOTALS_FINAL };
 
-/* The largest file that it was reading at the scan of that number, 0: none. It is known to the samples of the next scan. */
+/* The largest file that it was reading at the scan of that number. It is known to the samples of the next scan. */
 struct file_read {
 	int64_t position_bytes, size_bytes;
 	uint64_t scan_number;
+	int64_t sampled_position_bytes; /* of the last sample that has one */
 };
 
 struct image {
@@ -60,19 +61,16 @@ struct image {
 	char *rule;                     /* NULL: none */
 	enum reason reason;
 	char *gpu;                         /* GPU devices held open, NULL: none seen */
-	struct device_use use;             /* as samplers report it; totals follow in steps */
+	struct device_use *use;            /* as samplers report it; totals follow in steps. NULL: they report none */
 	struct device_error *device_error; /* of a device that it held, the latest; NULL: none */
-	struct file_read file;
+	struct file_read *file;            /* NULL: none so far */
 	int64_t gpu_peak_bytes, gpu_capacity_bytes; /* ROW_NULL unknown */
 	bool dirty;
 	struct image *prev, *next; /* of its tool */
 	struct image *dirty_prev, *dirty_next;
-	struct image *ended_prev, *ended_next;   /* once it has ended */
-	struct image *client_prev, *client_next; /* while it runs and its role is client */
+	struct image *linked_prev, *linked_next; /* in model->clients or model->ended_images */
 	uint64_t sampled_boot_ns;                /* of the last sample row, 0: none yet; its values: */
 	int64_t sampled_memory_bytes, sampled_cpu_ns, sampled_io_bytes;
-	int64_t sampled_gpu_bytes, sampled_gpu_busy_ns; /* ROW_NULL: none */
-	int64_t sampled_position_bytes;                 /* in a file, of the last sample that has one */
 };
 
 struct image *image_new(struct model *model, struct process *process, struct container *container,
@@ -82,6 +80,8 @@ struct image *image_new(struct model *model, struct process *process, struct con
 const struct counters *image_base(const struct image *image);
 void image_set_base(struct model *model, struct image *image, const struct counters *counters);
 void image_update(struct model *model, struct image *image, const struct counters *counters, enum image_totals kind);
+/* What samplers have reported of it so far. */
+const struct device_use *image_use(const struct image *image);
 /* Adds to its totals what samplers have reported meanwhile. */
 void image_take_use(struct model *model, struct image *image);
 /* Returns false if it had already ended. */
@@ -101,7 +101,7 @@ void image_link(struct model *model, struct image *image);
 void image_free(struct model *model, struct image *image);
 /* Remembers the figures of a sample row; its memory is set by the caller. */
 void image_note_sample(struct image *image, uint64_t boot_ns, const struct totals *now);
-/* Takes a file that it is reading, if it is the largest so far that the scan of that number found. */
-void image_note_file(struct image *image, uint64_t scan_number, const struct record_file *file);
+/* Takes a file that it is reading, if it is the largest so far that this scan found. */
+void image_note_file(struct model *model, struct image *image, const struct record_file *file);
 /* Returns what the scan before that number found, or NULL. */
 const struct file_read *image_file_at(const struct image *image, uint64_t scan_number);

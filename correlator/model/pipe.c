@@ -7,7 +7,7 @@
 
 static struct pipe *find(struct model *model, const struct process *process, enum pipe_side side)
 {
-	struct pipe_key key = {.inode = process->pipes[side].inode};
+	struct pipe_key key = {.inode = process->pipe_inodes[side]};
 	struct pipe *pipe = NULL;
 
 	if (!process->parent || key.inode == 0)
@@ -26,32 +26,39 @@ struct pipe_end *pipe_across(struct model *model, const struct process *process,
 
 void pipe_open(struct model *model, struct process *process, enum pipe_side side)
 {
-	struct pipe_end *end = &process->pipes[side];
+	const uint32_t inode = process->pipe_inodes[side];
 	struct pipe *pipe = find(model, process, side);
+	struct pipe_end *end;
 
-	if (!process->parent || end->inode == 0 || end->pipe)
+	if (!process->parent || inode == 0 || process->pipe_ends[side])
+		return;
+	end = model_alloc(model, sizeof(*end));
+	if (!end)
 		return;
 	if (!pipe) {
 		pipe = model_alloc(model, sizeof(*pipe));
-		if (!pipe)
+		if (!pipe) {
+			free(end);
 			return;
-		pipe->key = (struct pipe_key){.orchestrator = process->parent->key, .inode = end->inode};
+		}
+		pipe->key = (struct pipe_key){.orchestrator = process->parent->key, .inode = inode};
 		HASH_ADD(hh, model->pipes, key, sizeof(pipe->key), pipe);
 	}
-	end->pipe = pipe;
-	end->process = process;
+	process->pipe_ends[side] = end;
+	*end = (struct pipe_end){.pipe = pipe, .process = process};
 	DL_APPEND(pipe->ends[side], end);
 }
 
 static void forget(struct model *model, struct process *process, enum pipe_side side)
 {
-	struct pipe_end *end = &process->pipes[side];
-	struct pipe *pipe = end->pipe;
+	struct pipe_end *end = process->pipe_ends[side];
+	struct pipe *pipe = end ? end->pipe : NULL;
 
-	if (!pipe)
+	if (!end)
 		return;
 	DL_DELETE(pipe->ends[side], end);
-	end->pipe = NULL;
+	process->pipe_ends[side] = NULL;
+	free(end);
 	if (pipe->ends[PIPE_READ] || pipe->ends[PIPE_WRITTEN])
 		return;
 	HASH_DELETE(hh, model->pipes, pipe);
@@ -67,6 +74,6 @@ void pipes_forget(struct model *model, struct process *process)
 void pipe_close(struct model *model, struct process *process, enum pipe_side side)
 {
 	forget(model, process, side);
-	process->pipes[side].inode = 0;
+	process->pipe_inodes[side] = 0;
 	process_set_changed(model, process);
 }

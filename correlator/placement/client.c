@@ -119,7 +119,7 @@ struct process *client_take(struct model *model, const struct process *process, 
 	if (cgroup_is_of_pod(container->cgroup_path))
 		return NULL;
 	/* The oldest comes first. */
-	DL_FOREACH2 (model->clients, image, client_next) {
+	DL_FOREACH2 (model->clients, image, linked_next) {
 		size_t this_fit = may_have_asked(image->process, process, keeper)
 					  ? fit(model, image, process, container, is_entering)
 					  : 0;

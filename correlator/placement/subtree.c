@@ -80,8 +80,8 @@ struct placement subtree_join(struct model *model, struct process *process, cons
 {
 	struct group *joined;
 
-	process->pipes[PIPE_READ].inode = placing->context->stdin_pipe;
-	process->pipes[PIPE_WRITTEN].inode = placing->context->stdout_pipe;
+	process->pipe_inodes[PIPE_READ] = placing->context->stdin_pipe;
+	process->pipe_inodes[PIPE_WRITTEN] = placing->context->stdout_pipe;
 	joined = join_pipeline(model, process);
 	if (joined) {
 		if (joined->task != process->parent->run->main)

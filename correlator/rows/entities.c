@@ -255,7 +255,7 @@ const struct field process_state[] = {
 	INT(exec_id) ID(parent_image_id) INT(parent_exec_id) INT(first_exec_id) ENUM(path_rank, RULES_RANK_WORKFLOW)
 	INT(fork_boot_ns) INT(cgroup_id) INT(uid) INT(pgid) INT(flags)
 	INT(pid_namespace) INT(mount_namespace) INT(core_limit_milli) INT(output_pipe)
-	NAMED("stdin_pipe", pipes[PIPE_READ].inode) NAMED("stdout_pipe", pipes[PIPE_WRITTEN].inode)
+	NAMED("stdin_pipe", pipe_inodes[PIPE_READ]) NAMED("stdout_pipe", pipe_inodes[PIPE_WRITTEN])
 	RANGE(memory.least_anon_bytes, INT64_MAX, 0, INT64_MAX) INT(memory.parent_faults) INT(memory.parent_shared_bytes)
 	INT(is_task_root) INT(is_run_root) INT(has_container) INT(ignored) INT(ended) INT(has_final) INT(end_boot_ns)
 	NAMED("zombies_since_boot_ns", zombies.since_boot_ns) NAMED("zombie_count", zombies.reported_count)

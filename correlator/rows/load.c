@@ -219,20 +219,32 @@ static void load_status(struct image *image, const struct row_process *row)
 	image->failed = row->failed == 1;
 }
 
-/* Samplers and scans continue from its row and its last sample. */
+/* Samplers continue from its row. */
+static void load_use(struct loader *loader, struct image *image, const struct row_process *row)
+{
+	struct device_use use = device_use_none;
+
+#define I(name) use.name = row->name;
+	ROW_GPU_TOTALS(I)
+#undef I
+	if (memcmp(&use, &device_use_none, sizeof(use)) == 0)
+		return;
+	image->use = device_use_new(loader->model);
+	if (!image->use)
+		return;
+	*image->use = use;
+	image->use->sampled_busy_ns = use.gpu_busy_ns;
+}
+
+/* Scans continue from its row and its last sample. */
 static void load_progress(struct image *image, const struct row_process *row, struct store_result *result)
 {
 	struct store_value sampled = store_result_get(result, "sampled_boot_ns");
 
 	image->uninterruptible_ns = row->uninterruptible_ns;
-	device_use_init(&image->use);
-#define I(name) image->use.name = row->name;
-	ROW_GPU_TOTALS(I)
-#undef I
 	image->memory_stall_ns = row->memory_delay_ns == ROW_NULL ? 0 : row->memory_delay_ns;
 	image->sampled_cpu_ns = image->totals.cpu_ns;
 	image->sampled_io_bytes = totals_io_bytes(&image->totals);
-	image->sampled_gpu_busy_ns = image->use.gpu_busy_ns;
 	if (sampled.type != STORE_VALUE_INTEGER)
 		return;
 	image->sampled_boot_ns = (uint64_t)sampled.integer;
@@ -258,6 +270,7 @@ static struct image *load_image(struct loader *loader, struct store_result *resu
 	tool->group->task->run->members++;
 	load_columns(loader, image_columns, &row, image);
 	load_status(image, &row);
+	load_use(loader, image, &row);
 	load_progress(image, &row, result);
 	image->totals.valid |= row.partial == 1 ? COUNTERS_PARTIAL : 0;
 	image->container = find(loader, WHO_CONTAINER, row.container_id);
