@@ -112,8 +112,10 @@ static void collect_images(struct model *model)
 	struct image *image, *next;
 
 	DL_FOREACH_SAFE2 (model->ended_images, image, next, linked_next)
-		if (!image->process && !image->dirty)
+		if (!image->process && !image->dirty) {
+			tool_keep_tally(model, image->tool);
 			image_free(model, image);
+		}
 }
 
 static bool task_is_in_use(const struct task *task)

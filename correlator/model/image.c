@@ -77,9 +77,36 @@ static void set_dirty_above(struct model *model, struct image *image)
 	image_set_dirty(model, image);
 }
 
+const struct tally *tool_tally(const struct tool *tool, struct tally *room)
+{
+	if (tool->tally)
+		return tool->tally;
+	tally_init(room);
+	if (tool->images)
+		image_tally(tool->images, room);
+	room->core_limit_milli = room->inner_core_limit_milli = ROW_NULL;
+	return room;
+}
+
+void tool_keep_tally(struct model *model, struct tool *tool)
+{
+	if (tool->tally || !tool->images)
+		return;
+	tool->tally = model_alloc(model, sizeof(*tool->tally));
+	if (tool->tally)
+		image_tally(tool->images, tool->tally);
+}
+
 static void tally_above(struct model *model, struct image *image, const struct tally *part, int sign)
 {
-	tally_add(&image->tool->tally, part, sign);
+	struct tool *tool = image->tool;
+
+	if (tool->tally)
+		tally_add(tool->tally, part, sign);
+	if (sign > 0) {
+		tally_raise(&tool->core_limit_milli, part->core_limit_milli);
+		tally_raise(&tool->inner_core_limit_milli, part->inner_core_limit_milli);
+	}
 	tally_add(&image->tool->group->task->run->tally, part, sign);
 	set_dirty_above(model, image);
 }
@@ -94,7 +121,8 @@ static void tally_end(struct tally *tally, uint64_t end_boot_ns, int living_grow
 /* Only its end has changed, so nothing else needs to be added up again. */
 static void tally_end_above(struct model *model, struct image *image, int living_growth)
 {
-	tally_end(&image->tool->tally, image->end_boot_ns, living_growth);
+	if (image->tool->tally)
+		tally_end(image->tool->tally, image->end_boot_ns, living_growth);
 	tally_end(&image->tool->group->task->run->tally, image->end_boot_ns, living_growth);
 	set_dirty_above(model, image);
 }
@@ -124,10 +152,12 @@ void image_set_tool(struct model *model, struct image *image, struct tool *tool)
 	struct tally part;
 
 	if (image->tool) {
+		tool_keep_tally(model, image->tool);
 		image_tally(image, &part);
 		tally_above(model, image, &part, -1);
 		leave_tool(model, image);
 	}
+	tool_keep_tally(model, tool);
 	image->tool = tool;
 	DL_APPEND(tool->images, image);
 	tool->group->members++;

@@ -1,7 +1,7 @@
 /* An image: one program that a process executed, with its figures.
  *
  * Every change of its figures is added to its tool and run at once, so sums are always current and never
- * recomputed from rows. */
+ * recomputed from rows. Most tools have one image: they have no sums before the second. */
 #pragma once
 
 #include "correlator/model/device_use.h"
@@ -95,6 +95,11 @@ void image_set_failed(struct model *model, struct image *image);
 /* Its process, which runs, was moved into that container. */
 void image_enter(struct model *model, struct image *image, struct container *container);
 void image_set_tool(struct model *model, struct image *image, struct tool *tool);
+/* What the images of a tool contribute, except for core limits, which the tool itself has. It is made in `room`, unless the
+ * tool keeps it. */
+const struct tally *tool_tally(const struct tool *tool, struct tally *room);
+/* To be called before a tool loses an image, unless it is freed as a whole. */
+void tool_keep_tally(struct model *model, struct tool *tool);
 void image_set_dirty(struct model *model, struct image *image);
 /* Adds a running client to model->clients, and an ended image to model->ended_images. */
 void image_link(struct model *model, struct image *image);

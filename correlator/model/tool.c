@@ -28,7 +28,7 @@ static struct tool *tool_new(struct model *model, struct group *group, const cha
 	tool->group = group;
 	model_set_text(model, &tool->name, name);
 	tool->role = role;
-	tally_init(&tool->tally);
+	tool->core_limit_milli = tool->inner_core_limit_milli = ROW_NULL;
 	set_memory_init(&tool->memory);
 	memory_beside_init(&tool->beside);
 	DL_APPEND(group->tools, tool);

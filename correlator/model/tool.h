@@ -12,7 +12,8 @@ struct tool {
 	struct group *group;
 	char *name;
 	enum rules_role role;
-	struct tally tally;
+	struct tally *tally; /* NULL: it has had one image, of which image.h has what it contributes: tool_tally() */
+	int64_t core_limit_milli, inner_core_limit_milli; /* as in a tally */
 	struct set_memory memory;
 	struct memory_beside beside;
 	struct memory_part *parts; /* of the scan in progress */

@@ -89,8 +89,8 @@ static int64_t task_core_limit(const struct task *task, const struct tally *all)
 		DL_FOREACH (group->tools, tool) {
 			if (tool->role == RULES_ROLE_SHELL)
 				continue;
-			tally_raise(&programs_milli, tool->tally.core_limit_milli);
-			tally_raise(&inner_programs_milli, tool->tally.inner_core_limit_milli);
+			tally_raise(&programs_milli, tool->core_limit_milli);
+			tally_raise(&inner_programs_milli, tool->inner_core_limit_milli);
 		}
 	}
 	if (all->inner_core_limit_milli != ROW_NULL)
@@ -102,6 +102,7 @@ void task_fold(const struct task *task, struct task_figures *ret)
 {
 	const struct group *group;
 	const struct tool *tool;
+	struct tally room;
 
 	tally_init(&ret->tally);
 	cgroup_limits_init(&ret->limits);
@@ -111,8 +112,11 @@ void task_fold(const struct task *task, struct task_figures *ret)
 		/* The same loss may concern several of its groups: the sum would count it several times. */
 		if (group->lost_count > ret->lost_count)
 			ret->lost_count = group->lost_count;
-		DL_FOREACH (group->tools, tool)
-			tally_add(&ret->tally, &tool->tally, 1);
+		DL_FOREACH (group->tools, tool) {
+			tally_add(&ret->tally, tool_tally(tool, &room), 1);
+			tally_raise(&ret->tally.core_limit_milli, tool->core_limit_milli);
+			tally_raise(&ret->tally.inner_core_limit_milli, tool->inner_core_limit_milli);
+		}
 	}
 	ret->core_limit_milli = task_core_limit(task, &ret->tally);
 }
@@ -259,6 +263,7 @@ static void tool_free(struct model *model, struct tool *tool)
 	LL_FOREACH2(tool->parts, part, next_of_tool)
 	part->tool = NULL;
 	set_memory_deinit(&tool->memory);
+	free(tool->tally);
 	free(tool->name);
 	free(tool);
 }

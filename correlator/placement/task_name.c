@@ -42,9 +42,11 @@ static enum weight weigh(const struct task *task, const struct tool *tool)
 static int compare_tools(const void *left, const void *right)
 {
 	const struct tool *a = *(struct tool *const *)left, *b = *(struct tool *const *)right;
+	struct tally room;
+	uint64_t a_begin = tool_tally(a, &room)->begin_boot_ns, b_begin = tool_tally(b, &room)->begin_boot_ns;
 
-	if (a->tally.begin_boot_ns != b->tally.begin_boot_ns)
-		return a->tally.begin_boot_ns < b->tally.begin_boot_ns ? -1 : 1;
+	if (a_begin != b_begin)
+		return a_begin < b_begin ? -1 : 1;
 	return strcmp(a->name, b->name);
 }
 
@@ -53,11 +55,13 @@ static size_t collect_tools(const struct task *task, enum weight weight, struct 
 {
 	struct tool *tool;
 	struct group *group;
+	struct tally room;
 	size_t count = 0;
 
 	DL_FOREACH (task->groups, group)
 		DL_FOREACH (group->tools, tool)
-			if (tool->tally.process_count > 0 && weigh(task, tool) == weight && count < TOOLS_SORTED_MAX)
+			if (tool_tally(tool, &room)->process_count > 0 && weigh(task, tool) == weight &&
+			    count < TOOLS_SORTED_MAX)
 				tools[count++] = tool;
 	qsort(tools, count, sizeof(*tools), compare_tools);
 	return count;

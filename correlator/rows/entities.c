@@ -57,12 +57,13 @@ const char *const outcome_words[] = {OUTCOME_STATUSES(TEXT_OF)};
 
 #define TOTALS(field, several) \
 	{.kind = FIELD_TOTALS, AT(field), .column = offsetof(ROW, cpu_ns), .of_several = (several)},
-#define TALLY_COUNT(name) COUNT(name, tally.name)
-#define TALLY_COLUMN(name) COLUMN(name, tally.name)
+#define TALLY_COUNT(name) COUNT(name, IN_TALLY(name))
+#define TALLY_COLUMN(name) COLUMN(name, IN_TALLY(name))
+#define IN_TALLY(name) tally.name
 #define TALLY \
 	TALLY_COLUMN(begin_boot_ns) TALLY_COUNT(end_boot_ns) TALLY_COLUMN(started_unix_ns) TALLY_COUNT(process_count) \
 	TALLY_COUNT(living_count) TALLY_COUNT(failed_count) TALLY_COUNT(partial_count) TALLY_COLUMN(peak_rss_bytes) \
-	TALLY_COLUMN(gpu_peak_bytes) TOTALS(tally.totals, true)
+	TALLY_COLUMN(gpu_peak_bytes) TOTALS(IN_TALLY(totals), true)
 #define LIMIT(name) COLUMN(name, limits.name)
 /* What is loaded is also what was written. */
 #define MEMORY \
@@ -77,7 +78,8 @@ const char *const outcome_words[] = {OUTCOME_STATUSES(TEXT_OF)};
 #define RANGE(field, absent, lowest, highest) NAMED_RANGE(#field, field, absent, lowest, highest)
 #define NAMED(old, field) {NUMBER(field), NAMED_AS(old)},
 #define INT(field) NAMED(#field, field)
-#define ID(field) RANGE(field, ROW_NULL, INT64_MIN, INT64_MAX)
+#define NAMED_ID(old, field) NAMED_RANGE(old, field, ROW_NULL, INT64_MIN, INT64_MAX)
+#define ID(field) NAMED_ID(#field, field)
 #define ENUM(field, highest) RANGE(field, 0, 0, highest)
 #define OTHER(kind_of, old, field, ...) {.kind = (kind_of), AT(field), NAMED_AS(old), __VA_ARGS__},
 #define BYTES(old, field, size_field) OTHER(FIELD_BYTES, old, field, .size_at = offsetof(ENTITY, size_field))
@@ -136,12 +138,20 @@ const struct field run_state[] = {
 #define ENTITY struct tool
 #define ROW struct row_tool
 const struct field tool_columns[] = {
-	SAME(id) NAME(name) WORD(role, role, role_words) TALLY MEMORY TALLY_COLUMN(requested_thread_count) {0}
+	SAME(id) NAME(name) WORD(role, role, role_words) MEMORY {0}
 };
 static const struct field tool_fields[] = {
-	INT(id) ID(tally.core_limit_milli) ID(tally.inner_core_limit_milli) BESIDE {0}
+	INT(id) NAMED_ID("tally.core_limit_milli", core_limit_milli)
+	NAMED_ID("tally.inner_core_limit_milli", inner_core_limit_milli) BESIDE {0}
 };
 LIST(tool, tool)
+#undef ENTITY
+#define ENTITY struct tally
+#undef IN_TALLY
+#define IN_TALLY(name) name
+const struct field tool_tally_columns[] = {TALLY TALLY_COLUMN(requested_thread_count) {0}};
+#undef IN_TALLY
+#define IN_TALLY(name) tally.name
 #undef ENTITY
 #undef ROW
 

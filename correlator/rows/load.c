@@ -204,6 +204,13 @@ static bool load_tool(struct loader *loader, struct store_result *result)
 		return true;
 	load_columns(loader, tool_columns, &row, tool);
 	loader->unnamed_count -= tool->name != NULL;
+	if (row.process_count == 1 && row.living_count == 1)
+		return true; /* what it has is that of its image, which follows */
+	tool->tally = loader_new(loader, sizeof(*tool->tally));
+	if (!tool->tally)
+		return true;
+	tally_init(tool->tally);
+	load_columns(loader, tool_tally_columns, &row, tool->tally);
 	return true;
 }
 

@@ -129,10 +129,13 @@ static void put_tool(struct saver *saver, struct tool *tool)
 	struct model *model = saver->model;
 	struct task *task = tool->group->task;
 	struct row_tool row = {.host_id = model->host.id, .run_id = task->run->id, .task_id = task->id};
+	struct tally room;
+	const struct tally *tally = tool_tally(tool, &room);
 
 	fields_to_row(tool_columns, tool, &row);
+	fields_to_row(tool_tally_columns, tally, &row);
 	row.concurrent_memory_bytes = cgroup_limits_bound(&tool->group->limits, row.concurrent_memory_bytes);
-	row.end_boot_ns = end_or_null(&tool->tally);
+	row.end_boot_ns = end_or_null(tally);
 	tool->memory.written_bytes = tool->memory.bytes;
 	tool->beside.written_bytes = tool->beside.bytes;
 	if (tool->moved)
