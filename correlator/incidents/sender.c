@@ -153,7 +153,7 @@ void sender_note_cancel(struct model *model, const struct process *process, uint
 	struct run *run;
 
 	DL_FOREACH (model->runs, run) {
-		const char *number = strchr(run->run_key, ':');
+		const char *number = run->run_key ? strchr(run->run_key, ':') : NULL;
 
 		if (run->kind != RUN_BATCH || !number || (process->uid != 0 && process->uid != run->user_id) ||
 		    (container && container != run->main->container) || !command_names(process->command, number + 1))

@@ -79,9 +79,9 @@ struct run {
 	char *name;
 	enum run_name_priority name_priority;
 	struct run_parts parts;
-	char engine[RULES_NAME_MAX];
+	char *engine; /* NULL: none */
 	enum rules_rank engine_rank;
-	char run_key[RULES_NAME_MAX];
+	char *run_key;             /* NULL: none */
 	int64_t origin_process_id; /* image id; ROW_NULL none */
 	int64_t user_id;
 	char *working_directory;

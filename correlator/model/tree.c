@@ -317,6 +317,8 @@ void run_free(struct model *model, struct run *run)
 		model->system = NULL;
 	set_memory_deinit(&run->memory);
 	free(run->name);
+	free(run->engine);
+	free(run->run_key);
 	free(run->working_directory);
 	free(run);
 }

@@ -312,7 +312,8 @@ struct run *origin_begin_run(struct model *model, struct process *process, struc
 	run->reason = boundary_reasons[boundary];
 	if (placing->context->flags & RECORD_WITHOUT_PROBE)
 		run->reason = REASON_PARTIAL;
-	memcpy(run->run_key, run_key, sizeof(run_key));
+	if (run_key[0])
+		model_set_text(model, &run->run_key, run_key);
 	struct cgroup *cgroup = cgroup_find(model, placing->context->cgroup_id);
 
 	if (class->run_name[0])

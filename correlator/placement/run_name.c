@@ -172,7 +172,7 @@ static void note_engine(struct model *model, struct run *run, const struct rules
 	if (class->rank <= run->engine_rank)
 		return;
 	run->engine_rank = class->rank;
-	snprintf(run->engine, sizeof(run->engine), "%s", class->engine[0] ? class->engine : class->name);
+	model_set_text(model, &run->engine, class->engine[0] ? class->engine : class->name);
 	run_set_dirty(model, run);
 }
 
@@ -223,6 +223,7 @@ void run_name_note_image(struct model *model, struct run *run, const struct proc
 			 const struct rules_class *class, bool behind_wrapper)
 {
 	bool front = origin_leads_to(run, process);
+	char key[RULES_NAME_MAX];
 
 	if (front && behind_wrapper && run->user_id != process->uid) {
 		run->user_id = process->uid;
@@ -239,8 +240,9 @@ void run_name_note_image(struct model *model, struct run *run, const struct proc
 		run_set_name(model, run, name_of(class), RUN_NAME_WRAPPER);
 	else
 		name_by_program(model, run, process, class, front);
-	if (class->run_key[0] && !run->run_key[0] && run != model->system) {
-		origin_earn_key(model, run, process, process->cgroup_id, class, run->run_key);
+	if (class->run_key[0] && !run->run_key && run != model->system) {
+		origin_earn_key(model, run, process, process->cgroup_id, class, key);
+		model_set_text(model, &run->run_key, key);
 		/* A daemon that creates no cgroups for its jobs: only the job script identifies them. */
 		if (run->kind == RUN_COMMAND && run->reason == REASON_CHILD)
 			run->kind = RUN_BATCH;
