@@ -22,7 +22,7 @@
 #define MS UINT64_C(1000000)
 #define COUNT_LEAST 10000
 #define COUNT_MOST 50000
-#define SCANS 5
+#define SCANS 3               /* those found by the first are placed in the second */
 #define SHELL_PROCESSES 10000 /* of each shell */
 #define FIRST_USER 1000
 #define FIRST_SHELL 10
