@@ -42,14 +42,11 @@ class Elements(html.parser.HTMLParser):
         return found[0]
 
 
-class Page:
-    def __init__(self, path):
-        self.path = pathlib.Path(path)
-        self.html = self.path.read_text(encoding="utf-8")
-        self.elements = Elements(self.html)
-        packed = self.elements.find("script", id="data")[1].strip()
-        self.shell_bytes = len(self.html.encode()) - len(packed)
-        self.data = zlib.decompress(base64.b64decode(packed, validate=True))
+class Data:
+    """What the page's zlib stream holds, decompressed."""
+
+    def __init__(self, data):
+        self.data = data
         head_bytes = int.from_bytes(self.data[:4], "little")
         head = json.loads(self.data[4:4 + head_bytes])
         self.facts = head["facts"]
@@ -79,6 +76,16 @@ class Page:
         """The rows of a table as dictionaries."""
         columns = self.tables[table]
         return [dict(zip(columns, row)) for row in zip(*columns.values())]
+
+
+class Page(Data):
+    def __init__(self, path):
+        self.path = pathlib.Path(path)
+        self.html = self.path.read_text(encoding="utf-8")
+        self.elements = Elements(self.html)
+        packed = self.elements.find("script", id="data")[1].strip()
+        self.shell_bytes = len(self.html.encode()) - len(packed)
+        super().__init__(zlib.decompress(base64.b64decode(packed, validate=True)))
 
 
 def signed(zigzag):
