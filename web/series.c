@@ -186,7 +186,7 @@ static int64_t most_held(struct holding *holding, int64_t end_us)
 	return most;
 }
 
-int web_series_fill(struct web_series *series, struct web_table *table)
+int web_series_fill(struct web_series *series, int64_t most_bytes, struct web_table *table)
 {
 	double rates[AMOUNT_COUNT] = {0};
 
@@ -209,6 +209,8 @@ int web_series_fill(struct web_series *series, struct web_table *table)
 		A(blocked_us)
 #undef A
 		row->memory_bytes = most_held(&series->memory[WEB_MEMORY], end_us);
+		if (row->memory_bytes > most_bytes)
+			row->memory_bytes = most_bytes;
 		row->gpu_memory_bytes = most_held(&series->memory[WEB_GPU_MEMORY], end_us);
 	}
 	return 0;

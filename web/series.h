@@ -25,6 +25,6 @@ enum web_memory { WEB_MEMORY, WEB_GPU_MEMORY, WEB_MEMORY_COUNT };
 /* Adds memory that was held between two times. Returns 0 or -ENOMEM. */
 int web_series_hold(struct web_series *series, enum web_memory kind, int64_t from_us, int64_t to_us, int64_t bytes);
 
-/* Fills the table, which must be empty. Returns 0 or -ENOMEM. */
-int web_series_fill(struct web_series *series, struct web_table *table);
+/* Fills the table, which must be empty. At one time `most_bytes` of memory were held at most. Returns 0 or -ENOMEM. */
+int web_series_fill(struct web_series *series, int64_t most_bytes, struct web_table *table);
 int64_t web_series_step_us(const struct web_series *series);

@@ -420,6 +420,16 @@ static int task_end(void *context)
 	return error;
 }
 
+/* As the run's parts say: what forks share is in the peak of each, which counts where no scan has seen them. */
+static int64_t most_memory_bytes(const struct report *report)
+{
+	int64_t bytes = 0;
+
+	for (size_t i = 0; i < report->parts.count && bytes != ROW_NULL; i++)
+		bytes = row_add(bytes, ROWS_ITEM(&report->parts, part, i)->run.concurrent_memory_bytes);
+	return bytes == ROW_NULL ? INT64_MAX : bytes;
+}
+
 /* ---- all ------------------------------------------------------------------------- */
 
 int web_spans_load(const struct web_spans_request *request, struct web_spans *ret_spans)
@@ -455,7 +465,7 @@ int web_spans_load(const struct web_spans_request *request, struct web_spans *re
 	if (error == 0) {
 		parents_find(&loading);
 		ret_spans->step_us = web_series_step_us(loading.series);
-		error = web_series_fill(loading.series, &ret_spans->series);
+		error = web_series_fill(loading.series, most_memory_bytes(report), &ret_spans->series);
 	}
 	web_series_free(loading.series);
 	free(loading.critical);

@@ -153,6 +153,9 @@ def check_series(page, said):
         peaks = [process[peak] or 0 for task in said["tasks"] for process in task["processes"]]
         most = max((value or 0 for value in page.tables["series"][title]), default=0)
         assert most <= sum(peaks), f"{title}: {most}"
+    at_once = [part["concurrent_memory_bytes"] for part in said.get("parts", [run])]
+    most = max((value or 0 for value in page.tables["series"]["memory_bytes"]), default=0)
+    assert None in at_once or most <= sum(at_once), f"memory over time: {most}, at one time: {at_once}"
 
 
 def figures_are_those_of_show(pages, kind):

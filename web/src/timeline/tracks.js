@@ -103,7 +103,7 @@ export function createTracks(run) {
     },
     {
       title: "memory",
-      definition: "The most anonymous and shared memory that all processes had at one time, as process scans found it; one that no scan has seen counts with its peak memory. Lines: the run's limit, and the memory of its hosts.",
+      definition: "The most anonymous and shared memory that all processes had at one time, as process scans found it; one that no scan has seen counts with its peak memory, but all with no more than the run's memory at one time. Lines: the run's limit, and the memory of its hosts.",
       curves: [curve("used", columns.memory_bytes)],
       limits: [...limit("limit", memoryLimit), ...limit("of the hosts", sum(hostMemory))],
       asked: null,
