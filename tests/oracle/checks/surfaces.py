@@ -13,6 +13,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import sqlite3
 import statistics
 import subprocess
@@ -49,8 +50,11 @@ def named(tasks):
     for task in tasks:
         names[task["name"]].append(task)
     sums = ("cpu_ns", "run_delay_ns", "read_bytes", "write_bytes")
+    good = {name: [task for task in some if task["status"] == "succeeded"] or some for name, some in names.items()}
     return [{"name": name, "task_count": len(some), "peak_rss_bytes": most(some, "peak_rss_bytes"),
              "failed_count": sum(task["status"] in ("failed", "killed") for task in some),
+             "used_bytes": max((peak_memory(task) or 0) + (task["unattributed_memory_bytes"] or 0) for task in good[name]),
+             "succeeded_count": sum(task["status"] == "succeeded" for task in some),
              "median_wall_ns": int(statistics.median(task["wall_ns"] for task in some)), "wall_ns": total(some, "wall_ns"),
              "longest_wall_ns": most(some, "wall_ns"), **{field: total(some, field) for field in sums}}
             for name, some in names.items()]
@@ -61,12 +65,12 @@ def said(answer):
     run, tasks = answer.run, answer.tasks
     tools = [tool for task in tasks for tool in task["tools"]]
     others = [task for task in tasks if task["kind"] != "main"]
-    rows = {"run": [run], "task": tasks, "tool": tools, "process": answer.processes, "incident": answer.incidents,
+    rows = {"run": [run], "curve": [run], "task": tasks, "tool": tools, "process": answer.processes, "incident": answer.incidents,
             "other task": others, "line": others or tasks, "name": named(tasks), "step": named(others or tasks)}
+    names = {tool["id"]: tool["name"] for tool in tools}
     for task in tasks:
         for part in (task, *task["tools"], *task["processes"]):
             part |= {"of run": run, "of task": task["id"]}
-    names = {tool["id"]: tool["name"] for tool in tools}
     for process in answer.processes:
         process["of tool"] = names[process["tool_id"]]
     return rows
@@ -154,6 +158,7 @@ SPAN = {"wall_us": whole("wall_ns", NS_PER_US), "begin_us": after("begin_boot_ns
         **{name: name for name in ("peak_rss_bytes", "read_bytes", "write_bytes", "sent_bytes", "received_bytes")}}
 PAGE = {
     "run": SAME["run"],
+    "curve": {"beyond_bytes": lambda _: 0}, # of memory over time, beyond the most at one time
     "incident": SAME["incident"],
     "task": {"id": "id", "name": "name", "label": lambda task: task["label"] or None, **SPAN,
              **{name: name for name in ("status", "kind", "concurrent_memory_bytes", "process_count", "failed_count", "exit_code",
@@ -194,12 +199,25 @@ MULTIQC = {"name": {
     "task": "name", "tasks": "task_count", "failed": "failed_count", "median": real("median_wall_ns", NS_PER_S),
     "longest": real("longest_wall_ns", NS_PER_S), "cpu": real("cpu_ns", NS_PER_S), "memory": real("peak_rss_bytes", MIB),
     "read": real("read_bytes", MIB), "written": real("write_bytes", MIB)}}
+# Tables for people, with --raw.
+HEAD = {"run": {name: name for name in ("cpu_ns", "user_ns", "system_ns", "run_delay_ns", "peak_rss_bytes", "concurrent_memory_bytes",
+                                        "read_bytes", "write_bytes", "rchar_bytes", "wchar_bytes", "id")}}
+BY_TASK = {"name": {"task": "name", "count": "task_count", "failed": "failed_count", "median wall": "median_wall_ns",
+                    "longest": "longest_wall_ns", "total CPU": "cpu_ns", "peak RSS": "peak_rss_bytes", "read": "read_bytes",
+                    "written": "write_bytes", "waited": "run_delay_ns"}}
 CRATE = {"task": {
     "id": "id", "name": name_and_label, "actionStatus": one_of(CRATE_STATUS),
     "startTime": lambda task: rounded_down(task["started_unix_ns"]), "endTime": lambda task: rounded_down(ended(task)),
     "error": lambda task: None if task["status"] not in ("failed", "killed") else
     f"signal {task['signal']}" if task["signal"] else f"exit status {task['exit_code']}",
     **{name: name for name in ("cpu_ns", "peak_rss_bytes", "concurrent_memory_bytes", "read_bytes", "write_bytes")}}}
+
+# What the parts of a run add up to.
+SUMS = ("cpu_ns", "user_ns", "system_ns", "run_delay_ns", "read_bytes", "write_bytes", "rchar_bytes", "wchar_bytes", "sent_bytes",
+        "received_bytes", "minor_faults", "voluntary_switches")
+COUNTS = ("process_count", "failed_count", "partial_count")
+PARTS = {name: name for name in ("id", *SUMS, "peak_rss_bytes", "begin_boot_ns", "end_boot_ns")}
+TALLIES = PARTS | {name: name for name in COUNTS}
 
 # ---- how they are asked ------------------------------------------------------------------
 
@@ -267,14 +285,14 @@ def viewed(rows_of):
                   for kind, view in VIEWS.items()))
 
 
-def ask_views(asking):
+def ask_views(asking, runs):
     database = sqlite3.connect(f"file:{asking.daemons.store}?mode=ro", uri=True)
     database.row_factory = sqlite3.Row
     with contextlib.closing(database):
         return viewed(lambda view: [dict(row) for row in database.execute(f"SELECT * FROM {view}")])
 
 
-def ask_lake_views(asking):
+def ask_lake_views(asking, runs):
     return viewed(lambda view: map(json.loads, asking.lake.query(
         f"SELECT * FROM tracer.{view} FORMAT JSONEachRow", user="analyst", output_format_json_quote_64bit_integers=0).splitlines()))
 
@@ -300,6 +318,22 @@ def table(separator):
         rows = csv.DictReader(io.StringIO(text), delimiter=separator)
         return {"line": [{name: None if cell in ("", "-") else cell for name, cell in row.items()} for row in rows]}
     return read
+
+
+NUMBERS = (
+    ("id", r"^  run +(\w+)"), ("cpu_ns", r"^  CPU +(\d+)"), ("user_ns", r"(\d+) user"), ("system_ns", r"(\d+) system"),
+    ("run_delay_ns", r"(\d+) spent waiting for a core"), ("peak_rss_bytes", r"(\d+) in the largest process"),
+    ("concurrent_memory_bytes", r"(\d+) at one time"), ("read_bytes", r"^  I/O +(\d+) read"), ("write_bytes", r"(\d+) written on storage"),
+    ("rchar_bytes", r"(\d+) in, "), ("wchar_bytes", r"(\d+) out by system calls"))
+
+
+def printed(text):
+    """What `show --by task --raw` prints."""
+    found = {name: re.search(pattern, text, re.MULTILINE) for name, pattern in NUMBERS}
+    lines_of = text[re.search(r"^task +count +", text, re.MULTILINE).start():].split("\n\n")[0].splitlines()
+    header, *rows = [re.split(r"  +", line.strip()) for line in lines_of]
+    return {"run": [{name: match and match[1] for name, match in found.items()}],
+            "name": [{name: None if cell == "-" else cell for name, cell in zip(header, row)} for row in rows]}
 
 
 def events(text):
@@ -346,8 +380,23 @@ def page(stream):
         tool["task"] = tables["tasks"][tool["task"]]["id"]
     for process in tables["processes"]:
         process["tool"] = tables["tools"][process["tool"]]["name"]
-    return {"run": [data.facts["run"]], "task": tables["tasks"], "tool": tables["tools"], "process": tables["processes"],
-            "incident": data.facts["failures"], "step": data.facts["tune"]["names"]}
+    run = data.facts["run"]
+    beyond = max(0, *(bytes_ or 0 for bytes_ in data.tables["series"]["memory_bytes"])) - (run["concurrent_memory_bytes"] or 2**63)
+    return {"run": [run], "task": tables["tasks"], "tool": tables["tools"], "process": tables["processes"],
+            "incident": data.facts["failures"], "curve": [{"beyond_bytes": max(0, beyond)}], "step": data.facts["tune"]["names"]}
+
+
+def folded(whole, parts, counted=COUNTS):
+    return {"id": whole["id"], **{name: total(parts, name) for name in (*SUMS, *counted)}, "peak_rss_bytes": most(parts, "peak_rss_bytes"),
+            "begin_boot_ns": min(part["begin_boot_ns"] for part in parts), "end_boot_ns": most(parts, "end_boot_ns")}
+
+
+def fold(answer):
+    """Of the parts of a run, as `show` has them."""
+    of_tools = [(tool, [process for process in task["processes"] if process["tool_id"] == tool["id"]])
+                for task in answer.tasks for tool in task["tools"]]
+    return {"run": [folded(answer.run, answer.tasks)], "task": [folded(task, task["tools"]) for task in answer.tasks],
+            "tool": [folded(tool, parts, ()) | {"process_count": len(parts)} for tool, parts in of_tools]}
 
 
 def export(form, read):
@@ -360,29 +409,34 @@ def question(name, kind):
 
 class Surface(typing.NamedTuple):
     name: str
-    ask: typing.Callable   # returns rows by kind; of one with `of_all` {run: rows by kind}
+    ask: typing.Callable   # is told a run, and returns rows by kind; with `of_all` {run: answer}, and {run: rows by kind}
     fields: dict           # by kind: names that are the same, or {field: the same of `show`, or a function of its row}
     of_all: bool = False   # answers for all runs at once
     of_lake: bool = False
 
 
+RIGHT_SIZE = {"step": {"name": "name", "task_count": "succeeded_count", "used_bytes": "used_bytes"}}
 COST = {"name": {"task": "name", "task_count": "task_count"}}
 RUN = {"run": SAME["run"]}
 SURFACES = (
-    Surface("tracer runs", lambda asking: listed(asking.daemons.tell("runs", "--limit", "0", "--json")), RUN, of_all=True),
-    Surface("API runs", lambda asking: listed(asking.get("runs?limit=0").body), RUN, of_all=True),
+    Surface("sums of show", lambda asking, runs: {run: fold(answer) for run, answer in runs.items()},
+            {"run": TALLIES, "task": TALLIES, "tool": PARTS | {"process_count": "process_count"}}, of_all=True),
+    Surface("tracer runs", lambda asking, runs: listed(asking.daemons.tell("runs", "--limit", "0", "--json")), RUN, of_all=True),
+    Surface("API runs", lambda asking, runs: listed(asking.get("runs?limit=0").body), RUN, of_all=True),
     Surface("SQL of the store", ask_views, VIEWED, of_all=True),
     Surface("API show", lambda asking, run: of_report(asking.get(f"runs/{run}?processes=true").json()),
             SAME),
     Surface("API failures", lambda asking, run: {"incident": asking.get(f"runs/{run}/failures").json()["failures"]},
             {"incident": SAME["incident"]}),
     Surface("API tune", lambda asking, run: {"step": asking.get(f"runs/{run}/tune").json()["names"]}, {"step": PAGE["step"]}),
+    Surface("API right-sizes", lambda asking, run: {"step": asking.get(f"right-sizes/{run}").json()["names"]}, RIGHT_SIZE),
     Surface("API cost", lambda asking, run: {"name": asking.get(f"runs/{run}/cost").json()["rows"]}, COST),
     Surface("API page", lambda asking, run: page(asking.get(f"runs/{run}/page").body), PAGE),
     Surface("query tasks", question("tasks", "task"), {"task": VIEWED["task"]}),
     Surface("query tools", question("tools", "tool"), {"tool": SAME["tool"]}),
     Surface("query processes", question("processes", "process"), {"process": SAME["process"]}),
     Surface("query incidents", question("incidents", "incident"), {"incident": SAME["incident"]}),
+    Surface("show as a table", lambda asking, run: printed(asking.daemons.tell("show", run, "--by", "task", "--raw")), HEAD | BY_TASK),
     Surface("export ndjson", export("ndjson", lines), SAME),
     Surface("export csv", export("csv", table(",")), {"line": SAME["task"]}),
     Surface("export trace", export("trace", table("\t")), TRACE),
@@ -392,7 +446,7 @@ SURFACES = (
     Surface("export otlp", export("otlp", spans), OTLP),
     Surface("export crate", export("crate", actions), CRATE),
     Surface("lake SQL", ask_lake_views, VIEWED, of_all=True, of_lake=True),
-    Surface("lake runs", lambda asking: listed(asking.in_lake("runs", "--limit", "0", "--json")), RUN, of_all=True, of_lake=True),
+    Surface("lake runs", lambda asking, runs: listed(asking.in_lake("runs", "--limit", "0", "--json")), RUN, of_all=True, of_lake=True),
     Surface("lake show", lambda asking, run: of_report(json.loads(asking.in_lake("show", run, "--processes", "--json"))),
             SAME, of_lake=True),
 )
@@ -415,10 +469,11 @@ def ask(daemons, executions):
 
 
 def ask_each(asking, everything, chosen, of_lake):
+    runs = {execution.answer.run["id"]: execution.answer for execution in everything}
     for surface in SURFACES:
         if surface.of_lake != of_lake:
             continue
-        answers = surface.ask(asking) if surface.of_all else {}
+        answers = surface.ask(asking, runs) if surface.of_all else {}
         for execution in everything if surface.of_all else chosen:
             run = execution.answer.run["id"]
             execution.said.append((surface, answers.get(run, {}) if surface.of_all else surface.ask(asking, run)))
