@@ -47,12 +47,6 @@ EACH_MAX = 20
 RUNS_SHOWN = 3
 
 
-def environment(lake, user="analyst"):
-    plain = {name: value for name, value in os.environ.items() if not name.startswith("TRACER_")}
-    return plain | {"TRACER_LAKE_USER": user, "TRACER_LAKE_PASSWORD_FILE": str(lake.secret(user)),
-                    "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}
-
-
 def command(*arguments, code=0, **settings):
     result = subprocess.run(arguments, capture_output=True, text=True, timeout=300, check=False, **settings)
     assert result.returncode == code, f"{arguments} ended with {result.returncode}: {result.stderr}"
@@ -176,26 +170,18 @@ def make_store(path, name):
                 db.execute("UPDATE stream SET rev = ?", (next(revs),))
 
 
-def ship(lake, store):
-    state = store.with_suffix(".state")
-    state.mkdir()
-    command(BUILD / "shipper/tracer-shipper", "--once", "--store", store, "--state", state, "--config",
-            "/dev/null", "--lake", lake.url, "--set", "lake.user=shipper", "--set",
-            f"lake.password-file={lake.secret('shipper')}", "--log-level", "warning")
-
-
 @contextlib.contextmanager
 def shipped(lake, name, change=None):
     """One store, perhaps changed, shipped into an empty lake. Yields its path."""
     if lake.value("EXISTS DATABASE tracer") == "0":
-        command(TRACER, "lake", "init", "--lake", lake.url, env=environment(lake, "migrator"))
+        command(TRACER, "lake", "init", "--lake", lake.url, env=lake.environment("migrator"))
     for table, in lake.rows("SELECT name FROM system.tables WHERE database = 'tracer' AND name LIKE '%_rows'"):
         lake.query(f"TRUNCATE TABLE tracer.{table}")
     with made(name) as store:
         if change:
             with contextlib.closing(sqlite3.connect(store)) as database, database:
                 change(database)
-        ship(lake, store)
+        lake.ship(BUILD, store)
         lake.query("TRUNCATE TABLE tracer.host_activity_rows")  # into an empty one all periods are computed, old ones too
         refresh(lake, "host_activity")
         yield store
@@ -318,7 +304,7 @@ def compare_queries(lake, name):
     with shipped(lake, name) as store:
         lines = list(lines_for(store, name))
         here = answers(store, lines)
-        there = answers(lake.url, lines, env=environment(lake))
+        there = answers(lake.url, lines, env=lake.environment())
     same(f"answers of {name}", (len(here), len(there)), (len(lines), len(lines)))
     asked = set()
     for line, expected, found in zip(lines, here, there):
@@ -413,7 +399,7 @@ def without_marks(data):
 
 
 def compare_verb(lake, store, *arguments, running=False):
-    env = environment(lake)
+    env = lake.environment()
     here = command(TRACER, *arguments, "--store", store, env=env)
     there = command(TRACER, "--lake", lake.url, *arguments, env=env)
     if "--json" in arguments:
@@ -511,8 +497,8 @@ def test_a_question_of_a_site_only_reads(lake):
         assert here.count("\n") > 2, here
         for user in ("analyst", "migrator"):
             same(user, command(TRACER, "--lake", lake.url, "query", "mine", "--format", "csv", "--queries", site,
-                               env=environment(lake, user)), here)
-        slow = subprocess.Popen([TRACER, "--lake", lake.url, "query", "slow", "--queries", site], env=environment(lake))
+                               env=lake.environment(user)), here)
+        slow = subprocess.Popen([TRACER, "--lake", lake.url, "query", "slow", "--queries", site], env=lake.environment())
         running = "SELECT count() FROM system.processes WHERE user = 'analyst'"
         wait_until("the query runs", lambda: lake.value(running) == "1")
         slow.send_signal(signal.SIGINT)

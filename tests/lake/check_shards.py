@@ -19,7 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from checks import find_tests, refresh, refused, run_tests, same, skip_all  # noqa: E402
 from lake import ROOT, Lake, Unavailable, with_engine  # noqa: E402
 import check_queries  # noqa: E402
-from check_queries import TRACER, command, environment, made, ship  # noqa: E402
+from check_queries import BUILD, TRACER, command, made  # noqa: E402
 import loader  # noqa: E402
 
 HOSTS = 40
@@ -39,7 +39,7 @@ def start_nodes():
         node.configure(CLUSTER.format(shards=shards, number=number))
         node.start()
     for node in nodes:
-        command(TRACER, "lake", "init", "--layout", "shards", "--lake", node.url, env=environment(node, "migrator"))
+        command(TRACER, "lake", "init", "--layout", "shards", "--lake", node.url, env=node.environment("migrator"))
     return nodes
 
 
@@ -60,7 +60,7 @@ def test_rows_are_spread_and_found_from_both(first, second):
     for node in (first, second):
         same("hosts", hosts_at(node), list(range(1, HOSTS + 1)))
         same("migrate again", command(TRACER, "lake", "migrate", "--lake", node.url,
-                                      env=environment(node, "migrator")).split(", ")[1], "shards\n")
+                                      env=node.environment("migrator")).split(", ")[1], "shards\n")
 
 
 # Findings have no rows in this store: those of tune use the views that the other queries use.
@@ -82,7 +82,7 @@ def few_of_each(lines, queries=None):
 def same_answers(store, lines, *nodes):
     here = check_queries.answers(store, lines)
     for node in nodes:
-        there = check_queries.answers(node.url, lines, env=environment(node))
+        there = check_queries.answers(node.url, lines, env=node.environment())
         for line, expected, found in zip(lines, here, there, strict=True):
             assert expected == found, f"{line}:\nstore {expected[:500]}\nlake  {found[:500]}"
     return here
@@ -90,13 +90,13 @@ def same_answers(store, lines, *nodes):
 
 def test_verbs_give_the_same_output(first, second):
     with made("snakemake") as store:
-        ship(first, store)
+        first.ship(BUILD, store)
         same_answers(store, few_of_each(check_queries.lines_for(store, "shards")), first, second)
 
 
 def test_rollups_count_the_rows_of_both(first, second):
     with made("snakemake") as store:
-        ship(first, store)
+        first.ship(BUILD, store)
         wanted = sqlite3.connect(store).execute("SELECT count(*), sum(wall_ns) FROM standing_tasks"
                                                 " WHERE end_boot_ns IS NOT NULL AND kind <> 'main'").fetchone()
     period, minute = time.time_ns() // PERIOD_NS * PERIOD_NS - 2 * PERIOD_NS, PERIOD_NS // 5
@@ -122,7 +122,7 @@ def test_a_node_leaves_and_returns(first, second):
         loader.insert(node, "hosts", batch)
         found = [number for number in hosts_at(node) if 1000 < number < 2000]
         same("hosts after it came back", found, list(range(1001, 1001 + HOSTS)))
-    same("runs", len(json.loads(command(TRACER, "--lake", second.url, "runs", "--json", env=environment(second)))["runs"]), 1)
+    same("runs", len(json.loads(command(TRACER, "--lake", second.url, "runs", "--json", env=second.environment()))["runs"]), 1)
 
 
 def test_a_sweep_gives_the_same_answers(first, second):
@@ -130,7 +130,7 @@ def test_a_sweep_gives_the_same_answers(first, second):
         for table, in node.rows("SELECT name FROM system.tables WHERE database = 'tracer' AND engine LIKE '%ReplacingMergeTree'"):
             node.query(f"TRUNCATE TABLE tracer.{table}")
     with made("sweep") as store:
-        ship(first, store)
+        first.ship(BUILD, store)
         refresh(second, "host_activity")
         found = same_answers(store, few_of_each(check_queries.lines_for(store, "shards"), SWEEP), second)
     same("questions without rows", [answer for answer in found if answer.count("\n") == 0], [])

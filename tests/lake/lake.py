@@ -232,6 +232,22 @@ class Lake:
         pages = pathlib.Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
+    # --- Tracer ------------------------------------------------------------------------
+
+    def environment(self, user="analyst"):
+        """Of programs that are that user."""
+        plain = {name: value for name, value in os.environ.items() if not name.startswith("TRACER_")}
+        return plain | {"TRACER_LAKE_USER": user, "TRACER_LAKE_PASSWORD_FILE": str(self.secret(user)), "HOME": "/nonexistent",
+                        "LC_ALL": "C.UTF-8"}
+
+    def ship(self, build, store):
+        """Sends it everything in a store, with the shipper of that build."""
+        state = pathlib.Path(store).with_suffix(".state")
+        state.mkdir()
+        subprocess.run([build / "shipper/tracer-shipper", "--once", "--store", store, "--state", state, "--config", "/dev/null",
+                        "--lake", self.url, "--set", "lake.user=shipper", "--set",
+                        f"lake.password-file={self.secret('shipper')}", "--log-level", "warning"], check=True)
+
     # --- queries -----------------------------------------------------------------------
 
     def query(self, sql, user="default", body=b"", timeout=60, **settings):

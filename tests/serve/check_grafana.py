@@ -19,7 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "lake")]
 import npm  # noqa: E402 (the lines above come first)
 from check_metrics import ROOT, TRACER, command, known_store, many_runs, printed, read, scraping_prometheus  # noqa: E402
-from check_queries import environment, shipped  # noqa: E402
+from check_queries import shipped  # noqa: E402
 from lake import Lake, QueryError  # noqa: E402
 from testing import Skip, find_tests, require, run_tests, same, wait_until  # noqa: E402
 
@@ -213,7 +213,7 @@ def test_a_lake_has_the_metrics_of_its_hosts():
         raise Skip(reason) from None
     with lake, shipped(lake, "known") as store:
         here = read(printed(store))
-        there = read(command(TRACER, "metrics", "--lake", lake.url, environment=environment(lake)))
+        there = read(command(TRACER, "metrics", "--lake", lake.url, environment=lake.environment()))
     daemons = ("tracer_daemon_", "tracer_stream_", "tracer_store_", "tracer_shipper_")
     same("metrics", there, {key: value for key, value in here.items() if not key[0].startswith(daemons)})
 
