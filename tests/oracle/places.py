@@ -1,6 +1,8 @@
 """Where workloads run: cgroups of their own, on hosts with version 1 of cgroups, version 2, or both."""
 
 import pathlib
+import re
+import shutil
 import sys
 import time
 
@@ -28,9 +30,10 @@ def can_have(word):
 class Place:
     """The cgroups of one execution: one that tells which processes are its, and those that the workload asks for."""
 
-    def __init__(self, name, workload):
+    def __init__(self, name, workload, user):
         self.paths = []
         self.memory = None
+        self.killed_count = 0 # for lack of memory
         # Of a hierarchy that Tracer does not look at, where there is one.
         self.members = self.make(ROOT / "cpuacct" if (ROOT / "cpuacct").exists() else cgroups.unified_hierarchy(), name)
         if workload.placed("own") or workload.placed("limit"):
@@ -39,6 +42,12 @@ class Place:
             cgroups.limit_memory(self.memory, workload.placed("limit") << 20)
         if workload.placed("quota"):
             self.limit_cpu(self.make(hierarchy("cpu"), name), workload.placed("quota"))
+        self.own = list(self.paths)
+        self.held = f"{hierarchy('memory')}/{name}" # and a number: of jobs that enter it themselves
+        for limit_mib, number in (node.options for node in workload.root.nodes() if node.kind == "held"):
+            group = self.make(hierarchy("memory"), f"{name}-{number}")
+            cgroups.limit_memory(group, limit_mib << 20)
+            shutil.chown(group / "cgroup.procs", user)
 
     def make(self, above, name):
         path = above / name
@@ -54,7 +63,7 @@ class Place:
             (path / "cpu.cfs_quota_us").write_text(str(percent * 1000))
 
     def enter(self, pid=0):
-        for path in self.paths:
+        for path in self.own:
             (path / "cgroup.procs").write_text(str(pid))
 
     def pids(self):
@@ -68,7 +77,14 @@ class Place:
         figures = {name: int(number) for name, number in lines}
         return figures.get("anon", figures.get("rss", 0)) + figures["shmem"]
 
+    def count_killed(self):
+        for path in self.paths:
+            for name in ("memory.oom_control", "memory.events"):
+                if (path / name).exists():
+                    self.killed_count += int(re.search(r"oom_kill (\d+)", (path / name).read_text())[1])
+
     def remove(self):
+        self.count_killed()
         deadline = time.monotonic() + EMPTY_TIMEOUT_S
         while self.paths:
             try:

@@ -25,6 +25,7 @@ RESTART_PERIOD_S = 3
 FINAL_RECORDS_S = 0.3   # the kernel reports final figures so long after a process was reaped
 USER = "nobody"
 INTERPRETERS = {"python", "futures", "perl", "r", "pool", "mclapply", "parallel", "snakemake"}
+HELD = '#!/bin/sh\necho $$ >"$ORACLE_HELD-$1/cgroup.procs" && shift && exec "$@"\n'
 NICE = -15              # of the runner, whose samples are the only truth about interpreters
 
 
@@ -82,6 +83,8 @@ class Runner:
         self.bin.mkdir()
         for name in NAMES:
             shutil.copy(self.build / "tests/oracle/oracle-actor", self.bin / name)
+        (self.bin / "held").write_text(HELD)
+        (self.bin / "held").chmod(0o755)
         self.count = 0
 
     def close(self):
@@ -136,9 +139,9 @@ class Runner:
             (execution.work / name).write_text(text)
         for path in (facts, execution.work, *execution.work.iterdir()):
             os.chown(path, account.pw_uid, account.pw_gid)
-        execution.place = places.Place(f"{self.directory.name}-{execution.number}", execution.workload)
+        execution.place = places.Place(f"{self.directory.name}-{execution.number}", execution.workload, USER)
         environment = {"PATH": f"{self.bin}:{PATH}", "HOME": str(execution.work), "LANG": "C.UTF-8", "USER": USER,
-                       "ORACLE_TRUTH": str(facts)}
+                       "ORACLE_TRUTH": str(facts), "ORACLE_HELD": execution.place.held}
         return script.command, account, environment
 
     def begin(self, execution):

@@ -28,17 +28,16 @@ class Node:
     def is_actor(self):
         return self.steps is not None
 
-    def actors(self):
-        if self.is_actor:
-            yield self
+    def nodes(self):
+        yield self
         for child in self.children:
-            yield from child.actors()
+            yield from child.nodes()
+
+    def actors(self):
+        return (node for node in self.nodes() if node.is_actor)
 
     def kinds(self):
-        if not self.is_actor:
-            yield self.kind
-        for child in self.children:
-            yield from child.kinds()
+        return (node.kind for node in self.nodes() if not node.is_actor)
 
     def __str__(self):
         if self.is_actor:
@@ -164,7 +163,8 @@ SHELL = {
     "or": lambda *texts: group(f"{' && '.join(texts)} || true"), # a failure is tolerated
     "if": lambda *texts: group(f"if {' && '.join(texts)}; then :; fi"),
 }
-WRAPPERS = {"nice": "nice -n 1", "env": "env LC_ALL=C", "timeout": "timeout 60"}
+# `held:MIB,N` has a memory cgroup of its own with that limit, the N-th of the workload.
+WRAPPERS = {"nice": "nice -n 1", "env": "env LC_ALL=C", "timeout": "timeout 60", "held": "held"}
 COMPOUND = ("seq", "all", "pipe", "par", "sub", "func", "or", "if") # no program, but syntax of a shell
 
 
@@ -189,7 +189,7 @@ class Script:
         if node.kind in SHELL:
             return SHELL[node.kind](*texts)
         if node.kind in WRAPPERS:
-            return f"{WRAPPERS[node.kind]} {texts[0]}"
+            return " ".join([WRAPPERS[node.kind], *map(str, node.options[1:]), texts[0]])
         return engines.ENGINES[node.kind].render(self, node.options, texts)
 
     def part(self, above, node):
