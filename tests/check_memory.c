@@ -219,6 +219,22 @@ TEST(peaks_of_those_that_ran_at_one_time_add_up)
 	ck_assert_run("150 -\n");
 }
 
+/* Only the cgroup can tell that it is not what their parent has mapped. */
+TEST(what_forks_share_with_nobody_counts)
+{
+	tell("2>9 bash x.sh; 9>8 gzip; 9>10 python3 pool.py");
+	forks(10, 11, 0, 20, 0);
+	forks(10, 12, 0, 20, 0);
+	memory_cgroup(7, 61 * MIB);
+	sees(9, 2, (struct held){0});
+	sees(8, 9, (struct held){.anon = 1});
+	sees(10, 9, (struct held){.shared = 20});
+	sees(11, 10, (struct held){.shared = 20});
+	sees(12, 10, (struct held){.shared = 20});
+	scan_ends();
+	ck_assert_parts("tools", "x.sh - 0\ngzip 1 0\npool.py 60 0\n");
+}
+
 TEST(a_peak_counts_beside_shared_memory)
 {
 	WITHOUT_RESTARTS(); /* the same */

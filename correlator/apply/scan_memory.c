@@ -11,6 +11,7 @@
  *    freed and written again cost two faults. So the sum over all processes of a memory cgroup is compared with what is
  *    charged to that cgroup, where each page counts once. What is too much is taken to be shared memory of which others in
  *    the same run have the largest part, and if that does not explain it, memory of forks.
+ *    If the cgroup holds more, shared memory that a fork may have inherited is its own.
  * 3. If the cgroup holds more than its processes have mapped (files in tmpfs), that belongs to the tool, task or run which
  *    alone has processes in it. Otherwise its owner is unknown: it is kept apart (memory_beside).
  *
@@ -49,8 +50,10 @@ struct memory_cgroup {
 	int64_t bytes, unsure_bytes; /* sums over its processes, as in parts */
 	int64_t shared_bytes;        /* shared memory, the sum */
 	int64_t unique_bytes;        /* of that, the largest part of each run */
+	int64_t hidden_bytes;        /* that of forks which they may have inherited: it is in no sum */
 	int64_t beside_bytes;        /* what it holds beyond these */
 	int64_t before_bytes;        /* the same at the latest scan before of which all processes were known */
+	double hidden_share;         /* share of hidden_bytes that is their own */
 	double shared_excess;        /* share of the rest of it that is too much */
 	double excess;               /* share of what is unsure that is too much */
 	bool has_owner;              /* and that is: */
@@ -138,7 +141,7 @@ static void cgroup_begin(const struct model *model, struct memory_cgroup *cgroup
 		cgroup->before_bytes = cgroup->beside_bytes;
 	cgroup->scan_number = model->scan_number;
 	cgroup->bytes = cgroup->unsure_bytes = cgroup->beside_bytes = 0;
-	cgroup->shared_bytes = cgroup->unique_bytes = 0;
+	cgroup->shared_bytes = cgroup->unique_bytes = cgroup->hidden_bytes = 0;
 	cgroup->most_bytes = ROW_NULL;
 	cgroup->least_bytes = INT64_MAX;
 	cgroup->has_owner = cgroup->is_shared = cgroup->has_unknown = false;
@@ -302,16 +305,19 @@ static void add_process(struct model *model, struct process *process, struct mem
 	const struct process_memory *own = &process->memory;
 	const struct image *image = image_of(process);
 	int64_t shared = forked ? 0 : own->shared_bytes; /* that other programs may have mapped, too */
+	int64_t hidden = memory_hidden(process);
 	struct memory_part *part;
 
 	cgroup->bytes += own->held_bytes - shared;
 	cgroup->unsure_bytes += own->unsure_bytes;
 	cgroup->shared_bytes += shared;
+	cgroup->hidden_bytes += hidden;
 	cgroup->is_shared = cgroup->is_shared || !image || process->ignored;
 	part = image && !process->ignored ? part_of(model, image->tool, cgroup) : NULL;
 	if (!part)
 		return;
 	part_take(part, process, shared, was_seen);
+	part->hidden_bytes += hidden;
 	if (!was_seen)
 		newcomer_add(model, process, part, forked);
 	part->is_owner = part->is_owner || !is_waiting(image);
@@ -464,7 +470,7 @@ static void cgroup_end(struct memory_cgroup *cgroup)
 	int64_t repeated = cgroup->shared_bytes - cgroup->unique_bytes;
 	int64_t bytes = cgroup->bytes + cgroup->shared_bytes, too_much;
 
-	cgroup->shared_excess = cgroup->excess = 0;
+	cgroup->shared_excess = cgroup->excess = cgroup->hidden_share = 0;
 	if (cgroup->most_bytes == ROW_NULL)
 		return;
 	too_much = bytes - cgroup->most_bytes;
@@ -473,8 +479,12 @@ static void cgroup_end(struct memory_cgroup *cgroup)
 	if (too_much - repeated >= EXCESS_LEAST(cgroup->most_bytes))
 		cgroup->excess = share_of(too_much - repeated, cgroup->unsure_bytes);
 	bytes -= (int64_t)((double)repeated * cgroup->shared_excess);
-	if (cgroup->least_bytes > bytes)
-		cgroup->beside_bytes = cgroup->least_bytes - bytes;
+	if (cgroup->least_bytes <= bytes)
+		return;
+	cgroup->beside_bytes = cgroup->least_bytes - bytes;
+	if (cgroup->beside_bytes >= EXCESS_LEAST(cgroup->most_bytes))
+		cgroup->hidden_share = share_of(cgroup->beside_bytes, cgroup->hidden_bytes);
+	cgroup->beside_bytes -= (int64_t)((double)cgroup->hidden_bytes * cgroup->hidden_share);
 }
 
 /* The largest part of shared memory in each run is not repeated. */
@@ -542,7 +552,8 @@ struct sum {
 static struct sum part_sum(const struct memory_part *part)
 {
 	const struct memory_cgroup *cgroup = part->cgroup;
-	int64_t bytes = part->bytes - (int64_t)((double)part->unsure_bytes * cgroup->excess) + part->shared_bytes +
+	int64_t bytes = part->bytes - (int64_t)((double)part->unsure_bytes * cgroup->excess) +
+			(int64_t)((double)part->hidden_bytes * cgroup->hidden_share) + part->shared_bytes +
 			part->huge_bytes;
 
 	return (struct sum){
@@ -633,6 +644,7 @@ static struct sum tool_end(struct model *model, struct tool *tool)
 		sum_add(&sum, &one);
 		tool->memory_excess = part->cgroup->excess;
 		tool->shared_excess = part->cgroup->shared_excess;
+		tool->hidden_share = part->cgroup->hidden_share;
 		if (part->huge_bytes)
 			tool->group->limits.is_outside = tool->group->task->run->limits.is_outside = true;
 	}

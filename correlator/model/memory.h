@@ -71,7 +71,8 @@ struct memory_part {
 	int64_t bytes;             /* what all of them hold, shared memory not included */
 	int64_t unsure_bytes;      /* of that, what they may share with others */
 	int64_t shared_bytes;      /* shared memory, the sum */
-	int64_t shared_most_bytes; /* the same, of one of them: */
+	int64_t hidden_bytes;      /* that which forks may have inherited; it is in no sum */
+	int64_t shared_most_bytes; /* the largest of shared_bytes: */
 	struct process_key most_shared;
 	int64_t seen_bytes; /* of both sums, those that the scan before had seen, too */
 	int64_t heir_bytes; /* of the first, what they inherited and their parents hold no longer */

@@ -60,6 +60,13 @@ int64_t memory_own_shared(const struct process *process, bool is_fork, int64_t s
 	return shared_bytes > inherited ? shared_bytes - inherited : 0;
 }
 
+int64_t memory_hidden(const struct process *process)
+{
+	int64_t shared = process->memory.shared_bytes;
+
+	return shared - memory_own_shared(process, memory_is_fork(process), shared);
+}
+
 int64_t memory_held(const struct process *process, const struct image *image)
 {
 	const struct process_memory *memory = &process->memory;
@@ -67,7 +74,8 @@ int64_t memory_held(const struct process *process, const struct image *image)
 
 	if (!memory_is_fork(process) && !memory->is_unique)
 		excess += (double)memory->shared_bytes * image->tool->shared_excess;
-	return memory->held_bytes - (int64_t)excess;
+	return memory->held_bytes - (int64_t)excess +
+	       (int64_t)((double)memory_hidden(process) * image->tool->hidden_share);
 }
 
 /* What a fork held of its own anonymous memory. That it writes to what it inherited shows in its faults only. */

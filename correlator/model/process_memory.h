@@ -15,6 +15,9 @@ bool memory_is_fork(const struct process *process);
 /* What of its shared memory it cannot have inherited. */
 int64_t memory_own_shared(const struct process *process, bool is_fork, int64_t shared_bytes);
 
+/* The rest of it, as the latest scan saw it. */
+int64_t memory_hidden(const struct process *process);
+
 /* What a process held, as part of its sets, at the latest scan. Until it is placed it is part of its parent's `image`. */
 int64_t memory_held(const struct process *process, const struct image *image);
 

@@ -17,8 +17,9 @@ struct tool {
 	struct set_memory memory;
 	struct memory_beside beside;
 	struct memory_part *parts; /* of the scan in progress */
-	/* Shares of what is unsure, and of shared memory, that the latest scan found to be too much. */
-	double memory_excess, shared_excess;
+	/* Shares of what is unsure, and of shared memory, that the latest scan found to be too much; and of shared memory that is in
+	 * no sum yet, the share that is its own. */
+	double memory_excess, shared_excess, hidden_share;
 	struct image *images; /* in memory */
 	bool dirty;           /* in model->dirty_tools: */
 	struct tool *dirty_prev, *dirty_next;

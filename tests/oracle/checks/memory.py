@@ -28,6 +28,9 @@ def needed_bytes(execution, rows):
     unmapped = truth.held(execution.images, True).peak() - truth.held(execution.images, False).peak()
     if not execution.place.memory:
         unmapped = each
+    # What a program had mapped that was replaced by another one is not known: only its peak is.
+    most += sum(number for image in images if image.end == truth.BECOMES for _, _, number, kind in image.events
+                if kind == truth.MAPPED)
     return (max(truth.held(images, False).peak(), sampled), max(with_files, sampled),
             max(min(most + unmapped, each), sampled))
 
