@@ -55,6 +55,8 @@ void assess_opened(struct model *model)
 
 	while ((task = model->opened_tasks)) {
 		LL_DELETE2(model->opened_tasks, task, next_opened);
+		if (!model->opened_tasks)
+			model->last_opened_task = NULL;
 		assess_task(model, task);
 	}
 }

@@ -156,7 +156,8 @@ struct task *task_open(struct model *model, struct process *orchestrator, enum t
 	task->orchestrator_group = orchestrator->group;
 	task->orchestrator_group_id = orchestrator->group->id;
 	orchestrator->group->members++;
-	LL_APPEND2(model->opened_tasks, task, next_opened);
+	LL_APPEND_ELEM2(model->opened_tasks, model->last_opened_task, task, next_opened);
+	model->last_opened_task = task;
 	return task;
 }
 
