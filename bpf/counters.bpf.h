@@ -366,9 +366,10 @@ static __always_inline bool group_is_missing(struct task_struct *task, const __u
 	return signal->sum_sched_runtime > (type == RECORD_FINAL ? task->se.sum_exec_runtime : 0);
 }
 
-/* Read the figures of a thread group; `task` is one of its threads. Memory is read in
- * samples and at exit, the time for which the cgroup was throttled at an exec, too: from then on it counts. At an exec, `task` is the only thread. In the final record, the
- * sums of ended threads include the leader, except for its part. */
+/* Read the figures of a thread group; `task` is one of its threads. Memory and the cgroup's are read in
+ * samples and at exit, and for how long the cgroup was throttled at an exec, too: what follows counts. At an
+ * exec, `task` is the only thread. In the final record, the sums of ended threads include the leader, except
+ * for its part. */
 static __always_inline void counters_read(struct counters *sum, struct task_struct *task, const __u32 type,
 					  __u64 now_boot_ns)
 {

@@ -110,25 +110,43 @@ TEST(limits_and_use_are_of_the_cgroup_that_used_most)
 		       "512 400 20\n");
 }
 
-/* Its exec says what the cgroup had before. */
-TEST(time_held_back_of_a_task_that_no_scan_saw)
+static void executes_in(unsigned pid, unsigned cgroup, uint64_t throttled_ns)
 {
 	struct record *exec;
 
-	tell("cgroup 300 /docker/" HEX64 "; 2>10 bash driver.sh; 10>11");
-	exec_ids[11]++;
-	exec = begin_record(RECORD_EXEC, key(11));
-	exec->exec.context = (struct record_context){.cgroup_id = 300, .pgid = 11};
+	exec_ids[pid]++;
+	exec = begin_record(RECORD_EXEC, key(pid));
+	exec->exec.context = (struct record_context){.cgroup_id = cgroup, .pgid = pid};
 	exec->exec.counters = cpu(2 * MS);
 	exec->exec.counters.valid |= COUNTER_VALID(cgroup_throttled_ns);
-	exec->exec.counters.cgroup_throttled_ns = 70 * MS;
+	exec->exec.counters.cgroup_throttled_ns = throttled_ns;
 	exec->path = bytes("/usr/bin/bwa");
 	exec->argv.item[exec->argv.count++] = bytes("bwa");
 	apply();
+}
+
+#define ck_assert_throttled(of, expected) \
+	ck_assert_rows("SELECT cgroup_peak_bytes / 1048576, throttled_ns / 1000000 FROM " of, expected)
+
+/* Its exec says what the cgroup had before. */
+TEST(time_held_back_of_a_task_that_no_scan_saw)
+{
+	tell("cgroup 300 /docker/" HEX64 "; 2>10 bash driver.sh; 10>11");
+	executes_in(11, 300, 70 * MS);
 	end_as(RECORD_EXIT, 11, 0, in_cgroup(512 * MIB, 400 * MIB, 90 * MS));
-	ck_assert_rows("SELECT cgroup_peak_bytes / 1048576, throttled_ns / 1000000 FROM runs WHERE kind = 'command'",
-		       "400 20\n");
-	ck_assert_rows("SELECT cgroup_peak_bytes / 1048576, throttled_ns / 1000000 FROM containers", "400 20\n");
+	ck_assert_throttled("runs WHERE kind = 'command'", "400 20\n");
+	ck_assert_throttled("containers", "400 20\n");
+}
+
+TEST(time_held_back_in_a_second_cgroup)
+{
+	WITHOUT_RESTARTS(); /* what an exec says of its cgroup is not stored */
+	tell("cgroup 300 /a; cgroup 301 /b; 2>10 bash driver.sh; 10>11; 10>12");
+	executes_in(11, 300, 70 * MS);
+	end_as(RECORD_EXIT, 11, 0, in_cgroup(512 * MIB, 40 * MIB, 70 * MS));
+	executes_in(12, 301, 10 * MS);
+	end_as(RECORD_EXIT, 12, 0, in_cgroup(512 * MIB, 400 * MIB, 90 * MS));
+	ck_assert_throttled("runs WHERE kind = 'command'", "400 80\n");
 }
 
 /* cgrulesengd, LXC's tools and others move a process after its exec. */

@@ -175,6 +175,8 @@ static void follow_cgroup(struct model *model, struct process *process, uint64_t
 		return;
 	process->cgroup_id = cgroup_id;
 	process_set_changed(model, process);
+	if (process->image->base) /* that of the cgroup before */
+		process->image->base->valid &= ~COUNTER_VALID(cgroup_throttled_ns);
 	cgroup = cgroup_find(model, cgroup_id);
 	if (!cgroup || !cgroup->container || cgroup->container == process->image->container)
 		return;
@@ -195,7 +197,7 @@ static void sample_known(struct model *model, struct process *process, const str
 		return;
 	}
 	if (process->ignored) {
-		scan_memory_note_process(model, process, &sample->counters);
+		scan_memory_note_process(model, process, sample);
 		return;
 	}
 	if (!process->image && is_lasting(process, sample)) {
@@ -205,7 +207,7 @@ static void sample_known(struct model *model, struct process *process, const str
 		place_part(model, process);
 	}
 	if (process->exec_id == sample->header.image.exec_id)
-		scan_memory_note_process(model, process, &sample->counters);
+		scan_memory_note_process(model, process, sample);
 	else
 		scan_memory_note_stranger(model, &sample->counters);
 	/* The exec's record is still in the ring and will update the model. */
@@ -293,7 +295,6 @@ void scan_apply_end(struct model *model, const struct wire_scan *scan)
 	end_missing(model, scan);
 	scan_memory_end(model, scan->boot_ns);
 	model->scan_number++;
-	model->scan_before_boot_ns = model->scan_boot_ns;
 	model->scan_boot_ns = scan->boot_ns;
 	begin_next(&model->apply->scan, scan->boot_ns);
 	if (scan->unix_ns)

@@ -17,14 +17,15 @@ void cgroup_limits_init(struct cgroup_limits *limits)
 
 /* The figure never decreases: it keeps the throttled time of the previous cgroup, and the counter
  * of the next one continues from there. */
-static void note_throttled(struct cgroup_limits *limits, int64_t throttled)
+static void note_throttled(struct cgroup_limits *limits, int64_t throttled, int64_t before_ns)
 {
 	int64_t so_far = limits->throttled_ns == ROW_NULL ? 0 : limits->throttled_ns;
 
 	if (throttled == ROW_NULL)
 		return;
 	if (limits->throttled_before_ns == ROW_NULL)
-		limits->throttled_before_ns = throttled - so_far;
+		limits->throttled_before_ns =
+			(before_ns != ROW_NULL && before_ns < throttled ? before_ns : throttled) - so_far;
 	if (throttled - limits->throttled_before_ns >= so_far)
 		limits->throttled_ns = throttled - limits->throttled_before_ns;
 }
@@ -43,7 +44,8 @@ int64_t cgroup_limits_bound(const struct cgroup_limits *limits, int64_t bytes)
 	return is_known && bytes > limits->cgroup_peak_bytes ? limits->cgroup_peak_bytes : bytes;
 }
 
-bool cgroup_limits_note(struct cgroup_limits *limits, uint64_t cgroup_id, const struct counters *counters)
+bool cgroup_limits_note(struct cgroup_limits *limits, uint64_t cgroup_id, const struct counters *counters,
+			int64_t before_ns)
 {
 	const struct cgroup_limits before = *limits;
 	int64_t peak = counter_or_null(counters, cgroup_memory_peak_bytes);
@@ -62,7 +64,7 @@ bool cgroup_limits_note(struct cgroup_limits *limits, uint64_t cgroup_id, const 
 		limits->memory_limit_bytes = counter_or_null(counters, cgroup_memory_limit_bytes);
 		limits->cgroup_peak_bytes = peak;
 	}
-	note_throttled(limits, throttled);
+	note_throttled(limits, throttled, before_ns);
 	return memcmp(limits, &before, sizeof(before)) != 0;
 }
 

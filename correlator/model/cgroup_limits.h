@@ -25,8 +25,10 @@ struct cgroup_limits {
 
 void cgroup_limits_init(struct cgroup_limits *limits);
 
-/* Takes the counters of a process in that cgroup. Returns true if something changed. */
-bool cgroup_limits_note(struct cgroup_limits *limits, uint64_t cgroup_id, const struct counters *counters);
+/* Takes the counters of a process in that cgroup, which was throttled for `before_ns` when it executed its program there; ROW_NULL
+ * unknown. Returns true if something changed. */
+bool cgroup_limits_note(struct cgroup_limits *limits, uint64_t cgroup_id, const struct counters *counters,
+			int64_t before_ns);
 
 /* What processes held together, if that is less than `bytes`: where all are in one cgroup, not more than its peak. */
 int64_t cgroup_limits_bound(const struct cgroup_limits *limits, int64_t bytes);

@@ -237,14 +237,15 @@ static void note_limits(struct model *model, struct image *image, const struct c
 	uint64_t cgroup_id = image->process ? image->process->cgroup_id : 0;
 	struct group *group = image->tool->group;
 	struct cgroup *cgroup = cgroup_find(model, cgroup_id);
+	int64_t before_ns = counter_or_null(image_base(image), cgroup_throttled_ns);
 
 	if (cgroup_id == 0)
 		return;
 	if (cgroup)
-		cgroup_limits_note(&cgroup->limits, cgroup_id, counters);
-	cgroup_limits_note(&group->limits, cgroup_id, counters);
-	cgroup_limits_note(&group->task->run->limits, cgroup_id, counters);
-	if (image->container && cgroup_limits_note(&image->container->limits, cgroup_id, counters))
+		cgroup_limits_note(&cgroup->limits, cgroup_id, counters, before_ns);
+	cgroup_limits_note(&group->limits, cgroup_id, counters, before_ns);
+	cgroup_limits_note(&group->task->run->limits, cgroup_id, counters, before_ns);
+	if (image->container && cgroup_limits_note(&image->container->limits, cgroup_id, counters, before_ns))
 		container_set_dirty(model, image->container);
 }
 

@@ -76,7 +76,7 @@ struct image {
 struct image *image_new(struct model *model, struct process *process, struct container *container,
 			enum image_began began, uint64_t begin_boot_ns, const struct rules_class *class,
 			struct tool *tool, enum reason reason);
-/* What its figures begin at, and that time of its cgroup. */
+/* What its figures begin at. Setting it notes the limits of its cgroup as well. */
 const struct counters *image_base(const struct image *image);
 void image_set_base(struct model *model, struct image *image, const struct counters *counters);
 void image_update(struct model *model, struct image *image, const struct counters *counters, enum image_totals kind);
