@@ -194,6 +194,23 @@ TEST(files_that_a_process_wrote_before_its_exec_was_read_are_its_own)
 	ck_assert_run("90 0\n");
 }
 
+TEST(files_from_before_are_not_its_own_however_busy_the_cgroup_is)
+{
+	WITHOUT_RESTARTS(); /* what the scan before saw is not stored */
+	tell("2>20 gzip");
+	for (unsigned i = 0; i < 6; i++) {
+		if (i == 3)
+			tell("2>10 bwa mem x");
+		memory_cgroup(7, (i < 3 ? 310 : 320) * MIB);
+		sees(20, 2, (struct held){.anon = 10});
+		if (i >= 3)
+			sees(10, 2, (struct held){.anon = 10});
+		sees(900 + i, 20, (struct held){0}); /* another one each time */
+		scan_ends();
+	}
+	ck_assert_rows("SELECT " FIGURES " FROM runs WHERE name LIKE 'bwa%'", "10 0\n");
+}
+
 TEST(otherwise_a_figure_says_by_how_much_it_may_be_too_low)
 {
 	tell("2>10 bwa mem x; 2>20 gzip");
@@ -248,6 +265,23 @@ TEST(a_peak_counts_beside_shared_memory)
 	sees(14, 10, (struct held){.shared = 35}); /* only since then */
 	scan_ends();
 	ck_assert_run("120 0\n");
+}
+
+/* It has mapped a little more of the same than the one before. */
+TEST(shared_memory_of_a_newcomer_is_not_new)
+{
+	tell("2>10 bash x.sh; 10>11 loader");
+	memory_cgroup(7, 83 * MIB);
+	sees(10, 2, (struct held){.anon = 2});
+	sees(11, 10, (struct held){.anon = 1, .shared = 80});
+	scan_ends();
+	tell("10>12 reader");
+	memory_cgroup(7, 85 * MIB);
+	sees(10, 2, (struct held){.anon = 2});
+	sees(12, 10, (struct held){.anon = 1, .shared = 81});
+	sees(11, 10, (struct held){.anon = 1, .shared = 80});
+	scan_ends();
+	ck_assert_run("85 0\n");
 }
 
 /* On a busy machine, the end of what a scan did not find may be reported later. */
@@ -312,6 +346,50 @@ TEST(what_forks_inherited_lasts_longer_than_their_parent)
 	ends(14, (struct held){.peak = 40});
 	ends(13, (struct held){.peak = 160, .faults = 5});
 	ck_assert_run("205 -\n");
+}
+
+TEST(what_forks_inherited_is_not_all_that_their_parent_held)
+{
+	WITHOUT_RESTARTS(); /* the same */
+	tell("2>10 bash x.sh; 10>11 bwa mem x");
+	forks(11, 12, 5, 0, 1000);
+	ends(11, (struct held){.peak = 1000, .faults = 1000});
+	sees(10, 2, (struct held){.anon = 2});
+	sees(12, 1, (struct held){.anon = 5});
+	scan_ends();
+	tell("10>14 gzip");
+	for (int i = 0; i < 2; i++) {
+		sees(10, 2, (struct held){.anon = 2});
+		sees(12, 1, (struct held){.anon = 5});
+		sees(14, 10, (struct held){.anon = 900});
+		scan_ends();
+	}
+	ck_assert_run("1002 -\n");
+}
+
+TEST(what_forks_inherited_counts_since_the_first_of_them)
+{
+	WITHOUT_RESTARTS(); /* the same */
+	tell("2>10 bash x.sh; 10>11 bwa mem x");
+	forks(11, 12, 30, 0, 30);
+	tell("10>13 gzip");
+	ends(13, (struct held){.peak = 40});
+	forks(11, 14, 30, 0, 30);
+	sees(11, 10, (struct held){.anon = 30, .faults = 60});
+	sees(12, 11, (struct held){.anon = 30});
+	sees(14, 11, (struct held){.anon = 30});
+	scan_ends();
+	ck_assert_run("100 -\n");
+}
+
+TEST(what_a_parent_wrote_again_and_freed_was_its_own)
+{
+	tell("2>10 bash x.sh; 10>11 bwa mem x");
+	forks(11, 12, 30, 0, 30);
+	sees(11, 10, (struct held){.anon = 30, .faults = 230, .peak = 200});
+	sees(12, 11, (struct held){.anon = 30});
+	scan_ends();
+	ck_assert_run("230 -\n");
 }
 
 /* Its page cache does not count. */

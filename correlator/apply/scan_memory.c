@@ -52,7 +52,8 @@ struct memory_cgroup {
 	int64_t unique_bytes;        /* of that, the largest part of each run */
 	int64_t hidden_bytes;        /* that of forks which they may have inherited: it is in no sum */
 	int64_t beside_bytes;        /* what it holds beyond these */
-	int64_t before_bytes;        /* the same at the latest scan before of which all processes were known */
+	int64_t last_bytes;          /* the same at the scan before */
+	int64_t before_bytes;        /* the same before processes began that are known now */
 	double hidden_share;         /* share of hidden_bytes that is their own */
 	double shared_excess;        /* share of the rest of it that is too much */
 	double excess;               /* share of what is unsure that is too much */
@@ -73,7 +74,8 @@ struct fork_group {
 	} key;
 	struct process_key parent;
 	struct process_key heir; /* the child that inherited most */
-	bool was_seen;           /* it, at the scan before */
+	uint64_t begin_boot_ns;  /* of the first of them */
+	bool was_seen;           /* one of them, at the scan before */
 	struct memory_part *part;
 	int64_t inherited_bytes; /* what it inherited */
 	int64_t huge_bytes;      /* the most that one of them has mapped */
@@ -137,8 +139,8 @@ static void cgroup_begin(const struct model *model, struct memory_cgroup *cgroup
 {
 	if (cgroup->scan_number == model->scan_number)
 		return;
-	if (!cgroup->has_unknown)
-		cgroup->before_bytes = cgroup->beside_bytes;
+	cgroup->before_bytes = cgroup->has_unknown ? cgroup->last_bytes : cgroup->beside_bytes;
+	cgroup->last_bytes = cgroup->beside_bytes;
 	cgroup->scan_number = model->scan_number;
 	cgroup->bytes = cgroup->unsure_bytes = cgroup->beside_bytes = 0;
 	cgroup->shared_bytes = cgroup->unique_bytes = cgroup->hidden_bytes = 0;
@@ -212,6 +214,7 @@ static void inherit(struct model *model, const struct process *process, struct m
 		group->part = part;
 		group->parent = process->parent_key;
 		group->parent_faults = own->parent_faults;
+		group->begin_boot_ns = process->fork_boot_ns;
 		HASH_ADD(hh, memory->forks, key, sizeof(key), group);
 	}
 	if (own->parent_faults < group->parent_faults)
@@ -219,8 +222,10 @@ static void inherit(struct model *model, const struct process *process, struct m
 	if (own->inherited_bytes >= group->inherited_bytes) {
 		group->inherited_bytes = own->inherited_bytes;
 		group->heir = process->key;
-		group->was_seen = was_seen;
 	}
+	if (process->fork_boot_ns < group->begin_boot_ns)
+		group->begin_boot_ns = process->fork_boot_ns;
+	group->was_seen = group->was_seen || was_seen;
 	tally_raise(&group->huge_bytes, memory->huge_bytes);
 }
 
@@ -246,16 +251,17 @@ void scan_memory_note_stranger(struct model *model, const struct counters *count
 }
 
 /* What the process holds, by this sample. */
-static void process_take(struct process *process, const struct counters *counters, bool forked)
+static void process_take(struct process *process, const struct record_exec *sample, bool forked)
 {
 	struct process_memory *own = &process->memory;
+	const struct counters *counters = &sample->counters;
 	int64_t anon = memory_bounded(counters->rss_anon_bytes), own_anon = anon;
 
 	if (anon < own->least_anon_bytes)
 		own->least_anon_bytes = anon;
 	if (forked)
 		own_anon = memory_own_of_fork(anon, own->least_anon_bytes, counters->minor_faults);
-	own->is_seen = true;
+	own->seen_boot_ns = sample->header.boot_ns;
 	own->shared_bytes = memory_bounded(counters->rss_shmem_bytes);
 	own->held_bytes = own_anon + memory_own_shared(process, forked, own->shared_bytes);
 	own->unsure_bytes = forked ? own->held_bytes - (anon - own->least_anon_bytes) : 0;
@@ -273,6 +279,8 @@ static void part_take(struct memory_part *part, struct process *process, int64_t
 	part->unsure_bytes += own->unsure_bytes;
 	part->shared_bytes += shared;
 	part->seen_bytes += was_seen ? own->held_bytes : 0;
+	if (was_seen)
+		tally_raise(&part->seen_shared_bytes, shared);
 	own->is_unique = false;
 	if (shared <= part->shared_most_bytes)
 		return;
@@ -327,10 +335,11 @@ static void add_process(struct model *model, struct process *process, struct mem
 		part->huge_bytes += model->apply->memory->huge_bytes;
 }
 
-void scan_memory_note_process(struct model *model, struct process *process, const struct counters *counters)
+void scan_memory_note_process(struct model *model, struct process *process, const struct record_exec *sample)
 {
+	const struct counters *counters = &sample->counters;
 	struct memory_cgroup *cgroup = current_cgroup(model);
-	bool forked = memory_is_fork(process), was_seen = process->memory.is_seen;
+	bool forked = memory_is_fork(process), was_seen = process->memory.seen_boot_ns != 0;
 	const struct image *image;
 
 	if (!cgroup || !(counters->valid & COUNTER_VALID(rss_anon_bytes)))
@@ -338,7 +347,7 @@ void scan_memory_note_process(struct model *model, struct process *process, cons
 	image = image_of(process);
 	if (image)
 		memory_note_peak(model, process, image, counters);
-	process_take(process, counters, forked);
+	process_take(process, sample, forked);
 	add_process(model, process, cgroup, forked, was_seen);
 }
 
@@ -347,7 +356,7 @@ void scan_memory_note_exiting(struct model *model, struct process *process)
 	struct memory_cgroup *cgroup = current_cgroup(model);
 
 	if (cgroup)
-		add_process(model, process, cgroup, memory_is_fork(process), process->memory.is_seen);
+		add_process(model, process, cgroup, memory_is_fork(process), process->memory.seen_boot_ns != 0);
 }
 
 void scan_memory_add_sample(struct model *model, const struct process *process, const struct row_sample *row)
@@ -388,17 +397,21 @@ static int64_t still_held(const struct process_memory *parent, const struct fork
 	       memory_own_of_fork(parent->anon_bytes, INT64_MAX, parent->fault_count - group->parent_faults);
 }
 
-/* What was inherited and the parent holds no longer, `more`, may have been held since the first of these forks began; but not
- * beside what the parent held then and freed: that was the same. */
-static void note_more(struct model *model, const struct fork_group *group, const struct process *parent,
-		      const struct process *heir, int64_t more)
+/* What was inherited and the parent holds no longer, `more`, may have been held since the first of these forks began. But what
+ * the parent held then and has freed is the same, if it has not written it again before. */
+static void note_more(struct model *model, const struct fork_group *group, const struct process *parent, int64_t more)
 {
-	int64_t freed = parent->memory.most_anon_bytes - parent->memory.anon_bytes;
+	const struct process_memory *of_parent = &parent->memory;
+	int64_t freed = of_parent->most_anon_bytes - of_parent->anon_bytes, written = 0;
 
+	if (group->parent_faults && of_parent->fault_count > group->parent_faults)
+		written = memory_own_of_fork(more, INT64_MAX, of_parent->fault_count - group->parent_faults);
+	if (freed > more - written)
+		freed = more - written;
 	if (group->was_seen)
 		group->part->seen_bytes += more;
-	else if (group->part->tool && more > freed)
-		memory_note_more(model, group->part->tool, heir->fork_boot_ns, more - (freed > 0 ? freed : 0));
+	else if (group->part->tool)
+		memory_note_more(model, group->part->tool, group->begin_boot_ns, freed > 0 ? more - freed : more);
 }
 
 /* Adds what the children inherited and the parent holds no longer, and for a tool and a task in which the parent is not, what
@@ -422,12 +435,13 @@ static void fork_group_end(struct model *model, struct fork_group *group, uint64
 	heir->memory.held_bytes += more;
 	heir->memory.unsure_bytes += more;
 	group->part->bytes += more;
-	if (parent)
-		note_more(model, group, parent, heir, more);
-	else
+	if (parent) {
+		note_more(model, group, parent, more);
+	} else {
 		group->part->heir_bytes += more;
-	if (!parent && group->part->tool)
-		memory_note_inherited(model, group->part->tool, heir->memory.origin_image_id, boot_ns);
+		if (group->part->tool)
+			memory_note_inherited(model, group->part->tool, heir->memory.origin_image_id, more, boot_ns);
+	}
 	group->part->unsure_bytes += more;
 	group->part->cgroup->bytes += more;
 	group->part->cgroup->unsure_bytes += more;
@@ -717,6 +731,18 @@ static void run_end(struct model *model, struct run *run)
 		spine_end(model, run, undivided);
 }
 
+/* What processes of the run that the scan before had seen, too, may have mapped of the same. */
+static int64_t seen_shared(const struct scan_memory *memory, const struct run *run)
+{
+	const struct memory_part *part;
+	int64_t bytes = 0;
+
+	LL_FOREACH(memory->parts, part)
+	if (part->tool && part->tool->group->task->run == run)
+		tally_raise(&bytes, part->seen_shared_bytes);
+	return bytes;
+}
+
 /* It may have held its shared memory since it began, beside others that have ended meanwhile. */
 static void newcomers_end(struct model *model)
 {
@@ -728,13 +754,15 @@ static void newcomers_end(struct model *model)
 		const struct memory_cgroup *cgroup = one->part->cgroup;
 		double excess = one->is_fork ? cgroup->excess : cgroup->shared_excess;
 
+		int64_t repeated = one->shared_bytes;
+
 		if (!process || !one->part->tool)
 			continue;
 		if (process->memory.is_unique)
-			excess = 0;
+			repeated = seen_shared(memory, one->part->tool->group->task->run);
 		memory_note_more(model, one->part->tool,
 				 process->image ? process->image->begin_boot_ns : process->fork_boot_ns,
-				 one->shared_bytes - (int64_t)((double)one->shared_bytes * excess));
+				 one->shared_bytes - (int64_t)((double)repeated * excess));
 	}
 	memory->newcomer_count = 0;
 }

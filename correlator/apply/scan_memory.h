@@ -11,7 +11,7 @@ struct scan_memory;
 /* What the memory cgroup of the samples that follow holds. */
 void scan_memory_note_cgroup(struct model *model, const struct record_memory *record);
 /* What a running process holds. */
-void scan_memory_note_process(struct model *model, struct process *process, const struct counters *counters);
+void scan_memory_note_process(struct model *model, struct process *process, const struct record_exec *sample);
 /* The same of one whose end is still in the ring: what it held before. */
 void scan_memory_note_exiting(struct model *model, struct process *process);
 /* What one holds whose program is not known yet: its exec, or its fork, is still in the ring. */

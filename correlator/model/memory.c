@@ -16,8 +16,9 @@ struct ended_memory {
 	unsigned count;
 	struct ended {
 		uint64_t begin_boot_ns, end_boot_ns;
-		int64_t image_id;
+		int64_t image_id; /* whose forks may still hold some of it; 0: none */
 		int64_t bytes;
+		bool is_rest; /* it is what they hold */
 	} item[ENDED_MAX];
 };
 
@@ -128,19 +129,39 @@ static void set_add_ended(struct model *model, struct set_memory *set, const str
 void set_memory_note(struct model *model, struct set_memory *set, const struct memory_held *held)
 {
 	(void)model;
-	set_raise(set, set->now_bytes + set->grown_bytes, held->begin_boot_ns, held->anon_bytes + held->shared_bytes);
+	set_raise(set, set->now_bytes + set->grown_bytes, held->begin_boot_ns, held->anon_bytes);
 	set->grown_bytes += held->anon_bytes;
+}
+
+static struct ended *ended_find(const struct set_memory *set, int64_t image_id)
+{
+	for (unsigned i = 0; set->ended && i < set->ended->count; i++)
+		if (set->ended->item[i].image_id == image_id)
+			return &set->ended->item[i];
+	return NULL;
 }
 
 void set_memory_note_inherited(struct model *model, struct set_memory *set, const struct memory_held *held)
 {
-	(void)model;
-	for (unsigned i = 0; held->origin_id && set->ended && i < set->ended->count; i++) {
-		struct ended *ended = &set->ended->item[i];
+	struct ended *ended = held->origin_id ? ended_find(set, held->origin_id) : NULL;
 
-		if (ended->image_id == held->origin_id && ended->end_boot_ns < held->end_boot_ns)
-			ended->end_boot_ns = held->end_boot_ns;
+	if (!ended || ended->end_boot_ns >= held->end_boot_ns)
+		return;
+	if (ended->is_rest) {
+		ended->end_boot_ns = held->end_boot_ns;
+		tally_raise(&ended->bytes, held->inherited_bytes);
+		return;
 	}
+	const struct ended rest = {
+		.begin_boot_ns = ended->end_boot_ns,
+		.end_boot_ns = held->end_boot_ns,
+		.image_id = ended->image_id,
+		.bytes = held->inherited_bytes < ended->bytes ? held->inherited_bytes : ended->bytes,
+		.is_rest = true,
+	};
+
+	ended->image_id = 0;
+	ended_add(model, set, &rest);
 }
 
 void set_memory_note_end(struct model *model, struct set_memory *set, const struct memory_held *held)

@@ -44,7 +44,7 @@ struct memory_beside {
 /* Of one process; an exec begins anew. */
 struct process_memory {
 	/* At the latest scan that saw it; 0: none did. */
-	bool is_seen;
+	uint64_t seen_boot_ns;
 	bool is_unique;       /* its shared memory counts, that of others of the run may be the same */
 	int64_t held_bytes;   /* its part of what its sets hold, at most; */
 	int64_t unsure_bytes; /* of that, what it may share with others */
@@ -52,7 +52,7 @@ struct process_memory {
 	int64_t shared_bytes;
 	int64_t inherited_bytes; /* of the anonymous memory */
 	int64_t peak_bytes;      /* of the resident set, up to then */
-	int64_t most_anon_bytes; /* since the scan before it */
+	int64_t most_anon_bytes; /* at some time between the scan before and that one */
 	uint64_t fault_count;
 	/* As last reported, by a scan or at its end. */
 	int64_t mapped_shared_bytes;
@@ -74,10 +74,11 @@ struct memory_part {
 	int64_t hidden_bytes;      /* that which forks may have inherited; it is in no sum */
 	int64_t shared_most_bytes; /* the largest of shared_bytes: */
 	struct process_key most_shared;
-	int64_t seen_bytes; /* of both sums, those that the scan before had seen, too */
-	int64_t heir_bytes; /* of the first, what they inherited and their parents hold no longer */
-	int64_t tool_bytes; /* what they inherited from a process of another tool: it counts in this one, too */
-	int64_t task_bytes; /* the same of another task */
+	int64_t seen_shared_bytes; /* the largest of those that the scan before had seen, too */
+	int64_t seen_bytes;        /* of both sums, those that the scan before had seen, too */
+	int64_t heir_bytes;        /* of the first, what they inherited and their parents hold no longer */
+	int64_t tool_bytes;        /* what they inherited from a process of another tool: it counts in this one, too */
+	int64_t task_bytes;        /* the same of another task */
 	int64_t huge_bytes;
 	bool is_owner; /* some of them do something */
 	struct memory_part *next_of_tool, *next;
@@ -107,16 +108,17 @@ void process_memory_note(struct process_memory *memory, const struct counters *c
 struct memory_held {
 	uint64_t begin_boot_ns; /* since when it may have held that */
 	uint64_t end_boot_ns;
-	int64_t image_id;    /* of a program that has ended, */
-	int64_t origin_id;   /* or of one whose memory others have inherited; 0: none */
-	int64_t known_bytes; /* what that scan saw; beyond that: */
+	int64_t image_id;        /* of a program; 0: of a fork, which has inherited */
+	int64_t inherited_bytes; /* at most */
+	int64_t origin_id;       /* from this program, and which no scan has seen; 0: none or unknown */
+	int64_t known_bytes;     /* what that scan saw; beyond that: */
 	int64_t anon_bytes;
 	int64_t shared_bytes;
 };
 
 /* Of images that the same scan sees anonymous memory adds up; the scan itself finds which shared memory is the same. */
 void set_memory_note(struct model *model, struct set_memory *set, const struct memory_held *held);
-/* What others inherited from `origin_id`, if that has ended, lasts up to `end_boot_ns`. */
-void set_memory_note_inherited(struct model *model, struct set_memory *set, const struct memory_held *held);
 /* The same of one that has ended: it holds nothing any more. */
 void set_memory_note_end(struct model *model, struct set_memory *set, const struct memory_held *held);
+/* What it has inherited from a program that has ended was held up to `end_boot_ns`. */
+void set_memory_note_inherited(struct model *model, struct set_memory *set, const struct memory_held *held);

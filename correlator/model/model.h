@@ -78,9 +78,8 @@ struct model {
 	int64_t clock_offset_ns;      /* CLOCK_REALTIME - CLOCK_BOOTTIME, as last sent */
 	uint64_t now_boot_ns;         /* latest time of the stream */
 	uint64_t scan_number;
-	uint64_t scan_boot_ns;        /* of the latest complete scan, */
-	uint64_t scan_before_boot_ns; /* and of the one before */
-	struct apply_state *apply;    /* the own state of apply/ */
+	uint64_t scan_boot_ns;     /* of the latest complete scan */
+	struct apply_state *apply; /* the own state of apply/ */
 
 	struct process *processes;
 	struct process_key reported[MODEL_REPORTED_MAX]; /* by samplers, by their pid: process_find_by_ticks() */
@@ -100,10 +99,11 @@ struct model {
 
 	struct account *accounts; /* hash: what the processes of each user take */
 
-	struct image *clients;      /* that may be waiting for a container */
-	struct task *opened_tasks;  /* list by next_opened: not yet assessed */
-	struct image *ended_images; /* list: not freed yet */
-	struct task *maybe_over;    /* list: new, or something of them is gone */
+	struct image *clients;         /* that may be waiting for a container */
+	struct task *opened_tasks;     /* list by next_opened: not yet assessed, */
+	struct task *last_opened_task; /* and the last of it */
+	struct image *ended_images;    /* list: not freed yet */
+	struct task *maybe_over;       /* list: new, or something of them is gone */
 	/* lists: changed since the last commit, which writes them */
 	struct cgroup *dirty_cgroups;
 	struct container *dirty_containers;

@@ -84,16 +84,8 @@ static int64_t fork_anon(const struct process_memory *memory, int64_t most_anon_
 	return memory_own_of_fork(most_anon_bytes, memory->least_anon_bytes, fault_count) + memory->inherited_bytes;
 }
 
-/* The latest scan that can have seen it: on a busy host the end of an image may be reported after a scan that came later. */
-static uint64_t scan_of(const struct model *model, const struct image *image)
-{
-	bool is_late = image->end_boot_ns && image->end_boot_ns <= model->scan_boot_ns;
-
-	return is_late ? model->scan_before_boot_ns : model->scan_boot_ns;
-}
-
-static struct memory_held held_since_scan(const struct model *model, const struct process *process,
-					  const struct image *image, uint64_t peak_rss_bytes, uint64_t fault_count)
+static struct memory_held held_since_scan(const struct process *process, const struct image *image,
+					  uint64_t peak_rss_bytes, uint64_t fault_count)
 {
 	const struct process_memory *memory = &process->memory;
 	bool forked = memory_is_fork(process);
@@ -107,12 +99,13 @@ static struct memory_held held_since_scan(const struct model *model, const struc
 	else if (peak_bytes <= memory->peak_bytes)
 		anon = 0;
 	return (struct memory_held){
-		.begin_boot_ns = memory->is_seen  ? scan_of(model, image)
-				 : process->image ? image->begin_boot_ns
-						  : process->fork_boot_ns,
+		.begin_boot_ns = memory->seen_boot_ns ? memory->seen_boot_ns
+				 : process->image     ? image->begin_boot_ns
+						      : process->fork_boot_ns,
 		.end_boot_ns = image->end_boot_ns,
 		.image_id = forked ? 0 : image->id,
-		.origin_id = forked && !memory->is_seen ? memory->origin_image_id : 0,
+		.inherited_bytes = memory->least_anon_bytes,
+		.origin_id = forked && !memory->seen_boot_ns ? memory->origin_image_id : 0,
 		.known_bytes = memory_held(process, image),
 		.anon_bytes = anon < memory->anon_bytes ? 0 : anon - memory->anon_bytes,
 		.shared_bytes = shared < 0 ? 0 : shared,
@@ -125,9 +118,10 @@ void memory_note_peak(struct model *model, struct process *process, const struct
 	struct memory_held held;
 
 	process_memory_note(&process->memory, counters);
+	process->memory.most_anon_bytes = 0;
 	if (!(counters->valid & COUNTER_VALID(peak_rss_bytes)))
 		return;
-	held = held_since_scan(model, process, image, counters->peak_rss_bytes, counters->minor_faults);
+	held = held_since_scan(process, image, counters->peak_rss_bytes, counters->minor_faults);
 	process->memory.most_anon_bytes = process->memory.anon_bytes + held.anon_bytes;
 	note_all(model, image->tool, &held, set_memory_note);
 }
@@ -139,9 +133,14 @@ void memory_note_more(struct model *model, struct tool *tool, uint64_t begin_boo
 	note_all(model, tool, &held, set_memory_note);
 }
 
-void memory_note_inherited(struct model *model, struct tool *tool, int64_t origin_image_id, uint64_t boot_ns)
+void memory_note_inherited(struct model *model, struct tool *tool, int64_t origin_image_id, int64_t bytes,
+			   uint64_t boot_ns)
 {
-	const struct memory_held held = {.origin_id = origin_image_id, .end_boot_ns = boot_ns};
+	const struct memory_held held = {
+		.origin_id = origin_image_id,
+		.inherited_bytes = bytes,
+		.end_boot_ns = boot_ns,
+	};
 
 	note_all(model, tool, &held, set_memory_note_inherited);
 }
@@ -152,7 +151,7 @@ void memory_note_end(struct model *model, const struct image *image)
 
 	if (!image->process)
 		return;
-	held = held_since_scan(model, image->process, image,
+	held = held_since_scan(image->process, image,
 			       image->peak_rss_bytes == ROW_NULL ? 0 : (uint64_t)image->peak_rss_bytes,
 			       (uint64_t)image->totals.minor_faults);
 	note_all(model, image->tool, &held, set_memory_note_end);

@@ -25,9 +25,10 @@ int64_t memory_held(const struct process *process, const struct image *image);
  * shared memory, which the scan itself finds. */
 void memory_note_peak(struct model *model, struct process *process, const struct image *image,
 		      const struct counters *counters);
-/* The same of `bytes` more that some of the tool's may have held since then. */
-void memory_note_more(struct model *model, struct tool *tool, uint64_t begin_boot_ns, int64_t bytes);
-/* What some of the tool's have inherited from a program that has ended is still held then. */
-void memory_note_inherited(struct model *model, struct tool *tool, int64_t origin_image_id, uint64_t boot_ns);
 /* The same of an image that has ended, and whose memory is free now. */
 void memory_note_end(struct model *model, const struct image *image);
+/* Some of the tool's may have held so much more since then. */
+void memory_note_more(struct model *model, struct tool *tool, uint64_t begin_boot_ns, int64_t bytes);
+/* What some of the tool's have inherited from a program, so much at most, is still held at that time. */
+void memory_note_inherited(struct model *model, struct tool *tool, int64_t origin_image_id, int64_t bytes,
+			   uint64_t boot_ns);
