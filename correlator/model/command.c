@@ -175,11 +175,13 @@ static struct command *copy_parts(const struct command *parts)
 	size_t text_bytes = strlen(parts->path) + strlen(parts->program) + strlen(parts->working_directory) +
 			    (parts->script ? strlen(parts->script) : 0) + parts->arguments_size + 5;
 	struct command *command = malloc(sizeof(*command) + argv_bytes + text_bytes);
-	const char **argv = (const char **)(command + 1);
-	char *end = (char *)argv + argv_bytes;
+	const char **argv;
+	char *end;
 
 	if (!command)
 		return NULL;
+	argv = (const char **)(command + 1);
+	end = (char *)argv + argv_bytes;
 	*command = *parts;
 	command->references = 1;
 	command->path = put_text(&end, parts->path);
