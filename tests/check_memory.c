@@ -107,6 +107,20 @@ TEST(what_forks_write_counts)
 	ck_assert_run("180 -\n");
 }
 
+/* The fork of one is still in the ring: it has 100, too, of which the cgroup holds nothing more. */
+TEST(what_forks_write_counts_beside_one_that_is_not_known_yet)
+{
+	tell("2>10 python3 pool.py");
+	forks(10, 11, 100, 0, 100);
+	memory_cgroup(7, 130 * MIB);
+	sees(10, 2, (struct held){.anon = 100, .faults = 100});
+	sees(11, 10, (struct held){.anon = 100, .faults = 30});
+	sees(12, 10, (struct held){.anon = 100, .faults = 0});
+	scan_ends();
+	ends(11, (struct held){.peak = 100, .faults = 60});
+	ck_assert_run("160 0\n");
+}
+
 /* What it had counts once in its children, also if it was never seen again. */
 TEST(what_a_parent_that_ended_left_counts_once)
 {

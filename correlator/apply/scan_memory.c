@@ -51,7 +51,8 @@ struct memory_cgroup {
 	int64_t shared_bytes;        /* shared memory, the sum */
 	int64_t unique_bytes;        /* of that, the largest part of each run */
 	int64_t hidden_bytes;        /* that of forks which they may have inherited: it is in no sum */
-	int64_t beside_bytes;        /* what it holds beyond these */
+	int64_t unknown_bytes;       /* what processes whose program is not known yet hold, or share with others */
+	int64_t beside_bytes;        /* what it holds beyond all these */
 	int64_t last_bytes;          /* the same at the scan before */
 	int64_t before_bytes;        /* the same before processes began that are known now */
 	double hidden_share;         /* share of hidden_bytes that is their own */
@@ -143,7 +144,7 @@ static void cgroup_begin(const struct model *model, struct memory_cgroup *cgroup
 	cgroup->last_bytes = cgroup->beside_bytes;
 	cgroup->scan_number = model->scan_number;
 	cgroup->bytes = cgroup->unsure_bytes = cgroup->beside_bytes = 0;
-	cgroup->shared_bytes = cgroup->unique_bytes = cgroup->hidden_bytes = 0;
+	cgroup->shared_bytes = cgroup->unique_bytes = cgroup->hidden_bytes = cgroup->unknown_bytes = 0;
 	cgroup->most_bytes = ROW_NULL;
 	cgroup->least_bytes = INT64_MAX;
 	cgroup->has_owner = cgroup->is_shared = cgroup->has_unknown = false;
@@ -247,7 +248,8 @@ void scan_memory_note_stranger(struct model *model, const struct counters *count
 		return;
 	cgroup->has_unknown = true;
 	if (counters->valid & COUNTER_VALID(rss_anon_bytes))
-		cgroup->bytes += memory_bounded(counters->rss_anon_bytes) + memory_bounded(counters->rss_shmem_bytes);
+		cgroup->unknown_bytes +=
+			memory_bounded(counters->rss_anon_bytes) + memory_bounded(counters->rss_shmem_bytes);
 }
 
 /* What the process holds, by this sample. */
@@ -492,7 +494,7 @@ static void cgroup_end(struct memory_cgroup *cgroup)
 		cgroup->shared_excess = share_of(too_much, repeated);
 	if (too_much - repeated >= EXCESS_LEAST(cgroup->most_bytes))
 		cgroup->excess = share_of(too_much - repeated, cgroup->unsure_bytes);
-	bytes -= (int64_t)((double)repeated * cgroup->shared_excess);
+	bytes += cgroup->unknown_bytes - (int64_t)((double)repeated * cgroup->shared_excess);
 	if (cgroup->least_bytes <= bytes)
 		return;
 	cgroup->beside_bytes = cgroup->least_bytes - bytes;
