@@ -22,7 +22,7 @@ def needed_bytes(execution, rows):
               if (execution.answer.process_of(image) or {}).get("id") in identifiers]
     sampled = execution.samples.of(rows).peak()
     with_files, most = truth.held(images, True).peak(), truth.held(images, True, SCAN_NS).peak()
-    # Files that nobody has mapped hide in their cgroup that as much shared memory is the same (docs/model.md). Nobody knows
+    # Files that no process has mapped hide in their cgroup that as much shared memory is the same (docs/model.md). It is unknown
     # how many there are in a cgroup of others.
     each = truth.held(images, True, SCAN_NS, by_mapping=True).peak()
     unmapped = truth.held(execution.images, True).peak() - truth.held(execution.images, False).peak()
