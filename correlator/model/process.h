@@ -68,14 +68,14 @@ struct process {
 	uint32_t exec_id, uid, pgid, flags;
 	uint32_t pid_namespace, mount_namespace;
 	uint32_t core_limit_milli; /* processors that its program may use, at its start; 0: unknown */
-	uint32_t pipe_inodes
-		[PIPE_SIDES]; /* of descriptors 0 and 1 when it was placed beneath an orchestrator; 0: none, or joined */
-	struct pipe_end *pipe_ends[PIPE_SIDES]; /* the same, NULL: not in the index */
-	struct process *unplaced_below;         /* only while its ancestors are placed */
-	struct process *adopted_next;           /* only while helpers are adopted */
-	uint32_t output_pipe;                   /* inode if descriptor 1 was a pipe at its last exec, else 0 */
-	bool state_is_stored;                   /* the stored state is current */
-	bool is_unsettled;                      /* in model->unsettled: */
+	/* Of descriptors 0 and 1 when it was placed beneath an orchestrator. 0: none, or joined; NULL: not in the index. */
+	uint32_t pipe_inodes[PIPE_SIDES];
+	struct pipe_end *pipe_ends[PIPE_SIDES];
+	struct process *unplaced_below; /* only while its ancestors are placed */
+	struct process *adopted_next;   /* only while helpers are adopted */
+	uint32_t output_pipe;           /* inode if descriptor 1 was a pipe at its last exec, else 0 */
+	bool state_is_stored;           /* the stored state is current */
+	bool is_unsettled;              /* in model->unsettled: */
 	struct process *unsettled_prev, *unsettled_next;
 	bool has_state; /* the store has a state, current or older */
 	bool is_task_root, is_run_root;

@@ -104,7 +104,7 @@ static struct memory_held held_since_scan(const struct process *process, const s
 						      : process->fork_boot_ns,
 		.end_boot_ns = image->end_boot_ns,
 		.image_id = forked ? 0 : image->id,
-		.inherited_bytes = memory->least_anon_bytes,
+		.inherited_bytes = memory->least_anon_bytes < INT64_MAX ? memory->least_anon_bytes : 0,
 		.origin_id = forked && !memory->seen_boot_ns ? memory->origin_image_id : 0,
 		.known_bytes = memory_held(process, image),
 		.anon_bytes = anon < memory->anon_bytes ? 0 : anon - memory->anon_bytes,
